@@ -1,0 +1,170 @@
+"""numpy or torch? The arrays decide. This is the only file that knows torch exists.
+
+A formula asks ``xp = namespace(X, W)`` and writes ``xp.exp(S)``. What ``xp`` may offer is the list
+``PERMITTED`` below and nothing else: each name means the same thing in numpy and in torch, ``out=`` included.
+Operators and the methods ``.mT``, ``.reshape``, ``.sum(axis=…)``, ``.mean(axis=…)``, ``.max()``, ``.min()``
+agree already and need no entry. torch is never imported here: if an argument is a tensor, its owner did that.
+"""
+
+import sys
+from functools import cache, partial
+from types import SimpleNamespace
+
+import numpy as np
+
+PERMITTED = ("abs", "concatenate", "diagonal", "divide", "empty", "exp", "isfinite", "log", "matmul", "maximum",
+             "multiply", "sqrt", "stack", "sum", "where", "zeros", "zeros_like")
+"""Functions that numpy and torch both have, with the same name and meaning.
+
+``namespace`` adds, adapted where the two differ: ``amax(x, axis, keepdims)``, ``ascontiguousarray(x)``,
+``einsum(subscripts, *operands)`` (at most two operands, by matrix product), ``new_empty(shape, like)``,
+``norm(x, axis)``, ``softplus(x)`` = log(1 + eˣ) without overflow, and ``log_max(x)`` = log of the largest number
+of the dtype of x."""
+
+
+def _torch():
+    return sys.modules.get("torch")
+
+
+def is_array(a):
+    """Whether a is a numpy array or a torch tensor."""
+    torch = _torch()
+    return isinstance(a, (np.ndarray, np.generic)) or (torch is not None and isinstance(a, torch.Tensor))
+
+
+def namespace(*arrays, **named):
+    """The functions of the library that all the arrays belong to.
+
+    Raises
+    ------
+    TypeError
+        if an argument is no array, or numpy and torch are mixed: no array is converted silently.
+    """
+    named = {f"argument {k + 1}": a for k, a in enumerate(arrays)} | named
+    kinds = {name: _kind(name, a) for name, a in named.items()}
+    if len(set(kinds.values())) > 1:
+        found = ", ".join(f"{name} is {kind}" for name, kind in kinds.items())
+        raise TypeError(f"expected all arrays from one library, got numpy and torch mixed: {found}; "
+                        "convert one side, for example model.map(torch.as_tensor)")
+    return _numpy() if "numpy" in kinds.values() else _torch_namespace()
+
+
+def _kind(name, a):
+    if isinstance(a, (np.ndarray, np.generic)):
+        return "numpy"
+    if is_array(a):
+        return "torch"
+    raise TypeError(f"{name}: expected a numpy array or a torch tensor, got {type(a).__name__}")
+
+
+@cache
+def _numpy():
+    return SimpleNamespace(
+        **{name: getattr(np, name) for name in PERMITTED},
+        amax=np.max,
+        ascontiguousarray=np.ascontiguousarray,
+        einsum=partial(np.einsum, optimize=True),
+        new_empty=lambda shape, like: np.empty(shape, like.dtype),
+        norm=lambda x, axis: np.sqrt((x * x).sum(axis=axis)),
+        softplus=partial(np.logaddexp, 0),
+        log_max=lambda x: float(np.log(np.finfo(x.dtype).max)),
+    )
+
+
+@cache
+def _torch_namespace():
+    torch = _torch()
+    return SimpleNamespace(
+        **{name: getattr(torch, name) for name in PERMITTED},
+        amax=lambda x, axis, keepdims=False: torch.amax(x, axis, keepdims),
+        ascontiguousarray=torch.Tensor.contiguous,
+        einsum=torch.einsum,
+        new_empty=lambda shape, like: like.new_empty(shape),
+        norm=lambda x, axis: torch.sqrt((x * x).sum(axis=axis)),
+        softplus=lambda x: torch.logaddexp(x.new_zeros(()), x),
+        log_max=lambda x: float(np.log(torch.finfo(x.dtype).max)),
+    )
+
+
+def to_numpy(a):
+    """The array as a numpy array, copied from wherever it lives."""
+    return np.asarray(a) if _kind("a", a) == "numpy" else a.detach().cpu().numpy()
+
+
+def as_like(a, like):
+    """A numpy array a in the library, dtype and place of the array ``like``."""
+    if _kind("like", like) == "numpy":
+        return np.asarray(a, like.dtype)
+    return _torch().as_tensor(a, dtype=like.dtype, device=like.device)
+
+
+def require(name, a, shape, finite=True):
+    """Check that an array has a floating dtype, the expected shape and only finite numbers.
+
+    Parameters
+    ----------
+    name : the argument's name, for the message
+    shape : one entry an axis: a number where the size is fixed, a letter where any size ≥ 1 will do
+
+    Raises
+    ------
+    TypeError
+        if a is no array of floating-point numbers.
+    ValueError
+        if the shape differs, an axis is empty, or (unless ``finite=False``) an entry is NaN or infinite.
+    """
+    _kind(name, a)
+    wanted = "(" + ", ".join(map(str, shape)) + ("," if len(shape) == 1 else "") + ")"
+    if not str(a.dtype).removeprefix("torch.").startswith(("float", "bfloat")):
+        raise TypeError(f"{name}: expected floating-point numbers of shape {wanted}, got dtype {a.dtype}")
+    fits = a.ndim == len(shape) and all(isinstance(want, str) or got == want
+                                        for got, want in zip(a.shape, shape, strict=True))
+    if not fits or 0 in a.shape:
+        raise ValueError(f"{name}: expected shape {wanted} with no empty axis, got {tuple(a.shape)}")
+    if finite and not getattr(a, "is_meta", False) and not bool(namespace(a).isfinite(a).all()):
+        raise ValueError(f"{name}: expected finite numbers, got NaN or infinity among its {tuple(a.shape)} entries")
+
+
+def require_same_dtype(**arrays):
+    """Check that named arrays come from one library and share one dtype; nothing is promoted silently.
+
+    Raises
+    ------
+    TypeError
+        if libraries or dtypes differ.
+    """
+    namespace(**arrays)
+    if len({a.dtype for a in arrays.values()}) > 1:
+        found = ", ".join(f"{name} has {a.dtype}" for name, a in arrays.items())
+        raise TypeError(f"expected one dtype, got {found}; convert one side, for example with "
+                        "data.map(lambda a: a.astype('float32'))")
+
+
+def require_labels(y, X):
+    """Check labels y (n,) in {−1, +1} for a batch X (n, …) of the same library and dtype.
+
+    Raises
+    ------
+    TypeError
+        if y is no array of floating-point numbers, or differs from X in library or dtype.
+    ValueError
+        if its shape is not (n,) or an entry is neither −1 nor +1.
+    """
+    require("y", y, (len(X),))
+    require_same_dtype(y=y, X=X)
+    if not getattr(y, "is_meta", False) and not bool((abs(y) == 1).all()):
+        found = ", ".join(f"{value:g}" for value in sorted(set(to_numpy(y).tolist()))[:5])
+        raise ValueError(f"y: expected labels −1 and +1, got {found}; for labels 0/1 use 2 * y − 1")
+
+
+def require_count(**counts):
+    """Check that every named number is a whole number ≥ 1.
+
+    Raises
+    ------
+    ValueError
+        naming the first that is not.
+    """
+    for name, count in counts.items():
+        if isinstance(count, bool) or not isinstance(count, (int, np.integer)) or count < 1:
+            raise ValueError(f"{name}: expected a whole number ≥ 1, got {count!r}")

@@ -1,0 +1,68 @@
+"""From scores to attention weights: two kernels, each with its pullback."""
+
+from dataclasses import dataclass
+
+from mhalib._array import namespace
+
+
+@dataclass(frozen=True)
+class Softmax:
+    """Softmax attention weights: every row is a probability distribution over the keys.
+
+    ``softmax(S)`` = exp(S) / rowsum(exp(S)) over the last axis; any real scores S (…, T, T) will do.
+    """
+
+    def __call__(self, S):
+        """Weights A (…, q, k) from scores S (…, q, k); a row's largest score is subtracted first, so no overflow."""
+        xp = namespace(S)
+        E = xp.exp(S - xp.amax(S, axis=-1, keepdims=True))
+        return E / E.sum(axis=-1, keepdims=True)
+
+    def vjp(self, A, dA):
+        """Pullback dS = A ∘ (dA − rowsum(A ∘ dA)): a row of dA minus its mean under the weights."""
+        return A * (dA - (A * dA).sum(axis=-1, keepdims=True))
+
+    def scores(self, Q, K):
+        """Scaled dot products S = Q Kᵀ / √d of queries Q (…, q, d) and keys K (…, k, d)."""
+        return Q @ K.mT / Q.shape[-1] ** 0.5
+
+    def scores_vjp(self, Q, K, dS):
+        """Pullback of ``scores``: dQ = dS K / √d and dK = dSᵀ Q / √d."""
+        return dS @ K / Q.shape[-1] ** 0.5, dS.mT @ Q / Q.shape[-1] ** 0.5
+
+
+@dataclass(frozen=True)
+class Gaussian:
+    """Gaussian attention weights exp(−c ‖q − k‖² / √d), not normalized over the keys.
+
+    Source: Song et al. 2024 (kernel second-hand; c = ½ is the default of this book).
+    """
+
+    c: float = 0.5
+
+    def __call__(self, S):
+        """Weights A = exp(S) (…, q, k) from scores S ≤ 0."""
+        return namespace(S).exp(S)
+
+    def vjp(self, A, dA):
+        """Pullback dS = A ∘ dA."""
+        return A * dA
+
+    def scores(self, Q, K):
+        """Negative scaled squared distances S_ij = −c ‖q_i − k_j‖² / √d of queries (…, q, d) and keys (…, k, d).
+
+        The expanded form ‖q‖² − 2q·k + ‖k‖² can round below zero; it is cut there, so no weight exceeds 1.
+        """
+        xp = namespace(Q, K)
+        squares = (Q * Q).sum(axis=-1)[..., :, None] - 2 * Q @ K.mT + (K * K).sum(axis=-1)[..., None, :]
+        return -self.c / Q.shape[-1] ** 0.5 * xp.maximum(squares, xp.zeros_like(squares))
+
+    def scores_vjp(self, Q, K, dS):
+        """Pullback of ``scores``: dQ = (2c/√d)(dS K − diag(dS 1) Q), dK = (2c/√d)(dSᵀ Q − diag(dSᵀ 1) K)."""
+        scale = 2 * self.c / Q.shape[-1] ** 0.5
+        return (scale * (dS @ K - dS.sum(axis=-1)[..., None] * Q),
+                scale * (dS.mT @ Q - dS.sum(axis=-2)[..., None] * K))
+
+
+softmax = Softmax()
+gaussian = Gaussian()

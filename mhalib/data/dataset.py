@@ -1,0 +1,61 @@
+"""``Dataset``: what a generator makes and ``train`` reads."""
+
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from mhalib._array import as_like, is_array, require, require_labels
+
+
+@dataclass(frozen=True, eq=False)
+class Dataset:
+    """Labelled token sequences: X (n, T, d), y (n,) in {−1, +1}, and what is known about where they came from.
+
+    ``relevant`` (n, T) marks the tokens that carry the label, where that is known. ``truth`` is the object that made
+    the data; it can draw ``fresh`` samples.
+    """
+
+    X: np.ndarray
+    y: np.ndarray
+    relevant: np.ndarray | None = None
+    truth: Any = None
+
+    def __len__(self):
+        return self.X.shape[0]
+
+    def fresh(self, n=None, seed=1):
+        """n new samples from the same source (same patterns, new draws), for testing: none is a training sample.
+
+        Of real data the source is finite: n defaults to all images that were held out.
+
+        Raises
+        ------
+        ValueError
+            if the dataset has no source to draw from.
+        """
+        if not hasattr(self.truth, "sample"):
+            raise ValueError("fresh: expected a dataset made by a generator of mhalib.data; "
+                             "one made from_arrays has no source of new samples")
+        drawn = self.truth.sample(n, seed)
+        return replace(drawn, X=as_like(drawn.X, self.X), y=as_like(drawn.y, self.y))
+
+    def map(self, function):
+        """The same data with ``function`` applied to X and y: ``data.map(torch.as_tensor)``."""
+        return replace(self, X=function(self.X), y=function(self.y))
+
+
+def from_arrays(X, y, relevant=None):
+    """A ``Dataset`` from your own arrays: X (n, T, d) floating point, y (n,) in {−1, +1}.
+
+    Raises
+    ------
+    TypeError, ValueError
+        naming the argument, what was expected and what came.
+    """
+    require("X", X, ("n", "T", "d"))
+    require_labels(y, X)
+    if relevant is not None and (not is_array(relevant) or tuple(relevant.shape) != tuple(X.shape[:2])):
+        raise ValueError(f"relevant: expected an array of shape (n, T) = {tuple(X.shape[:2])}, "
+                         f"got {getattr(relevant, 'shape', type(relevant).__name__)}")
+    return Dataset(X, y, relevant)

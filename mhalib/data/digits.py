@@ -1,0 +1,69 @@
+"""Real input: scikit-learn's bundled 8 × 8 handwritten digits, each image a sequence of eight rows."""
+
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from mhalib._array import require_count
+from mhalib.data.dataset import Dataset
+
+
+@dataclass(frozen=True, eq=False)
+class HeldOut:
+    """The images that training does not see; ``sample`` draws from them without replacement."""
+
+    X: np.ndarray = field(repr=False)
+    y: np.ndarray = field(repr=False)
+    classes: tuple[int, int]
+
+    def sample(self, n, seed):
+        """n different held-out images in an order fixed by ``seed``; all of them if n is None."""
+        n = len(self.y) if n is None else n
+        require_count(n=n)
+        if n > len(self.y):
+            raise ValueError(f"n: expected at most the {len(self.y)} held-out images of {self.classes}, got {n}")
+        chosen = np.random.default_rng([seed, 2]).permutation(len(self.y))[:n]
+        return Dataset(self.X[chosen], self.y[chosen], truth=self)
+
+
+def digits(classes=(3, 8), n=200, seed=0):
+    """n images of two handwritten digits as T = 8 row tokens of d = 8 pixels, scaled to [0, 1].
+
+    Parameters
+    ----------
+    classes : two different digits; the first gets label −1, the second +1
+    n : number of training images, drawn at random; the rest is held out, and ``fresh`` draws from it
+    seed : fixes which images train
+
+    Raises
+    ------
+    ImportError
+        if scikit-learn is not installed.
+    ValueError
+        if the classes are not two different digits, or n leaves no image to hold out.
+
+    Source: the UCI optical recognition of handwritten digits test set, as bundled with scikit-learn
+    (1,797 images, about 180 a digit).
+    """
+    images, target = _bundled()
+    if len(set(classes)) != 2 or not set(classes) <= set(range(10)):
+        raise ValueError(f"classes: expected two different digits from 0 to 9, got {classes!r}")
+    keep = np.isin(target, classes)
+    X, y = images[keep] / 16, np.where(target[keep] == classes[1], 1.0, -1.0)
+    require_count(n=n)
+    if n >= len(y):
+        raise ValueError(f"n: expected fewer than the {len(y)} images of {tuple(classes)}, so that some are held out, "
+                         f"got {n}")
+    order = np.random.default_rng([seed, 1]).permutation(len(y))
+    held_out = HeldOut(X[order[n:]], y[order[n:]], tuple(classes))
+    return Dataset(X[order[:n]], y[order[:n]], truth=held_out)
+
+
+def _bundled():
+    try:
+        from sklearn.datasets import load_digits
+    except ImportError as error:
+        raise ImportError("mhalib.data.digits reads the images bundled with scikit-learn: "
+                          "pip install scikit-learn") from error
+    bunch = load_digits()
+    return bunch.images, bunch.target

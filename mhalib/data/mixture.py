@@ -1,0 +1,103 @@
+"""The tokenized mixture of Part I: a few tokens carry the label, the others distract."""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from mhalib._array import require_count
+from mhalib.data.dataset import Dataset
+
+
+@dataclass(frozen=True, eq=False)
+class MixtureDraws:
+    """The random numbers behind n samples, before any parameter but the sizes has been used.
+
+    Each field has its own stream, so the first n samples are the same however many are drawn, and the same draws
+    serve every ζ, S and σ: what a slider changes is the assembly, never the luck.
+    """
+
+    sign: np.ndarray  # (n,) −1 or +1, equally likely
+    rank: np.ndarray  # (n, T) a random order of the tokens; the relevant ones have rank 0 … ζT − 1
+    pattern: np.ndarray  # (n, T) index in 0 … M−1 of the distracting pattern
+    normal: np.ndarray  # (n, T, d) standard normals
+
+
+@dataclass(frozen=True, eq=False)
+class Mixture:
+    """A tokenized mixture with fixed patterns, ready to ``sample``.
+
+    With label y, a token is μ_y if it is relevant, and ν_j + σ z otherwise: j uniform in [M], z ~ N(0, I_d).
+    ``mu`` (2, d) holds μ₋ and μ₊, ``nu`` (M, d) the ν_j: M + 2 orthogonal vectors of norm S.
+    """
+
+    mu: np.ndarray
+    nu: np.ndarray
+    T: int
+    n_relevant: int
+    sigma: float
+
+    def sample(self, n, seed):
+        """n new samples; their streams are not those of ``tokenized_mixture(seed=seed)``."""
+        M, d = self.nu.shape
+        return self.assemble(draw(n, self.T, d, M, (seed, 2)))
+
+    def assemble(self, draws):
+        """The ``Dataset`` of given draws: X_it = μ_{y_i} on relevant tokens, ν_{j_it} + σ z_it on the others."""
+        relevant = draws.rank < self.n_relevant
+        own = self.mu[(draws.sign > 0).astype(int)][:, None, :]  # (n, 1, d)
+        others = self.nu[draws.pattern] + self.sigma * draws.normal
+        return Dataset(np.where(relevant[..., None], own, others), draws.sign, relevant, self)
+
+
+def draw(n, T, d, M, seed):
+    """The ``MixtureDraws`` of n samples of T tokens in R^d with M distracting patterns; seed: a tuple of integers."""
+    require_count(n=n, T=T, d=d, M=M)
+    sign, rank, pattern, normal = (np.random.default_rng([*seed, kind]) for kind in range(4))
+    return MixtureDraws(sign=np.where(sign.random(n) < 0.5, -1.0, 1.0),
+                        rank=rank.random((n, T)).argsort(axis=1).argsort(axis=1),
+                        pattern=pattern.integers(M, size=(n, T)),
+                        normal=normal.standard_normal((n, T, d)))
+
+
+def patterns(M, d, S, seed):
+    """M + 2 orthogonal vectors of norm S in R^d, uniformly rotated: μ (2, d) and ν (M, d)."""
+    normals = np.random.default_rng([seed, 0]).standard_normal((d, M + 2))
+    Q, triangle = np.linalg.qr(normals)
+    vectors = S * (Q * np.sign(np.diag(triangle))).T  # the sign makes the rotation uniform
+    return vectors[:2], vectors[2:]
+
+
+def tokenized_mixture(n=100, T=10, d=8, M=4, zeta=0.1, S=2.0, sigma=0.2, seed=0):
+    """n samples of T tokens in R^d, of which ζT carry the label and the rest distract.
+
+    Parameters
+    ----------
+    n, T, d, M : numbers of samples, tokens, dimensions, and distracting patterns; M + 2 ≤ d
+    zeta : share of relevant tokens; ζT must be a whole number between 1 and T
+    S : norm of every pattern, > 0
+    sigma : standard deviation of each coordinate of the noise on distracting tokens, ≥ 0
+    seed : fixes patterns and samples; ``fresh`` keeps the patterns and draws new samples
+
+    Returns
+    -------
+    Dataset
+        X (n, T, d), y (n,), relevant (n, T), and truth, the ``Mixture`` with its patterns mu (2, d) and nu (M, d).
+
+    Raises
+    ------
+    ValueError
+        if a size is no whole number ≥ 1, ζT is not whole, the patterns do not fit (M + 2 > d), S ≤ 0 or σ < 0.
+
+    Source: Deora et al. 2023, data model DM1 [recalled].
+    """
+    require_count(n=n, T=T, d=d, M=M)
+    relevant = round(zeta * T)
+    if not 1 <= relevant <= T or abs(zeta * T - relevant) > 1e-9:
+        raise ValueError(f"zeta: expected zeta * T to be a whole number between 1 and T, "
+                         f"got zeta = {zeta} and T = {T}, whose product is {zeta * T:g}")
+    if d < M + 2:
+        raise ValueError(f"d: expected room for M + 2 = {M + 2} orthogonal patterns, got d = {d}")
+    if not S > 0 or not sigma >= 0:
+        raise ValueError(f"expected S > 0 and sigma ≥ 0, got S = {S} and sigma = {sigma}")
+    mu, nu = patterns(M, d, S, seed)
+    return Mixture(mu, nu, T, relevant, sigma).assemble(draw(n, T, d, M, (seed, 1)))

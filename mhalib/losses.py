@@ -1,0 +1,42 @@
+"""Losses: value and derivatives with respect to the model's output, elementwise."""
+
+from mhalib._array import namespace
+
+
+class Logistic:
+    """Logistic loss of a margin z = y Φ: ℓ(z) = log(1 + e^{−z}).
+
+    It is its own bound: |ℓ′| ≤ min(1, ℓ) and 0 ≤ ℓ″ ≤ min(¼, |ℓ′|) ≤ ℓ, which Part I leans on.
+    """
+
+    def __call__(self, z):
+        """ℓ(z) = log(1 + e^{−z}), finite wherever z is."""
+        return namespace(z).softplus(-z)
+
+    def slope(self, z, value=None):
+        """ℓ′(z) = −1/(1 + e^{z}) = −exp(−z − ℓ(z)), without overflow; ``value`` spares a second ℓ(z)."""
+        return -namespace(z).exp(-z - (self(z) if value is None else value))
+
+    def curvature(self, z):
+        """ℓ″(z) = −ℓ′(z)(1 + ℓ′(z)), in (0, ¼]; written as a product of two slopes, so nothing cancels."""
+        return self.slope(z) * self.slope(-z)
+
+
+class Squared:
+    """Squared loss of a residual r: ½ r²."""
+
+    def __call__(self, r):
+        """½ r²."""
+        return r * r / 2
+
+    def slope(self, r):
+        """r."""
+        return r
+
+    def curvature(self, r):
+        """1, in the shape of r."""
+        return namespace(r).zeros_like(r) + 1
+
+
+logistic = Logistic()
+squared = Squared()

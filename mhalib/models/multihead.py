@@ -1,0 +1,202 @@
+"""The multi-head attention classifier of Part I: forward, closed-form gradient, Hessian-vector product, Hessian."""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from mhalib._array import namespace, require, require_count, require_labels, require_same_dtype
+from mhalib.attention import softmax
+from mhalib.losses import logistic
+from mhalib.models.multihead_workspace import MultiHeadWorkspace
+from mhalib.models.vector import Vector
+
+
+@dataclass(frozen=True, eq=False)
+class MultiHeadAttention(Vector):
+    r"""H softmax attention heads that read T tokens and vote on a label.
+
+    .. math:: \Phi(X) = H^{-1/2} \sum_h \langle U_h, \mathrm{softmax}(X W_h X^\top)\, X \rangle
+
+    Parameters
+    ----------
+    W : (H, d, d) key–query products
+    U : (H, T, d) decoders (the value matrix is absorbed)
+
+    Raises
+    ------
+    TypeError
+        if W and U differ in library or dtype, or are not floating point.
+    ValueError
+        if shapes do not fit, an axis is empty (H = 0 among them), or an entry is not finite.
+
+    Source: Deora et al. 2023, Section 2 [recalled].
+    """
+
+    W: np.ndarray
+    U: np.ndarray
+
+    def __post_init__(self):
+        require("W", self.W, ("H", "d", "d"))
+        require("U", self.U, ("H", "T", "d"))
+        require_same_dtype(W=self.W, U=self.U)
+        (H, d, d2), (H2, _, d3) = self.W.shape, self.U.shape
+        if d != d2 or H != H2 or d != d3:
+            raise ValueError("expected W (H, d, d) and U (H, T, d) with the same H and d, "
+                             f"got W {tuple(self.W.shape)} and U {tuple(self.U.shape)}")
+
+    @classmethod
+    def zeros(cls, H, T, d, dtype=np.float64):
+        """All parameters zero: uniform attention, logit 0."""
+        require_count(H=H, T=T, d=d)
+        return cls(np.zeros((H, d, d), dtype), np.zeros((H, T, d), dtype))
+
+    @classmethod
+    def random(cls, H, T, d, scale=1.0, seed=0, dtype=np.float64):
+        """Independent N(0, scale²) entries: first all of W, then all of U, from one seeded stream."""
+        require_count(H=H, T=T, d=d)
+        rng = np.random.default_rng(seed)
+        W, U = rng.standard_normal((H, d, d)), rng.standard_normal((H, T, d))
+        return cls((scale * W).astype(dtype), (scale * U).astype(dtype))
+
+    @property
+    def sizes(self):
+        """The numbers (H, T, d)."""
+        return tuple(self.U.shape)
+
+    def __call__(self, X):
+        """Logits Φ(X) (n,) of a batch X (n, T, d)."""
+        A, P = self._attend(X)
+        return (A * P).sum(axis=(1, 2, 3)) / self.sizes[0] ** 0.5
+
+    def attention(self, X):
+        """Attention weights A (n, H, T, T): A[i, h, t] = softmax(X_i W_hᵀ x_t), one row for each query token t."""
+        return self._attend(X)[0]
+
+    def loss(self, X, y):
+        """Mean logistic loss (1/n) Σ log(1 + exp(−y_i Φ(X_i))) of labels y (n,) in {−1, +1}."""
+        return logistic(self.margins(X, y)).mean()
+
+    def margins(self, X, y):
+        """Margins y_i Φ(X_i), (n,)."""
+        require_labels(y, X)
+        return y * self(X)
+
+    def loss_and_grad(self, X, y):
+        r"""Mean logistic loss and its gradient, which is again a ``MultiHeadAttention``.
+
+        .. math:: \nabla_{U_h} = \sum_i g_i A X, \qquad
+                  \nabla_{W_h} = \sum_i g_i X^\top [A \circ (P - \mathrm{rowsum}(A \circ P))] X
+
+        with P = U_h Xᵀ and g_i = y_i ℓ′(y_i Φ_i)/(n √H).  Source: Deora et al. 2023, Lemma 1 (ours).
+        """
+        require_labels(y, X)
+        A, P = self._attend(X)
+        H = self.sizes[0]
+        z = y * (A * P).sum(axis=(1, 2, 3)) / H ** 0.5
+        g = y * logistic.slope(z) / (len(y) * H ** 0.5)
+        return logistic(z).mean(), self._pull(X, g, softmax.vjp(A, P), A)
+
+    def workspace(self, X, y):
+        """Buffers for many fast steps on one batch; ``train`` asks for it. Equal to ``loss_and_grad``, only faster."""
+        require_labels(y, X)
+        self._check(X)
+        return MultiHeadWorkspace(self, X, y)
+
+    def features(self, X):
+        """Gradients ∇Φ(X_i) of the logits, one row an example: (n, H (d² + T d)) in the order of ``ravel``."""
+        A, P = self._attend(X)
+        Xh = X[:, None]
+        dW, dU = Xh.mT @ softmax.vjp(A, P) @ Xh, A @ Xh
+        n, H = A.shape[:2]
+        blocks = namespace(dW).concatenate([dW.reshape(n, H, -1), dU.reshape(n, H, -1)], axis=2)
+        return blocks.reshape(n, -1) / H ** 0.5
+
+    def hvp(self, X, y, V):
+        """Product ∇²L(θ) V of the loss Hessian with a direction V (a ``MultiHeadAttention``), in closed form.
+
+        It is the derivative of ``loss_and_grad`` along V, term by term, and costs about one gradient more.
+        """
+        require_labels(y, X)
+        if type(V) is not type(self) or V.sizes != self.sizes:
+            raise ValueError(f"V: expected a MultiHeadAttention of (H, T, d) = {self.sizes}, "
+                             f"got {getattr(V, 'sizes', type(V).__name__)}")
+        (A, P), Xh, H = self._attend(X), X[:, None], self.sizes[0]
+        A_, P_ = softmax.vjp(A, Xh @ V.W @ Xh.mT), V.U @ Xh.mT  # derivatives of A and P along V
+        dS, AP_ = softmax.vjp(A, P), A_ * P + A * P_
+        dS_ = A_ * (P - (A * P).sum(axis=-1)[..., None]) + A * (P_ - AP_.sum(axis=-1)[..., None])
+        z = y * (A * P).sum(axis=(1, 2, 3)) / H ** 0.5
+        g = y * logistic.slope(z) / (len(y) * H ** 0.5)
+        g_ = logistic.curvature(z) * AP_.sum(axis=(1, 2, 3)) / (len(y) * H)  # y² = 1
+        return self._pull(X, g, dS_, A_) + self._pull(X, g_, dS, A)
+
+    def logit_hessian(self, X):
+        """Per example and head, the Hessian of ⟨U_h, softmax(X W_h Xᵀ) X⟩ in (W_h, U_h): (n, H, p, p), p = d² + T d.
+
+        The logit's own Hessian has these blocks, times H^{−1/2}, on its diagonal and zeros elsewhere.
+        Source: Deora et al. 2023, Lemma 1 (ours).  Memory grows like n H d⁴: small sizes only.
+        """
+        xp, (A, P) = namespace(X), self._attend(X)
+        (n, H, T, _), d = A.shape, X.shape[-1]
+        mean = A @ X[:, None]  # (n, H, T, d)
+        away = X[:, None, None] - mean[..., None, :]  # (n, H, T, T, d): token j minus the mean seen by query t
+        weighted = A[..., None] * away
+        outer = (X[:, :, :, None] * X[:, :, None, :])  # (n, T, d, d)
+        third = (weighted * (P - (A * P).sum(axis=-1)[..., None])[..., None]).mT @ away  # (n, H, T, d, d)
+        WW = xp.einsum("ntab,nhtcd->nhacbd", outer, third).reshape(n, H, d * d, d * d)
+        UW = xp.einsum("nta,nhtcb->nhtbac", X, weighted.mT @ away).reshape(n, H, T * d, d * d)
+        zero = xp.zeros_like(UW @ UW.mT)
+        return xp.concatenate([xp.concatenate([WW, UW.mT], axis=3), xp.concatenate([UW, zero], axis=3)], axis=2)
+
+    def hessian(self, X, y):
+        """Dense loss Hessian (H p, H p), p = d² + T d, in the order of ``ravel``; small sizes only.
+
+        It is (1/n) Σ ℓ″ ∇Φ ∇Φᵀ + (1/n) Σ ℓ′ y ∇²Φ: a positive part of rank ≤ n that couples the heads,
+        and a part that is block-diagonal over heads.
+        """
+        z, n, H = self.margins(X, y), len(y), self.sizes[0]
+        features = self.features(X)
+        hessian = (features.mT * (logistic.curvature(z) / n)) @ features
+        weight = y * logistic.slope(z) / (n * H ** 0.5)
+        blocks = namespace(X).einsum("n,nhpq->hpq", weight, self.logit_hessian(X))
+        p = blocks.shape[-1]
+        for h in range(H):
+            hessian[h * p:(h + 1) * p, h * p:(h + 1) * p] += blocks[h]
+        return hessian
+
+    def norms(self):
+        """The averages that the paper plots: norm_W = (1/H) Σ‖W_h‖ and norm_U = H^{−1/2} Σ‖U_h‖ (Frobenius).
+
+        Source: Deora et al. 2023, caption of Figure 2 [paper].
+        """
+        per_head = {name: namespace(a).norm(a.reshape(a.shape[0], -1), axis=1) for name, a in self.arrays().items()}
+        return {"norm_W": float(per_head["W"].mean()), "norm_U": float(per_head["U"].mean()) * self.sizes[0] ** 0.5}
+
+    def ravel(self):
+        """All parameters as one vector, head after head: W_h row by row, then U_h row by row."""
+        H = self.sizes[0]
+        return namespace(self.W).concatenate([self.W.reshape(H, -1), self.U.reshape(H, -1)], axis=1).reshape(-1)
+
+    def unravel(self, vector):
+        """The inverse of ``ravel``: a ``MultiHeadAttention`` of this one's sizes from a vector (H (d² + T d),)."""
+        H, T, d = self.sizes
+        require("vector", vector, (H * (d * d + T * d),), finite=False)
+        rows = vector.reshape(H, -1)
+        return self._with({"W": rows[:, :d * d].reshape(H, d, d), "U": rows[:, d * d:].reshape(H, T, d)})
+
+    def _check(self, X):
+        _, T, d = self.sizes
+        require("X", X, ("n", T, d))
+        require_same_dtype(X=X, W=self.W)
+
+    def _attend(self, X):
+        """Attention weights A and decoder readings P = U Xᵀ, both (n, H, T, T), queries before keys."""
+        self._check(X)
+        Xh = X[:, None]  # (n, 1, T, d)
+        return softmax(Xh @ self.W @ Xh.mT), self.U @ Xh.mT
+
+    def _pull(self, X, g, dS, A):
+        """Σ_i g_i (Xᵀ dS X, A X): from derivatives with respect to the scores to those with respect to (W, U)."""
+        xp, Xh = namespace(X), X[:, None]
+        gX = g[:, None, None] * X
+        return self._with({"W": xp.einsum("nta,nhtb->hab", gX, dS @ Xh),
+                           "U": xp.einsum("nhtj,njb->htb", A, gX)})

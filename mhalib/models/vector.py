@@ -1,0 +1,79 @@
+"""A model is a point of a vector space: ``model - lr * grad`` is again a model."""
+
+import operator
+from dataclasses import fields
+from numbers import Real
+
+from mhalib._array import is_array, namespace, to_numpy
+from mhalib.models.workspace import Workspace
+
+
+class Vector:
+    """Arithmetic, field by field, for a frozen dataclass that holds arrays.
+
+    ``+ − * / **`` act elementwise, between two points of the same class and shape or with a number, so that
+    update rules, interpolation, Lanczos and gradient checks are written once for all models. Fields that hold
+    no array (a kernel, say) are carried along unchanged.
+    """
+
+    __array_ufunc__ = None  # np.float64(0.1) * model is our product, not numpy's attempt at an object array
+
+    def arrays(self):
+        """The array fields by name, in order."""
+        named = {f.name: getattr(self, f.name) for f in fields(self)}
+        return {name: value for name, value in named.items() if is_array(value)}
+
+    def map(self, function):
+        """The same model with ``function`` applied to every array: ``model.map(torch.as_tensor)``."""
+        return self._with({name: function(a) for name, a in self.arrays().items()})
+
+    def _with(self, arrays):
+        # Skips __post_init__ on purpose: a step of a diverging run must be able to reach infinity.
+        new = object.__new__(type(self))
+        new.__dict__.update(self.__dict__ | arrays)
+        return new
+
+    def _apply(self, op, other):
+        if isinstance(other, Real):
+            return self.map(lambda a: op(a, other))
+        if type(other) is not type(self):
+            return NotImplemented
+        mine, theirs = self.arrays(), other.arrays()
+        for name in mine:
+            namespace(**{f"left {name}": mine[name], f"right {name}": theirs[name]})
+            if mine[name].shape != theirs[name].shape:
+                raise ValueError(f"{name}: expected two {type(self).__name__} of one shape, "
+                                 f"got {tuple(mine[name].shape)} and {tuple(theirs[name].shape)}")
+        return self._with({name: op(mine[name], theirs[name]) for name in mine})
+
+    def __add__(self, other):
+        return self._apply(operator.add, other)
+
+    def __sub__(self, other):
+        return self._apply(operator.sub, other)
+
+    def __mul__(self, other):
+        return self._apply(operator.mul, other)
+
+    def __truediv__(self, other):
+        return self._apply(operator.truediv, other)
+
+    def __pow__(self, power):
+        return self._apply(operator.pow, power)
+
+    __radd__, __rmul__ = __add__, __mul__
+
+    def __neg__(self):
+        return -1.0 * self
+
+    def dot(self, other):
+        """The Euclidean inner product of all parameters."""
+        return sum(a.sum() for a in self._apply(operator.mul, other).arrays().values())
+
+    def workspace(self, X, y):
+        """What ``train`` runs on: the plain formula here, a faster equivalent where a model has one."""
+        return Workspace(self, X, y)
+
+    def norm(self):
+        """The Euclidean norm ‖θ‖ of all parameters together."""
+        return float(to_numpy(self.dot(self))) ** 0.5

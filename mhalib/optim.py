@@ -1,0 +1,93 @@
+"""Update rules on anything with ``+ − * / **``: a number, an array, a model. They know no attention.
+
+A rule is a frozen dataclass with two methods: ``start(theta)`` gives the state before the first step, and
+``step(theta, grad, state, k)`` gives the parameters and the state after step k = 0, 1, 2, …
+Everywhere ``lr`` is a positive number or a function of k that returns one.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from math import isfinite
+from numbers import Real
+
+
+def _require_rate(lr):
+    if not callable(lr) and not (isinstance(lr, Real) and isfinite(lr) and lr > 0):
+        raise ValueError(f"lr: expected a positive number or a function of the step, got {lr!r}")
+
+
+def _require_fraction(**fractions):
+    for name, value in fractions.items():
+        if not (isinstance(value, Real) and 0 <= value < 1):
+            raise ValueError(f"{name}: expected a number in [0, 1), got {value!r}")
+
+
+def _rate(lr, k):
+    return lr(k) if callable(lr) else lr
+
+
+@dataclass(frozen=True)
+class GradientDescent:
+    """Gradient descent: θ ← θ − η_k ∇L(θ)."""
+
+    lr: float | Callable[[int], float]
+
+    def __post_init__(self):
+        _require_rate(self.lr)
+
+    def start(self, theta):
+        """No state."""
+        return None
+
+    def step(self, theta, grad, state, k):
+        """θ − η_k ∇L."""
+        return theta - _rate(self.lr, k) * grad, state
+
+
+@dataclass(frozen=True)
+class Momentum:
+    """Gradient descent with heavy-ball momentum: m ← β m + ∇L(θ), θ ← θ − η_k m."""
+
+    lr: float | Callable[[int], float]
+    beta: float = 0.9
+
+    def __post_init__(self):
+        _require_rate(self.lr)
+        _require_fraction(beta=self.beta)
+
+    def start(self, theta):
+        """m = 0."""
+        return 0 * theta
+
+    def step(self, theta, grad, state, k):
+        """θ − η_k m with m = β m + ∇L."""
+        m = self.beta * state + grad
+        return theta - _rate(self.lr, k) * m, m
+
+
+@dataclass(frozen=True)
+class Adam:
+    """Adam with bias correction (Kingma and Ba 2015), elementwise.
+
+    m ← β₁ m + (1−β₁) g, v ← β₂ v + (1−β₂) g², θ ← θ − η_k m̂ / (√v̂ + ε), m̂ = m/(1−β₁^{k+1}), v̂ = v/(1−β₂^{k+1}).
+    """
+
+    lr: float | Callable[[int], float]
+    beta1: float = 0.9
+    beta2: float = 0.999
+    eps: float = 1e-8
+
+    def __post_init__(self):
+        _require_rate(self.lr)
+        _require_fraction(beta1=self.beta1, beta2=self.beta2)
+
+    def start(self, theta):
+        """m = v = 0."""
+        return 0 * theta, 0 * theta
+
+    def step(self, theta, grad, state, k):
+        """θ − η_k m̂ / (√v̂ + ε)."""
+        m = self.beta1 * state[0] + (1 - self.beta1) * grad
+        v = self.beta2 * state[1] + (1 - self.beta2) * grad * grad
+        m_hat, v_hat = m / (1 - self.beta1 ** (k + 1)), v / (1 - self.beta2 ** (k + 1))
+        return theta - _rate(self.lr, k) * (m_hat / (v_hat ** 0.5 + self.eps)), (m, v)

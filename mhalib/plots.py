@@ -1,0 +1,166 @@
+"""Arrays to plotly figures with alt text. Nothing is computed here that is not drawn.
+
+Every function returns a ``plotly.graph_objects.Figure`` whose ``layout.meta["alt"]`` says in words what it shows;
+pass ``alt=`` to say it better. Colors are told apart by color-blind readers and in both themes of the book.
+"""
+
+import numpy as np
+import plotly.graph_objects as go
+from plotly.subplots import make_subplots
+
+from mhalib._render import use_book_renderer_if_asked
+
+use_book_renderer_if_asked()
+
+COLORS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9")
+DASHES = ("solid", "dash", "dot", "dashdot", "longdash", "longdashdot")
+DIVERGING, SEQUENTIAL = "RdBu", "Blues"
+
+
+def finish(figure, alt, title=None, height=380):
+    """Give a figure the book's look and its alt text."""
+    figure.update_layout(meta={"alt": alt}, title=title, height=height, colorway=COLORS, template="plotly_white",
+                         margin={"l": 60, "r": 20, "t": 50 if title else 30, "b": 50},
+                         paper_bgcolor="rgba(0,0,0,0)", plot_bgcolor="rgba(0,0,0,0)",
+                         legend={"orientation": "h", "yanchor": "top", "y": -0.2})
+    return figure
+
+
+def curves(x, named, xlabel="step", ylabel="", log_x=False, log_y=True, title=None, alt=None):
+    """Lines over a common x: ``named`` is {name: values} or {name: (x, values)}; values ≤ 0 leave gaps on a log axis.
+
+    Lines differ in color and in dash.
+    """
+    figure = go.Figure()
+    for k, (name, values) in enumerate(named.items()):
+        xs, ys = values if isinstance(values, tuple) else (x, values)
+        figure.add_scatter(x=_drawable(xs, log_x), y=_drawable(ys, log_y), name=name, mode="lines",
+                           line={"color": COLORS[k % 6], "dash": DASHES[k % 6]})
+    figure.update_xaxes(title=xlabel, type="log" if log_x else "linear")
+    figure.update_yaxes(title=ylabel, type="log" if log_y else "linear", exponentformat="power")
+    return finish(figure, alt or "; ".join(_in_words(name, line.y) for name, line in
+                                           zip(named, figure.data, strict=True)) + ".", title)
+
+
+def _drawable(values, log):
+    values = np.asarray(values, dtype=float)
+    return np.where(values > 0, values, np.nan) if log else values
+
+
+def _in_words(name, values):
+    seen = np.asarray(values, dtype=float)
+    seen = seen[np.isfinite(seen)]
+    if not len(seen):
+        return f"{name} has nothing to draw"
+    verb = "stays at" if seen[0] == seen[-1] else "falls from" if seen[-1] < seen[0] else "rises from"
+    return f"{name} {verb} {seen[0]:.3g}" + ("" if seen[0] == seen[-1] else f" to {seen[-1]:.3g}")
+
+
+def training(path, title=None, alt=None):
+    """Losses of a ``Path`` on a log axis, and beside them whatever lies in [0, 1]: attention score, accuracies."""
+    figure = make_subplots(rows=1, cols=2, horizontal_spacing=0.12, subplot_titles=("loss", "share"))
+    left = {"training loss": path.loss, **_present(path, {"test loss": "test_loss"})}
+    right = _present(path, {"attention score": "attention_score", "training accuracy": "accuracy",
+                            "test accuracy": "test_accuracy"})
+    for column, lines in ((1, left), (2, right)):
+        for name, values in lines.items():
+            k = len(figure.data)
+            figure.add_scatter(x=path.steps, y=_drawable(values, column == 1), name=name, mode="lines", row=1,
+                               col=column, line={"color": COLORS[k], "dash": DASHES[k]})
+    figure.update_xaxes(title="step")
+    figure.update_yaxes(type="log", exponentformat="power", col=1)
+    figure.update_yaxes(range=[0, 1.03], col=2)
+    words = "; ".join(_in_words(*line) for line in (left | right).items())
+    return finish(figure, alt or f"Training curves over {path.steps[-1]} steps: {words}.", title)
+
+
+def _present(path, names):
+    return {label: path.curves[name] for label, name in names.items() if name in path.curves}
+
+
+def matrix(Z, xlabel="", ylabel="", title=None, alt=None, diverging=False, colorbar="", height=380, log=False):
+    """A matrix as a heatmap, first row on top. ``log`` colors the decimal logarithm of |Z|, zeros left blank."""
+    Z = np.asarray(Z, dtype=float)
+    shown = np.log10(np.where(Z == 0, np.nan, abs(Z))) if log else Z
+    figure = go.Figure(go.Heatmap(z=shown, colorscale=DIVERGING if diverging else SEQUENTIAL,
+                                  zmid=0 if diverging else None, colorbar={"title": colorbar}))
+    figure.update_yaxes(autorange="reversed", title=ylabel, constrain="domain")
+    figure.update_xaxes(title=xlabel, constrain="domain")
+    return finish(figure, alt or f"Heatmap of a {Z.shape[0]} by {Z.shape[1]} matrix with entries from "
+                  f"{Z.min():.3g} to {Z.max():.3g}.", title, height)
+
+
+def attention(A, relevant=None, title=None, alt=None):
+    """One attention matrix (T, T), queries down, keys across; columns of relevant tokens are named with a star."""
+    A = np.asarray(A)
+    marked = np.zeros(len(A), dtype=bool) if relevant is None else np.asarray(relevant, dtype=bool)
+    figure = matrix(A, "key token", "query token", title, alt, colorbar="weight")
+    figure.update_traces(zmin=0, zmax=1)
+    figure.update_xaxes(tickvals=list(range(len(A))), ticktext=[f"{j}★" if m else str(j) for j, m in enumerate(marked)])
+    share = "" if relevant is None else (f" The relevant tokens {', '.join(map(str, np.flatnonzero(marked)))} receive "
+                                         f"{A[:, marked].sum(axis=1).mean():.0%} of the weight on average.")
+    words = f"Attention weights of {len(A)} queries on {len(A)} keys, the largest {A.max():.2f}.{share}"
+    return finish(figure, alt or words, title)
+
+
+def tokens(X, relevant=None, title=None, alt=None):
+    """One sample (T, d) as a heatmap, a row a token; relevant tokens are named with a star."""
+    marked = np.zeros(len(X), dtype=bool) if relevant is None else np.asarray(relevant, dtype=bool)
+    figure = matrix(X, "coordinate", "token", title, diverging=True, colorbar="value")
+    figure.update_yaxes(tickvals=list(range(len(X))), ticktext=[f"{t}★" if m else str(t) for t, m in enumerate(marked)])
+    words = f"A sample of {len(X)} tokens in {len(X[0])} coordinates"
+    if marked.any():
+        words += f"; the relevant tokens are {', '.join(map(str, np.flatnonzero(marked)))}"
+    return finish(figure, alt or words + ".", title)
+
+
+def images(X, names, title=None, alt=None):
+    """Small gray images (k, height, width) side by side, each under its name."""
+    figure = make_subplots(rows=1, cols=len(X), subplot_titles=list(names), horizontal_spacing=0.02)
+    for k, image in enumerate(X):
+        figure.add_heatmap(z=np.asarray(image)[::-1], colorscale="Greys", showscale=False, row=1, col=k + 1)
+    figure.update_xaxes(showticklabels=False, constrain="domain", showgrid=False, zeroline=False)
+    figure.update_yaxes(showticklabels=False, showgrid=False, zeroline=False)
+    for k in range(len(X)):
+        figure.update_yaxes(scaleanchor=f"x{k + 1 if k else ''}", constrain="domain", row=1, col=k + 1)
+    return finish(figure, alt or f"{len(X)} images: {', '.join(names)}.", title, height=200)
+
+
+def slider(figures, label, start=None):
+    """One figure with plotly's own slider from {value: figure}, all with the same traces. It needs no kernel.
+
+    Axes cover all frames, so that sliding moves the curves and not the paper under them.
+    """
+    values = list(figures)
+    start = values[0] if start is None else start
+    figure = go.Figure(figures[start])
+    figure.frames = [go.Frame(name=str(value), data=figures[value].data) for value in values]
+    animate = {"mode": "immediate", "frame": {"duration": 0, "redraw": True}, "transition": {"duration": 0}}
+    steps = [{"label": str(value), "method": "animate", "args": [[str(value)], animate]} for value in values]
+    figure.update_layout(sliders=[{"active": values.index(start), "steps": steps, "pad": {"t": 60},
+                                   "currentvalue": {"prefix": f"{label} = "}}], legend={"y": 1.12, "yanchor": "bottom"})
+    _cover_all_frames(figure)
+    words = "; ".join(f"at {label} = {value}: {each.layout.meta['alt'].rstrip('.')}" for value, each in figures.items())
+    return finish_slider(figure, f"Slider over {label}. {words}.")
+
+
+def finish_slider(figure, alt):
+    """Alt text and room for a slider below."""
+    figure.update_layout(meta={"alt": alt}, height=(figure.layout.height or 380) + 110)
+    return figure
+
+
+def _cover_all_frames(figure):
+    for axis in ("x", "y"):
+        for name in {getattr(trace, f"{axis}axis") or axis for trace in figure.data if trace.type == "scatter"}:
+            drawn = [getattr(trace, axis) for frame in figure.frames for trace in frame.data
+                     if trace.type == "scatter" and (getattr(trace, f"{axis}axis") or axis) == name]
+            layout_axis = figure.layout[f"{axis}axis{name[1:]}"]
+            layout_axis.range = layout_axis.range or _range(np.concatenate(drawn), layout_axis.type == "log")
+
+
+def _range(values, log):
+    values = np.asarray(values, dtype=float)
+    values = np.log10(values[values > 0]) if log else values
+    low, high = np.nanmin(values), np.nanmax(values)
+    return [low - 0.04 * (high - low), high + 0.04 * (high - low)]

@@ -1,0 +1,152 @@
+"""Proposition 1 and Corollary 1: how steep and how curved the multi-head classifier and its loss can be.
+
+Throughout, tokens have norm at most R, u = max_h ‖U_h‖_F and r = R² u. ``R`` defaults to the longest token.
+"""
+
+import numpy as np
+
+from mhalib.losses import logistic, squared
+from mhalib.theory.instances import equal_tokens, opposite_tokens, problem, short
+from mhalib.theory.ledger import Check, statement
+
+CHAPTER = "multihead/02_how_steep_how_curved"
+TOKENS = "every token has norm at most R"
+
+
+def token_radius(X):
+    """R = the largest token norm in X (n, T, d)."""
+    return float(np.sqrt((X * X).sum(axis=-1).max()))
+
+
+def decoder_norms(model):
+    """The Frobenius norms ‖U_h‖ of the H decoders, (H,)."""
+    return np.sqrt((model.U ** 2).sum(axis=(1, 2)))
+
+
+def gradient_constant(model, R):
+    """G = √T R √(1 + R⁴ (1/H) Σ_h ‖U_h‖²), the bound on ‖∇Φ‖.  Source: Proposition 1 (ours, tight)."""
+    T = model.sizes[1]
+    return float((T * R ** 2 * (1 + R ** 4 * (decoder_norms(model) ** 2).mean())) ** 0.5)
+
+
+def hessian_constant(model, R):
+    """B = √T R³ (r + √(r² + 4))/2, where ‖∇²Φ‖ ≤ B/√H.  Source: Proposition 1 (ours, tight at r → 0)."""
+    T, r = model.sizes[1], R ** 2 * decoder_norms(model).max()
+    return float(T ** 0.5 * R ** 3 * (r + (r * r + 4) ** 0.5) / 2)
+
+
+def smoothness_constant(model, R):
+    """ρ = G²/4 + B/√H, the bound on the largest eigenvalue of ∇²L.  Source: Corollary 1 (ours)."""
+    return gradient_constant(model, R) ** 2 / 4 + hessian_constant(model, R) / model.sizes[0] ** 0.5
+
+
+def deviation(q, s):
+    """E|Y − EY| for Y = (q − Eq)², under the probabilities s."""
+    Y = (q - s @ q) ** 2
+    return float(s @ abs(Y - s @ Y))
+
+
+def _bounded_variable(seed):
+    rng = np.random.default_rng([seed, 15])
+    k = rng.integers(2, 6)
+    return {"q": rng.uniform(-1, 1, k) ** rng.choice([1, 3]), "s": rng.dirichlet(np.full(k, rng.choice([0.3, 1, 3])))}
+
+
+@statement(id="lemma-logistic", title="The logistic loss bounds its own slope", mark="ours", source="this book",
+           chapter=CHAPTER, assumptions="logistic loss",
+           random=lambda seed: {"z": np.random.default_rng([seed, 16]).standard_normal(50) * 10},
+           extremal=(lambda: {"z": np.array([0.0, 30.0, -500.0])},),
+           broken=lambda seed: {"z": np.array([0.5]), "loss": MarginSquared()},
+           breaks="the loss is logistic: (1 − z)²/2 instead")
+def self_bounded_slope(z, loss=logistic):
+    """|ℓ′(z)| ≤ min(1, ℓ(z)), for all margins z; the check gives the worst ratio."""
+    ratio = abs(loss.slope(z)) / np.minimum(1, loss(z))
+    return Check(float(ratio.max()), 1.0, "|ℓ′| / min(1, ℓ) ≤ 1")
+
+
+class MarginSquared:
+    """(1 − z)²/2 of a margin z: a loss that does not bound its own slope. For twins."""
+
+    def __call__(self, z):
+        """(1 − z)²/2."""
+        return squared(1 - z)
+
+    def slope(self, z):
+        """z − 1."""
+        return -squared.slope(1 - z)
+
+    def curvature(self, z):
+        """1."""
+        return squared.curvature(z)
+
+
+DEVIATION = 4 / 27 ** 0.5
+"""The largest E|Y − EY| for Y = (q − Eq)² and |q| ≤ 1: 4/(3√3) = 0.7698…"""
+
+
+@statement(id="lemma-deviation", title="A squared deviation deviates little", mark="ours", source="this book",
+           chapter=CHAPTER, assumptions="s is a probability vector", random=_bounded_variable,
+           extremal=(lambda: {"q": np.array([-1.0, 1.0]), "s": np.array([1 - 3 ** -0.5, 1 + 3 ** -0.5]) / 2},),
+           broken=lambda seed: {"q": np.array([-1.0, 1.0]), "s": np.array([1.0, 1.0])},
+           breaks="the weights sum to 1")
+def deviation_bound(q, s):
+    """E|Y − EY| ≤ 4/(3√3) max q², for Y = (q − Eq)²; attained by q = ±1 with mean 1/√3.  Source: this book."""
+    return Check(deviation(q, s), float(DEVIATION * (q * q).max()), "E|Y − EY| ≤ 4/(3√3) max q²")
+
+
+@statement(id="prop-1-gradient", title="The logit's gradient is bounded", mark="ours",
+           source="Deora et al. 2023, Proposition 1 (ours, constants tight)", chapter=CHAPTER, assumptions=TOKENS,
+           random=problem, extremal=(equal_tokens, lambda: opposite_tokens(u=1e3)),
+           broken=lambda seed: short(seed, equal_tokens), breaks=TOKENS)
+def gradient_bound(model, data, R=None):
+    """max_i ‖∇Φ(X_i)‖ ≤ G.  Source: Proposition 1 (ours, constants tight)."""
+    R = token_radius(data.X) if R is None else R
+    lhs = np.sqrt((model.features(data.X) ** 2).sum(axis=1).max())
+    return Check(float(lhs), gradient_constant(model, R), "‖∇Φ‖ ≤ G")
+
+
+@statement(id="prop-1-hessian", title="The logit's Hessian is bounded, and falls like 1/√H", mark="ours",
+           source="Deora et al. 2023, Proposition 1 (ours, constants tight)", chapter=CHAPTER, assumptions=TOKENS,
+           random=problem, extremal=(opposite_tokens, lambda: opposite_tokens(u=0.01)),
+           broken=lambda seed: short(seed, opposite_tokens), breaks=TOKENS)
+def hessian_bound(model, data, R=None):
+    """max_i ‖∇²Φ(X_i)‖₂ ≤ B/√H.  Source: Proposition 1 (ours, constants tight)."""
+    R = token_radius(data.X) if R is None else R
+    root_H = model.sizes[0] ** 0.5
+    lhs = abs(np.linalg.eigvalsh(model.logit_hessian(data.X))).max() / root_H
+    return Check(float(lhs), hessian_constant(model, R) / root_H, "‖∇²Φ‖ ≤ B/√H")
+
+
+@statement(id="prop-1-hessian-sharp", title="The Hessian bound with the best deviation constant", mark="ours",
+           source="this book, sharpening Deora et al. 2023, Proposition 1", chapter=CHAPTER, assumptions=TOKENS,
+           random=problem, extremal=(opposite_tokens, lambda: opposite_tokens(u=1e4, mean=3 ** -0.5)),
+           broken=lambda seed: short(seed, opposite_tokens), breaks=TOKENS)
+def sharp_hessian_bound(model, data, R=None):
+    """max_i ‖∇²Φ(X_i)‖₂ ≤ √T R³ (r′ + √(r′² + 4))/(2√H), r′ = 4/(3√3) R² u: tight at r → 0 and at r → ∞.
+
+    Source: this book; it replaces E|Y − EY| ≤ max q² in the proof of Proposition 1 by the best constant.
+    """
+    R = token_radius(data.X) if R is None else R
+    H, T, _ = model.sizes
+    r = DEVIATION * R ** 2 * decoder_norms(model).max()
+    rhs = T ** 0.5 * R ** 3 * (r + (r * r + 4) ** 0.5) / 2 / H ** 0.5
+    return Check(hessian_bound(model, data, R).lhs, float(rhs), "‖∇²Φ‖ ≤ √T R³ (r′ + √(r′² + 4))/(2√H)")
+
+
+@statement(id="prop-1-recalled", title="The looser shape of the constants", mark="recalled",
+           source="Deora et al. 2023, Proposition 1 (as recalled; not a quotation)", chapter=CHAPTER,
+           assumptions=TOKENS, random=problem, extremal=(equal_tokens, opposite_tokens),
+           broken=lambda seed: short(seed, opposite_tokens), breaks=TOKENS)
+def recalled_bound(model, data, R=None):
+    """G ≤ β₁ = √T R (2R²‖θ‖ + 1) and B ≤ β₃ = 2√T R³ (3√d R²‖θ‖ + 1), ‖θ‖ = max_h ‖(W_h, U_h)‖: both at once.
+
+    The check compares what is measured, ‖∇Φ‖ and √H ‖∇²Φ‖, with β₁ and β₃ and reports the worse ratio.
+    Source: Proposition 1 [recalled].
+    """
+    R = token_radius(data.X) if R is None else R
+    _, T, d = model.sizes
+    theta = np.sqrt(((model.W ** 2).sum(axis=(1, 2)) + decoder_norms(model) ** 2).max())
+    beta_1 = T ** 0.5 * R * (2 * R ** 2 * theta + 1)
+    beta_3 = 2 * T ** 0.5 * R ** 3 * (3 * d ** 0.5 * R ** 2 * theta + 1)
+    measured = gradient_bound(model, data, R).lhs, hessian_bound(model, data, R).lhs * model.sizes[0] ** 0.5
+    return Check(float(max(measured[0] / beta_1, measured[1] / beta_3)), 1.0, "‖∇Φ‖/β₁ and √H‖∇²Φ‖/β₃ ≤ 1")

@@ -1,0 +1,84 @@
+"""Lemma 1: first and second derivatives of one head's logit Φ(X; W, U) = ⟨U, softmax(X W Xᵀ) X⟩.
+
+All functions take one example X (T, d) and one head W (d, d), U (T, d), and are written row by row as the book
+states them; ``MultiHeadAttention`` computes the same in batches. Complex arguments are welcome: the checks
+differentiate by complex steps, which have no cancellation.
+"""
+
+import numpy as np
+
+from mhalib.attention import softmax
+from mhalib.theory.ledger import Check, statement
+
+
+def logit(X, W, U):
+    """Φ(X; W, U) = Σ_t u_tᵀ Xᵀ s_t, with s_t = softmax(X Wᵀ x_t)."""
+    return (U * (softmax(X @ W @ X.T) @ X)).sum()
+
+
+def gradient_U(X, W, U):
+    """∇_U Φ = S X (T, d): row t is the mean token that query t sees.  Source: Lemma 1, first formula (ours)."""
+    return softmax(X @ W @ X.T) @ X
+
+
+def gradient_W(X, W, U):
+    """∇_W Φ = Σ_t x_t u_tᵀ Xᵀ R_t X (d, d), R_t = diag(s_t) − s_t s_tᵀ.  Source: Lemma 1, second formula (ours)."""
+    return sum(np.outer(x, u @ _covariance(X, s))
+               for x, u, s in zip(X, U, softmax(X @ W @ X.T), strict=True))
+
+
+def gradient_W_of_gradient_U(X, W, U, a, b):
+    """∇_W (aᵀ (∇_U Φ) b) = Σ_t a_t x_t bᵀ Xᵀ R_t X (d, d).  Source: Lemma 1, third formula (ours)."""
+    return sum(a_t * np.outer(x, b @ _covariance(X, s))
+               for a_t, x, s in zip(a, X, softmax(X @ W @ X.T), strict=True))
+
+
+def gradient_W_of_gradient_W(X, W, U, b, c):
+    """∇_W (cᵀ (∇_W Φ) b) = Σ_t (cᵀx_t) x_t d_tᵀ X (d, d), d_t = R_t[(X u_t − s_tᵀX u_t) ∘ (X b − s_tᵀX b)].
+
+    Source: Lemma 1, fourth formula (ours).
+    """
+    total = 0
+    for x, u, s in zip(X, U, softmax(X @ W @ X.T), strict=True):
+        product = (X @ u - s @ X @ u) * (X @ b - s @ X @ b)
+        total = total + (c @ x) * np.outer(x, (s * (product - s @ product)) @ X)
+    return total
+
+
+def _covariance(X, s):
+    """Xᵀ R X (d, d): the covariance of the tokens under the weights s."""
+    return (X.T * s) @ X - np.outer(X.T @ s, X.T @ s)
+
+
+def _single_head(seed):
+    rng = np.random.default_rng([seed, 13])
+    T, d = rng.integers(2, 6, size=2)
+    X, W, U = (scale * rng.standard_normal(shape) for scale, shape in
+               zip(10.0 ** rng.uniform([-1, -2, -2], [0.3, 0.5, 1]), [(T, d), (d, d), (T, d)], strict=True))
+    return {"X": X, "W": W, "U": U, "seed": seed}
+
+
+@statement(id="lemma-1-derivatives", title="Gradients and Hessians of one head", mark="ours",
+           source="Deora et al. 2023, Lemma 1 (formulas derived here)", chapter="multihead/02_how_steep_how_curved",
+           assumptions="none", random=_single_head,
+           broken=lambda seed: _single_head(seed) | {"normalize": 0.5},
+           breaks="the attention weights sum to 1")
+def derivative_formulas(X, W, U, seed, normalize=1.0):
+    """The four formulas of Lemma 1 equal complex-step derivatives along random directions.
+
+    lhs is the largest error relative to the derivative's largest possible size (R, R³u, R³, R⁵u: saturated attention
+    has derivatives far below it, lost in rounding), rhs the tolerance 1e-12. ``normalize`` scales the weights of the
+    differentiated function and is 1 in the lemma: weights that do not sum to 1 have other derivatives.
+    """
+    rng = np.random.default_rng([seed, 14])
+    (T, d), R, u = X.shape, np.sqrt((X * X).sum(axis=1).max()), np.linalg.norm(U)
+    a, b, c = rng.standard_normal(T), *rng.standard_normal((2, d))
+    V, dU = rng.standard_normal((d, d)), rng.standard_normal((T, d))
+    step = 1e-30j
+    shifted = W + step * V
+    cases = [(gradient_U(X, W, U) * dU, logit(X, W, U + step * dU), R),
+             (gradient_W(X, W, U) * V, logit(X, shifted, U), R ** 3 * u),
+             (gradient_W_of_gradient_U(X, W, U, a, b) * V, a @ gradient_U(X, shifted, U) @ b, R ** 3),
+             (gradient_W_of_gradient_W(X, W, U, b, c) * V, c @ gradient_W(X, shifted, U) @ b, R ** 5 * u)]
+    errors = [abs(formula.sum() - normalize * value.imag / step.imag) / size for formula, value, size in cases]
+    return Check(float(max(errors)), 1e-12, "Lemma 1: error of four formulas")

@@ -1,0 +1,64 @@
+"""Instances on which statements are checked: random ones at all scales, and the extremal ones that bounds meet."""
+
+import numpy as np
+
+from mhalib.data import from_arrays
+from mhalib.models import MultiHeadAttention
+
+
+def problem(seed, largest=4):
+    """A random model and dataset, sizes and scales drawn too: n, H ≤ largest, 2 ≤ T, d ≤ largest."""
+    rng = np.random.default_rng([seed, 11])
+    n, H = rng.integers(1, largest + 1, size=2)
+    T, d = rng.integers(2, largest + 1, size=2)
+    scale_X, scale_W, scale_U = 10.0 ** rng.uniform([-1, -2, -2], [0.5, 1, 1])
+    X = scale_X * rng.standard_normal((n, T, d))
+    y = np.where(rng.random(n) < 0.5, -1.0, 1.0)
+    model = MultiHeadAttention(scale_W * rng.standard_normal((H, d, d)), scale_U * rng.standard_normal((H, T, d)))
+    return {"model": model, "data": from_arrays(X, y)}
+
+
+def equal_tokens(T=4, R=1.5, H=3):
+    """All tokens equal and U = 0: ∇_U Φ has its largest norm √T R and ∇_W Φ vanishes."""
+    X = np.zeros((1, T, 2))
+    X[..., 0] = R
+    return {"model": MultiHeadAttention.zeros(H, T, 2), "data": from_arrays(X, np.ones(1))}
+
+
+def opposite_tokens(u=0.0, T=4, R=1.5, H=3, mean=0.0):
+    """Half of the tokens R e₁, half −R e₁, decoders of norm u along ±e₁; a query sees ``mean`` · itself on average.
+
+    At mean 0 attention is uniform, and the tokens' covariance R² e₁e₁ᵀ is the largest there is: the Hessian bound is
+    attained at u = 0, and the gradient bound approached as u grows. At mean 1/√3 the third moment is largest, and
+    the sharper Hessian bound is approached as u grows.
+    """
+    sign = np.where(np.arange(T) < T // 2, 1.0, -1.0)
+    X, W, U = np.zeros((1, T, 2)), np.zeros((H, 2, 2)), np.zeros((H, T, 2))
+    X[0, :, 0] = R * sign
+    W[:, 0, 0] = np.arctanh(mean) / R ** 2
+    U[:, :, 0] = u * sign / T ** 0.5
+    return {"model": MultiHeadAttention(W, U), "data": from_arrays(X, np.ones(1))}
+
+
+def valley(distance=1.0, T=4, R=1.0, H=1):
+    """Two models (W, U) and (−W, −U) with the same logit, so that the loss has a hump halfway between them."""
+    instance = opposite_tokens(T=T, R=R, H=H)
+    sign, reach = instance["data"].X[0, :, 0] / R, distance / (8 * H) ** 0.5
+    W, U = np.zeros((H, 2, 2)), np.zeros((H, T, 2))
+    W[:, 0, 0], U[:, :, 0] = reach, reach * sign / T ** 0.5
+    model = MultiHeadAttention(W, U)
+    return {"model": model, "other": -model, "data": instance["data"]}
+
+
+def short(seed, make, **sizes):
+    """An extremal instance whose tokens are twice as long as the R that the bound is told."""
+    R = 1.0 + np.random.default_rng([seed, 12]).random()
+    return make(R=R, **sizes) | {"R": R / 2}
+
+
+def two_heads(seed):
+    """A random problem with two heads or more, at scales where no derivative is lost in rounding."""
+    rng = np.random.default_rng([seed, 18])
+    n, H, T, d = rng.integers(2, 4, size=4)
+    X, y = rng.standard_normal((n, T, d)), np.where(rng.random(n) < 0.5, -1.0, 1.0)
+    return {"model": MultiHeadAttention.random(H, T, d, seed=seed), "data": from_arrays(X, y)}

@@ -1,0 +1,141 @@
+"""The register of statements: what the book claims, where it stands, and how it is checked."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from math import inf, isfinite
+from typing import NamedTuple
+
+import numpy as np
+
+MARKS = ("paper", "second-hand", "recalled", "ours")
+ROUNDING = 1e-9
+"""Relative room for rounding in ``Check.holds``."""
+
+
+class Check(NamedTuple):
+    """One statement lhs ≤ rhs on one instance."""
+
+    lhs: float
+    rhs: float
+    statement: str
+
+    @property
+    def slack(self):
+        """The unused share of the bound, 1 − lhs/rhs: 0 is attained, negative is violated."""
+        if self.rhs == 0:
+            return 0.0 if self.lhs == 0 else (inf if self.lhs < 0 else -inf)
+        return 1 - self.lhs / self.rhs
+
+    @property
+    def holds(self):
+        """Whether lhs ≤ rhs up to rounding. Both must be finite: an infinite bound says nothing."""
+        return isfinite(self.lhs) and isfinite(self.rhs) and self.lhs <= self.rhs + ROUNDING * abs(self.rhs)
+
+    def __repr__(self):
+        relation = "≤" if self.holds else "> (violates ≤)"
+        return f"Check({self.lhs:.6g} {relation} {self.rhs:.6g}, slack {self.slack:.3g}: {self.statement})"
+
+
+@dataclass(frozen=True)
+class Statement:
+    """A numbered statement of the book with its check.
+
+    ``random(seed)`` makes a random instance: the arguments of ``function``. ``extremal`` makes instances near
+    equality. ``broken(seed)`` makes one that violates the hypothesis named in ``breaks``.
+    """
+
+    id: str
+    title: str
+    source: str
+    mark: str
+    chapter: str
+    assumptions: str
+    function: Callable[..., Check]
+    random: Callable[[int], dict]
+    extremal: tuple[Callable[[], dict], ...] = ()
+    broken: Callable[[int], dict] | None = None
+    breaks: str = ""
+
+    def check(self, seed):
+        """The check with the least slack among the random instance of ``seed`` and all extremal ones."""
+        instances = [self.random(seed), *(make() for make in self.extremal)]
+        return min((self.function(**instance) for instance in instances), key=lambda check: check.slack)
+
+    def twin(self, seed):
+        """The same check with one hypothesis broken, which must fail; None for a statement that has no twin."""
+        return None if self.broken is None else self.function(**self.broken(seed))
+
+
+class Ledger:
+    """All statements, in the order of the book: iterate, or look one up by id."""
+
+    def __init__(self):
+        self._statements = {}
+
+    def __iter__(self):
+        return iter(self._statements.values())
+
+    def __len__(self):
+        return len(self._statements)
+
+    def __getitem__(self, id):
+        if id not in self._statements:
+            raise KeyError(f"no statement {id!r}; the ledger has {', '.join(self._statements)}")
+        return self._statements[id]
+
+    def register(self, statement):
+        """Add a statement; ids are unique and marks are those of the book."""
+        if statement.id in self._statements:
+            raise ValueError(f"id: expected a new id, got {statement.id!r} again")
+        if statement.mark not in MARKS:
+            raise ValueError(f"mark: expected one of {MARKS}, got {statement.mark!r}")
+        self._statements[statement.id] = statement
+
+    def rows(self, seeds=100):
+        """One dict a statement for the book's ledger page, from ``seeds`` fresh random instances each."""
+        return [_row(statement, seeds) for statement in self]
+
+
+def _row(statement, seeds):
+    checks = [statement.check(seed) for seed in range(seeds)]
+    twins = [statement.twin(seed) for seed in range(min(seeds, 20))] if statement.broken else []
+    return {"id": statement.id, "title": statement.title, "source": statement.source, "mark": statement.mark,
+            "chapter": statement.chapter, "assumptions": statement.assumptions,
+            "instances": seeds + len(statement.extremal), "holds": all(check.holds for check in checks),
+            "slack": min(check.slack for check in checks), "breaks": statement.breaks,
+            "twins": len(twins), "twins_fail": all(not twin.holds for twin in twins)}
+
+
+ledger = Ledger()
+
+
+def statement(**entry):
+    """Decorator: register the function, which returns a ``Check``, as a statement of the book.
+
+    Parameters are the fields of ``Statement`` other than ``function``.
+    """
+    def register(function):
+        ledger.register(Statement(function=function, **entry))
+        return function
+    return register
+
+
+class Along(NamedTuple):
+    """One statement along a training path: ``lhs`` and ``rhs`` at the recorded ``steps``."""
+
+    steps: np.ndarray
+    lhs: np.ndarray
+    rhs: np.ndarray
+    statement: str
+
+    @property
+    def slack(self):
+        """The unused share of the bound at every recorded step."""
+        return 1 - self.lhs / self.rhs
+
+
+def along(path, data, function):
+    """Check a statement at every recorded model of a ``Path``: ``along(path, data, theory.smoothness)``."""
+    checks = [function(model, data) for model in path.models]
+    lhs, rhs = np.array([check[:2] for check in checks]).T
+    return Along(path.steps, lhs, rhs, checks[0].statement)

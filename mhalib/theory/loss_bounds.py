@@ -1,0 +1,148 @@
+"""Corollary 1: what the bounds on the logit say about the loss, and how the heads enter its Hessian."""
+
+import numpy as np
+
+from mhalib.losses import logistic
+from mhalib.theory.bounds import (
+    CHAPTER,
+    TOKENS,
+    MarginSquared,
+    gradient_constant,
+    hessian_constant,
+    smoothness_constant,
+    token_radius,
+)
+from mhalib.theory.instances import equal_tokens, opposite_tokens, problem, short, two_heads, valley
+from mhalib.theory.ledger import Check, statement
+
+SOURCE = "Deora et al. 2023, Corollary 1 (ours, constants explicit)"
+
+
+def loss_gradient(model, data, loss=logistic):
+    """∇L (p,) = (1/n) Σ ℓ′(z_i) y_i ∇Φ(X_i), in the order of ``model.ravel``, for any loss of the margin."""
+    slope = loss.slope(model.margins(data.X, data.y))
+    return (slope * data.y) @ model.features(data.X) / len(data)
+
+
+def loss_hessian(model, data, loss=logistic):
+    """The two parts of ∇²L (p, p): (1/n) Σ ℓ″ ∇Φ ∇Φᵀ, and (1/n) Σ ℓ′ y ∇²Φ, block-diagonal over heads."""
+    z, features = model.margins(data.X, data.y), model.features(data.X)
+    positive = (features.T * (loss.curvature(z) / len(z))) @ features
+    weight = data.y * loss.slope(z) / (len(z) * model.sizes[0] ** 0.5)
+    blocks = np.einsum("n,nhpq->hpq", weight, model.logit_hessian(data.X))
+    signed = np.zeros_like(positive)
+    for h, block in enumerate(blocks):
+        at = slice(h * len(block), (h + 1) * len(block))
+        signed[at, at] = block
+    return positive, signed
+
+
+@statement(id="cor-1-gradient", title="The loss bounds its own gradient", mark="ours", source=SOURCE, chapter=CHAPTER,
+           assumptions=f"{TOKENS}; logistic loss", random=problem, extremal=(equal_tokens,),
+           broken=lambda seed: equal_tokens() | {"loss": MarginSquared()},
+           breaks="the loss is logistic: (1 − z)²/2 instead")
+def self_bounded_gradient(model, data, R=None, loss=logistic):
+    """‖∇L‖ ≤ G min(1, L): a small loss has a small gradient.  Source: Corollary 1 (ours)."""
+    G = gradient_constant(model, token_radius(data.X) if R is None else R)
+    L = float(loss(model.margins(data.X, data.y)).mean())
+    return Check(float(np.linalg.norm(loss_gradient(model, data, loss))), G * min(1, L), "‖∇L‖ ≤ G min(1, L)")
+
+
+@statement(id="cor-1-smoothness", title="The loss is ρ-smooth", mark="ours", source=SOURCE, chapter=CHAPTER,
+           assumptions=f"{TOKENS}; logistic loss", random=problem, extremal=(equal_tokens, opposite_tokens),
+           broken=lambda seed: short(seed, equal_tokens), breaks=TOKENS)
+def smoothness(model, data, R=None):
+    """λ_max(∇²L) ≤ ρ = G²/4 + B/√H.  Source: Corollary 1 (ours)."""
+    rho = smoothness_constant(model, token_radius(data.X) if R is None else R)
+    return Check(_eigenvalues(model, data)[-1], rho, "λ_max(∇²L) ≤ ρ")
+
+
+@statement(id="cor-1-weak-convexity", title="Self-bounded weak convexity", mark="ours", source=SOURCE, chapter=CHAPTER,
+           assumptions=f"{TOKENS}; logistic loss", random=problem, extremal=(opposite_tokens,),
+           broken=lambda seed: short(seed, opposite_tokens), breaks=TOKENS)
+def weak_convexity(model, data, R=None):
+    """−λ_min(∇²L) ≤ (B/√H) mean|ℓ′|: the negative curvature dies with the loss's slope.  Source: Corollary 1 (ours)."""
+    kappa = curvature_constant(model, data, R)
+    slope = float(abs(logistic.slope(model.margins(data.X, data.y))).mean())
+    return Check(-_eigenvalues(model, data)[0], kappa * slope, "−λ_min(∇²L) ≤ (B/√H) mean|ℓ′|")
+
+
+@statement(id="cor-1-self-bounded", title="Negative curvature is at most B/√H times the loss", mark="ours",
+           source=SOURCE, chapter=CHAPTER, assumptions=f"{TOKENS}; logistic loss", random=problem,
+           extremal=(opposite_tokens,), broken=lambda seed: opposite_tokens() | {"loss": MarginSquared()},
+           breaks="the loss is logistic: (1 − z)²/2 instead")
+def self_bounded_weak_convexity(model, data, R=None, loss=logistic):
+    """−λ_min(∇²L) ≤ (B/√H) L.  Source: Corollary 1 (ours)."""
+    L = float(loss(model.margins(data.X, data.y)).mean())
+    lhs = -_eigenvalues(model, data, loss)[0]
+    return Check(lhs, curvature_constant(model, data, R) * L, "−λ_min(∇²L) ≤ (B/√H) L")
+
+
+def curvature_constant(model, data, R=None):
+    """κ = B/√H."""
+    return hessian_constant(model, token_radius(data.X) if R is None else R) / model.sizes[0] ** 0.5
+
+
+def _eigenvalues(model, data, loss=logistic):
+    return np.linalg.eigvalsh(sum(loss_hessian(model, data, loss))).tolist()
+
+
+def _segment(seed):
+    """A random model and a second one at a random distance, often near the largest that κD² < 8 allows."""
+    instance, rng = problem(seed), np.random.default_rng([seed, 17])
+    model = instance["model"]
+    step = model.random(*model.sizes, seed=seed)
+    kappa = curvature_constant(model, instance["data"])
+    distance = rng.random() * (8 / kappa) ** 0.5
+    other = model + (distance / step.norm()) * step
+    while segment_curvature(model, other, instance["data"]) >= 7.9:  # B grows with the far end's decoders
+        other = (other + model) / 2
+    return instance | {"other": other}
+
+
+def segment_curvature(model, other, data, R=None):
+    """κD² of the segment between two models: κ = B/√H with the larger decoders of the ends, D their distance."""
+    # ‖U_h‖ is convex, so on a segment it is largest at an end.
+    kappa = max(curvature_constant(end, data, R) for end in (model, other))
+    return kappa * (other - model).norm() ** 2
+
+
+@statement(id="cor-1-quasi-convexity", title="Local quasi-convexity", mark="ours", source=SOURCE, chapter=CHAPTER,
+           assumptions=f"{TOKENS}; logistic loss; κD² < 8", random=_segment,
+           extremal=(lambda: valley(0.5), lambda: valley(1.0)),
+           broken=lambda seed: short(seed, valley, distance=0.5), breaks=TOKENS)
+def quasi_convexity(model, other, data, R=None, points=201):
+    """max over the segment of L ≤ max(L at its ends)/(1 − κD²/8), evaluated at ``points`` points of it.
+
+    Raises
+    ------
+    ValueError
+        if κD² ≥ 8: the statement says nothing about so long a segment.
+    """
+    curvature = segment_curvature(model, other, data, R)
+    if not curvature < 8:
+        raise ValueError(f"expected models so close that κD² < 8, got κD² = {curvature:.4g}")
+    losses = [float((model + share * (other - model)).loss(data.X, data.y)) for share in np.linspace(0, 1, points)]
+    return Check(max(losses), max(losses[0], losses[-1]) / (1 - curvature / 8),
+                 "max_segment L ≤ max_ends L / (1 − κD²/8)")
+
+
+@statement(id="lemma-1-blocks", title="The logit's Hessian is block-diagonal over heads", mark="ours",
+           source="Deora et al. 2023, Lemma 1 (ours)", chapter=CHAPTER,
+           assumptions="each head has parameters of its own", random=two_heads,
+           broken=lambda seed: two_heads(seed) | {"of": "loss"},
+           breaks="it is the logit that is differentiated: the loss instead")
+def block_diagonal(model, data, of="logit", step=1e-4):
+    """The mixed second derivatives of two different heads vanish for the logit; the loss couples the heads.
+
+    lhs is the largest mixed derivative, by central differences of the gradient, relative to the largest entry of
+    the Hessian; rhs is 1e-12. ``of`` = "loss" differentiates the loss and is the twin.
+    """
+    gradient = {"logit": lambda m: m.features(data.X)[0], "loss": lambda m: loss_gradient(m, data)}[of]
+    theta = model.ravel()
+    shifts = step * np.eye(len(theta))
+    rows = [gradient(model.unravel(theta + e)) - gradient(model.unravel(theta - e)) for e in shifts]
+    hessian, H = abs(np.stack(rows)) / (2 * step), model.sizes[0]
+    head = np.repeat(np.arange(H), len(theta) // H)
+    mixed = hessian[head[:, None] != head]
+    return Check(float(mixed.max() / hessian.max()), 1e-12, "mixed derivatives of two heads = 0")

@@ -1,0 +1,130 @@
+"""``train``: full-batch steps from a model, on a dataset, by an update rule, to the ``Path`` they leave."""
+
+import warnings
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from mhalib._array import as_like
+
+
+@dataclass(frozen=True)
+class Path:
+    """What a training run left behind, at the recorded steps.
+
+    ``path.steps`` are the recorded steps 0 … K (K the last), and every curve is an array of the same length:
+    ``loss``, ``accuracy``, ``grad_norm``, ``norm_W`` = (1/H) Σ‖W_h‖ and ``norm_U`` = H^{−1/2} Σ‖U_h‖, and where the
+    data allow it ``attention_score``, ``test_loss``, ``test_accuracy``. ``path[k]`` is the model at
+    the k-th recorded step, ``path[-1]`` the last. ``stopped`` says why a run ended early, else it is None.
+    """
+
+    steps: np.ndarray
+    models: tuple = field(repr=False)
+    curves: dict = field(repr=False)
+    stopped: str | None = None
+
+    def __getattr__(self, name):
+        curves = self.__dict__.get("curves", {})
+        if name in curves:
+            return curves[name]
+        raise AttributeError(f"this Path has no curve {name!r}; it recorded {', '.join(sorted(curves))}")
+
+    def __len__(self):
+        return len(self.models)
+
+    def __getitem__(self, k):
+        return self.models[k]
+
+
+def train(model, data, optimizer, steps, *, test=None, record=200):
+    """Run ``steps`` full-batch steps of ``optimizer`` from ``model`` on ``data``.
+
+    Parameters
+    ----------
+    model : the starting point, for example ``MultiHeadAttention.zeros(H, T, d)``
+    data : a ``Dataset``; its arrays decide between numpy and torch
+    optimizer : ``GradientDescent``, ``Momentum``, ``Adam``, or any object with ``start`` and ``step``
+    steps : how many updates, ≥ 0
+    test : a second ``Dataset``, evaluated at the recorded steps only
+    record : at most how many steps to record (half of them evenly, half geometrically spaced; the first and the last
+        always), or the list of steps to record. Models are kept at the recorded steps.
+
+    Returns
+    -------
+    Path
+        If the loss stops being finite, the path up to that step, with the reason in ``path.stopped``; a
+        ``RuntimeWarning`` says the same.
+
+    Raises
+    ------
+    ValueError, TypeError
+        if sizes, labels, libraries or dtypes do not fit, before any step is taken.
+    """
+    recorder = _Recorder(model, data, test)
+    recorded = set(_recorded_steps(steps, record))
+    workspace, theta, stopped = recorder.train_space, recorder.train_space.pack(model), None
+    state = optimizer.start(theta)
+    with np.errstate(over="ignore", invalid="ignore", divide="ignore"):
+        for k in range(steps + 1):
+            loss, grad = workspace.loss_and_grad(theta)
+            if not np.isfinite(float(loss)):
+                stopped = _reason(k, optimizer, recorder)
+                break
+            if k in recorded:
+                recorder.add(k, theta, grad)
+            if k < steps:
+                theta, state = optimizer.step(theta, grad, state, k)
+    if stopped:
+        warnings.warn(stopped, RuntimeWarning, stacklevel=2)
+    return recorder.path(stopped)
+
+
+def _recorded_steps(steps, record):
+    if isinstance(steps, bool) or not isinstance(steps, (int, np.integer)) or steps < 0:
+        raise ValueError(f"steps: expected a whole number ≥ 0, got {steps!r}")
+    if not isinstance(record, (int, np.integer)):
+        outside = [k for k in record if not 0 <= k <= steps]
+        if outside:
+            raise ValueError(f"record: expected steps between 0 and {steps}, got {outside[:5]}")
+        return [int(k) for k in record]
+    if record < 2:
+        raise ValueError(f"record: expected at least 2 recorded steps, the first and the last, got {record}")
+    if steps < record:
+        return range(steps + 1)
+    even, geometric = np.linspace(0, steps, record // 2), np.geomspace(1, steps, record - record // 2)
+    return np.unique(np.rint(np.concatenate([even, geometric])).astype(int)).tolist()
+
+
+def _reason(k, optimizer, recorder):
+    if k == 0:
+        return "The loss is not finite at the start (step 0): the model's parameters or the data are too large."
+    last = f"the last recorded loss was {recorder.rows[-1]['loss']:.3g}" if recorder.rows else "nothing was recorded"
+    return (f"The loss stopped being finite at step {k} of {optimizer}; {last}. Most likely the step size is too "
+            "large: above 2 / λ_max of the Hessian a step overshoots, and the next one more. Try a smaller lr.")
+
+
+class _Recorder:
+    """Collects the rows of a Path; everything costly happens here, at recorded steps only."""
+
+    def __init__(self, model, data, test):
+        self.train_space = model.workspace(data.X, data.y)
+        self.test_space = None if test is None else model.workspace(test.X, test.y)
+        relevant = getattr(data, "relevant", None)
+        self.relevant = None if relevant is None else as_like(relevant, data.X)
+        self.steps, self.models, self.rows = [], [], []
+
+    def add(self, k, theta, grad):
+        model = self.train_space.unpack(theta)
+        row = self.train_space.summary(theta, self.relevant) | model.norms()
+        row["grad_norm"] = self.train_space.unpack(grad).norm()
+        if self.test_space is not None:
+            row |= {f"test_{name}": value for name, value in self.test_space.summary(theta).items()}
+        self.steps.append(k)
+        self.models.append(model)
+        self.rows.append(row)
+
+    def path(self, stopped):
+        names = self.rows[0] if self.rows else ()
+        curves = {name: np.array([row[name] for row in self.rows]) for name in names}
+        return Path(np.array(self.steps, dtype=int), tuple(self.models), curves, stopped)
+
