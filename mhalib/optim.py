@@ -23,7 +23,7 @@ def _require_fraction(**fractions):
 
 
 def _rate(lr, k):
-    return lr(k) if callable(lr) else lr
+    return float(lr(k) if callable(lr) else lr)  # a np.float64 would turn float32 parameters into float64
 
 
 @dataclass(frozen=True)

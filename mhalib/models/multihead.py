@@ -54,7 +54,8 @@ class MultiHeadAttention(Vector):
     def random(cls, H, T, d, scale=1.0, seed=0, dtype=np.float64):
         """Independent N(0, scale²) entries: first all of W, then all of U, from one seeded stream."""
         require_count(H=H, T=T, d=d)
-        rng = np.random.default_rng(seed)
+        # default_rng(seed) itself is the stream that data patterns of the same seed come from: W would know them.
+        rng = np.random.default_rng([seed, 3])
         W, U = rng.standard_normal((H, d, d)), rng.standard_normal((H, T, d))
         return cls((scale * W).astype(dtype), (scale * U).astype(dtype))
 

@@ -4,90 +4,60 @@ from mhalib._array import namespace
 from mhalib.losses import logistic
 from mhalib.models.workspace import Workspace, accuracy
 
+BLOCK_BYTES = 1 << 22
+"""Heads are taken in blocks whose largest buffer has about this size, so that it stays in the cache."""
+
 
 class MultiHeadWorkspace(Workspace):
     """Loss and gradient of ``MultiHeadAttention`` on one batch, equal to the plain formula and several times faster.
 
-    θ is one matrix (d, H (d + T)): the columns of all W_hᵀ, then those of all U_hᵀ. Keys come before queries in
-    every buffer (n, T_keys, H, …), so that a step is two products with θ, two with the gradient, two batches of
-    n small products in which all heads share one factor, and elementwise work on contiguous memory::
+    θ is one matrix (d, H (d + T)): the columns of all W_hᵀ, then those of all U_hᵀ. A step is two products with θ,
+    two with the gradient, two batches of n small products in which all heads of a block share one factor, and
+    elementwise work on contiguous memory::
 
         R = X Wᵀ      S = R Xᵀ      P = X Uᵀ      E = exp(S)      v = Σ_j E P / Σ_j E      Φ = H^{−1/2} Σ v
         gA = g E / Σ_j E      dS = gA (P − v)      dWᵀ = Xᵀ (dS X)      dUᵀ = Xᵀ gA
+
+    In ``R``, ``E`` and ``P`` keys come before queries: the sum over keys then runs along a middle axis.
     """
 
     def __init__(self, model, X, y):
         super().__init__(model, X, y)
         (self.n, self.T, self.d), self.H = X.shape, model.sizes[0]
-        self.xp = xp = namespace(X)
-        self.X = xp.ascontiguousarray(X)
-        self.flat = self.X.reshape(self.n * self.T, self.d)
-        self.flat_t, self.X_t = xp.ascontiguousarray(self.flat.mT), xp.ascontiguousarray(self.X.mT)
-        self.split = self.H * self.d  # θ[:, :split] belongs to W, the rest to U
-        self.ones = xp.new_empty((1, self.T), X)
-        self.ones[:] = 1
-        self._allocate()
+        self.xp = namespace(X)
+        self.grad = self.xp.new_empty((self.d, self.H * (self.d + self.T)), X)
+        self.blocks = self._blocks()
 
-    def _allocate(self):
-        n, T, d, H, new = self.n, self.T, self.d, self.H, self.xp.new_empty
-        self.R = new((n * T, H * d), self.X)
-        self.E = new((n, T, H * T), self.X)  # scores, then their exponentials, then the weights times g
-        self.P = new((n, T, H * T), self.X)
-        self.EP = new((n, T, H * T), self.X)
-        self.total = new((n, 1, H * T), self.X)
-        self.v = new((n, 1, H * T), self.X)
-        self.grad = new((d, H * (d + T)), self.X)
+    def _blocks(self):
+        per_head = self.n * self.T * max(self.d, self.T) * self.X.itemsize
+        count = min(self.H, -(-self.H * per_head // BLOCK_BYTES))
+        size = -(-self.H // count)  # heads a block, the last one perhaps fewer
+        batch = _Batch(self.X, size)
+        return [_Heads(batch, first, min(size, self.H - first), self.H) for first in range(0, self.H, size)]
 
     def pack(self, model):
         """θ = [W_1ᵀ … W_Hᵀ, U_1ᵀ … U_Hᵀ], a copy (d, H (d + T))."""
-        columns = [self._columns(model.W.mT), self._columns(model.U.mT)]
+        columns = [blocks.mT.swapaxes(0, 1).reshape(self.d, -1) for blocks in (model.W, model.U)]
         return self.xp.concatenate(columns, axis=1)
-
-    def _columns(self, blocks):
-        """(H, d, m) → (d, H m)."""
-        return blocks.swapaxes(0, 1).reshape(self.d, -1)
 
     def unpack(self, theta):
         """The model of θ."""
-        W = theta[:, :self.split].reshape(self.d, self.H, self.d).swapaxes(0, 1).mT
-        U = theta[:, self.split:].reshape(self.d, self.H, self.T).swapaxes(0, 1).mT
+        W, U = theta[:, :self.H * self.d], theta[:, self.H * self.d:]
         own = self.xp.ascontiguousarray
-        return self.model._with({"W": own(W) + 0, "U": own(U) + 0})
+        return self.model._with({name: own(part.reshape(self.d, self.H, -1).swapaxes(0, 1).mT + 0)
+                                 for name, part in (("W", W), ("U", U))})
 
     def logits(self, theta):
-        """Φ (n,); leaves E = exp(scores), their sums over keys, P and v in the buffers."""
-        xp, n, T, H, d = self.xp, self.n, self.T, self.H, self.d
-        xp.matmul(self.flat, theta[:, :self.split], out=self.R)
-        xp.matmul(self.R.reshape(n, T * H, d), self.X_t, out=self.E.reshape(n, T * H, T))
-        xp.matmul(self.flat, theta[:, self.split:], out=self.P.reshape(n * T, H * T))
-        self._keep_in_range(self.E)
-        xp.exp(self.E, out=self.E)
-        xp.multiply(self.E, self.P, out=self.EP)
-        # A sum over the middle axis is a product with a row of ones: four times faster than a strided reduction.
-        xp.matmul(self.ones, self.E, out=self.total)
-        xp.matmul(self.ones, self.EP, out=self.v)
-        self.v /= self.total
-        return self.v.sum(axis=(1, 2)) * H ** -0.5
-
-    def _keep_in_range(self, S):
-        # Softmax ignores a shift of a query's scores, and most steps need none: exp stays far inside the dtype.
-        limit = 0.9 * self.xp.log_max(S)
-        if S.max() > limit or S.min() < -limit:
-            S -= self.xp.amax(S, axis=1, keepdims=True)
+        """Φ (n,)."""
+        return sum(block.forward(theta).sum(axis=(1, 2)) for block in self.blocks) * self.H ** -0.5
 
     def loss_and_grad(self, theta):
         """Mean logistic loss and its gradient in the form of θ; the gradient is overwritten by the next call."""
-        xp, n, T, H, d = self.xp, self.n, self.T, self.H, self.d
         z = self.y * self.logits(theta)
         values = logistic(z)
-        g = self.y * logistic.slope(z, values) * (1 / (n * H ** 0.5))
-        xp.divide(g[:, None, None], self.total, out=self.total)
-        self.E *= self.total
-        xp.matmul(self.flat_t, self.E.reshape(n * T, H * T), out=self.grad[:, self.split:])
-        self.P -= self.v
-        self.P *= self.E
-        xp.matmul(self.P.reshape(n, T * H, T), self.X, out=self.R.reshape(n, T * H, d))
-        xp.matmul(self.flat_t, self.R, out=self.grad[:, :self.split])
+        g = self.y * logistic.slope(z, values) * (1 / (self.n * self.H ** 0.5))
+        for block in self.blocks:
+            block.backward(g, self.grad)
         return values.mean(), self.grad
 
     def summary(self, theta, relevant=None):
@@ -95,5 +65,72 @@ class MultiHeadWorkspace(Workspace):
         logits = self.logits(theta)
         summary = {"loss": float(logistic(self.y * logits).mean()), "accuracy": accuracy(self.y, logits)}
         if relevant is not None:
-            summary["attention_score"] = float((self.xp.matmul(relevant[:, None, :], self.E) / self.total).mean())
+            weights = sum(float(block.weight_on(relevant)) for block in self.blocks)
+            summary["attention_score"] = weights / (self.n * self.H * self.T)
         return summary
+
+
+class _Batch:
+    """What all blocks of heads share: the tokens in four arrangements, and two buffers for passing values."""
+
+    def __init__(self, X, heads):
+        xp, (n, T, d) = namespace(X), X.shape
+        self.X, self.X_t = xp.ascontiguousarray(X), xp.ascontiguousarray(X.mT)
+        self.flat = self.X.reshape(n * T, d)
+        self.flat_t = xp.ascontiguousarray(self.flat.mT)
+        self.ones = xp.new_empty((1, T), X)
+        self.ones[:] = 1
+        self.R, self.EP = xp.new_empty((n * T * heads * d,), X), xp.new_empty((n * T * heads * T,), X)
+
+
+class _Heads:
+    """A block of heads: their columns of θ, their buffers, and their part of the two passes."""
+
+    def __init__(self, batch, first, H, all_heads):
+        self.batch, self.xp, (n, T, d) = batch, namespace(batch.X), batch.X.shape
+        self.columns_W = slice(first * d, (first + H) * d)
+        self.columns_U = slice(all_heads * d + first * T, all_heads * d + (first + H) * T)
+        self.R, self.EP = batch.R[:n * T * H * d].reshape(n * T, -1), batch.EP[:n * T * H * T].reshape(n, T, -1)
+        keys, sums = ([self.xp.new_empty((n, rows, H * T), batch.X) for _ in range(2)] for rows in (T, 1))
+        self.E, self.P = keys  # E: scores, then their exponentials, then the weights times g
+        self.total, self.v = sums
+        # The same memory as matrices (n T, H T), and per example with a row for each key and head.
+        self.E_flat, self.P_flat = self.E.reshape(n * T, H * T), self.P.reshape(n * T, H * T)
+        self.R_rows, self.E_rows, self.P_rows = (a.reshape(n, T * H, -1) for a in (self.R, self.E, self.P))
+
+    def forward(self, theta):
+        """v (n, 1, H T): what each query reads; leaves exp(scores), their sums over keys, and P in the buffers."""
+        xp, batch = self.xp, self.batch
+        xp.matmul(batch.flat, theta[:, self.columns_W], out=self.R)
+        xp.matmul(self.R_rows, batch.X_t, out=self.E_rows)
+        xp.matmul(batch.flat, theta[:, self.columns_U], out=self.P_flat)
+        self._keep_in_range(self.E)
+        xp.exp(self.E, out=self.E)
+        xp.multiply(self.E, self.P, out=self.EP)
+        # A sum over the middle axis is a product with a row of ones: four times faster than a strided reduction.
+        xp.matmul(batch.ones, self.E, out=self.total)
+        xp.matmul(batch.ones, self.EP, out=self.v)
+        self.v /= self.total
+        return self.v
+
+    def _keep_in_range(self, S):
+        # Softmax ignores a shift of a query's scores, and most steps need none. Half of the dtype's exponents are
+        # left for P, which multiplies exp(S) before the division by its sum.
+        limit = 0.5 * self.xp.log_max(S)
+        if S.max() > limit or S.min() < -limit:
+            S -= self.xp.amax(S, axis=1, keepdims=True)
+
+    def backward(self, g, grad):
+        """Write this block's columns of the gradient, given g = ∂L/∂(√H Φ) (n,)."""
+        xp, batch = self.xp, self.batch
+        xp.divide(g[:, None, None], self.total, out=self.total)
+        self.E *= self.total
+        xp.matmul(batch.flat_t, self.E_flat, out=grad[:, self.columns_U])
+        self.P -= self.v
+        self.P *= self.E
+        xp.matmul(self.P_rows, batch.X, out=self.R_rows)
+        xp.matmul(batch.flat_t, self.R, out=grad[:, self.columns_W])
+
+    def weight_on(self, relevant):
+        """Attention weight on the marked tokens (n, T), summed over examples, heads and queries; after ``forward``."""
+        return (self.xp.matmul(relevant[:, None, :], self.E) / self.total).sum()

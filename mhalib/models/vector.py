@@ -35,7 +35,7 @@ class Vector:
 
     def _apply(self, op, other):
         if isinstance(other, Real):
-            return self.map(lambda a: op(a, other))
+            return self.map(lambda a: op(a, float(other)))  # a np.float64 would turn float32 into float64
         if type(other) is not type(self):
             return NotImplemented
         mine, theirs = self.arrays(), other.arrays()

@@ -1,0 +1,118 @@
+"""One gradient-descent step of the multi-head classifier, as different users would write it.
+
+Each competitor is a function (W, U, X, y, lr) → step, where ``step()`` advances its own parameters by one full-batch
+step and ``step.parameters()`` gives them as numpy arrays (H, d, d) and (H, T, d).
+"""
+
+import numpy as np
+
+import mhalib as mha
+
+
+class Stepper:
+    """A step function and a way to read the parameters it moves."""
+
+    def __init__(self, step, parameters):
+        self._step, self.parameters = step, parameters
+
+    def __call__(self, steps=1):
+        self._step(steps)
+
+
+def mhalib_train(W, U, X, y, lr):
+    """mhalib's workspace on numpy, driven by its own optimizer: the inner loop of ``mha.train``."""
+    model, optimizer = mha.MultiHeadAttention(W, U), mha.GradientDescent(lr)
+    workspace = model.workspace(X, y)
+    theta = workspace.pack(model)
+
+    def step(steps):
+        nonlocal theta
+        for k in range(steps):
+            loss, grad = workspace.loss_and_grad(theta)
+            theta, _ = optimizer.step(theta, grad, None, k)
+
+    def parameters():
+        now = workspace.unpack(theta)
+        return now.W, now.U
+
+    return Stepper(step, parameters)
+
+
+def mhalib_formula(W, U, X, y, lr):
+    """The paper's line, literally: model = model − lr · grad, on numpy."""
+    model = mha.MultiHeadAttention(W, U)
+
+    def step(steps):
+        nonlocal model
+        for _ in range(steps):
+            model = model - lr * model.loss_and_grad(X, y)[1]
+
+    return Stepper(step, lambda: (model.W, model.U))
+
+
+def torch_eager(W, U, X, y, lr):
+    """torch, einsum, autograd and torch.optim.SGD: what most people write."""
+    import torch
+    from torch.nn.functional import softplus
+
+    W, U, X, y = (torch.tensor(a) for a in (W, U, X, y))
+    W.requires_grad_()
+    U.requires_grad_()
+    optimizer = torch.optim.SGD([W, U], lr)
+
+    def step(steps):
+        for _ in range(steps):
+            optimizer.zero_grad()
+            queries = torch.einsum("nta,hab->nhtb", X, W)
+            A = torch.softmax(torch.einsum("nhtb,njb->nhtj", queries, X), dim=-1)
+            outputs = torch.einsum("nhtj,njd->nhtd", A, X)
+            logits = torch.einsum("nhtd,htd->n", outputs, U) / len(W) ** 0.5
+            softplus(-y * logits, threshold=1e4).mean().backward()
+            optimizer.step()
+
+    return Stepper(step, lambda: (W.detach().numpy(), U.detach().numpy()))
+
+
+def torch_ordered(W, U, X, y, lr):
+    """torch without autograd: the same workspace as mhalib, on tensors."""
+    import torch
+
+    return _numpy_parameters(mhalib_train(*(torch.tensor(a) for a in (W, U, X, y)), lr))
+
+
+def _numpy_parameters(stepper):
+    read = stepper.parameters
+    stepper.parameters = lambda: tuple(np.asarray(a) for a in read())
+    return stepper
+
+
+def jax_scan(W, U, X, y, lr):
+    """jax: value_and_grad inside a jitted scan of many steps."""
+    import jax
+    import jax.numpy as jnp
+
+    jax.config.update("jax_enable_x64", True)
+    X, y, theta = jnp.asarray(X), jnp.asarray(y), (jnp.asarray(W), jnp.asarray(U))
+
+    def loss(theta):
+        W, U = theta
+        R = jnp.einsum("njb,hab->njha", X, W)
+        A = jax.nn.softmax(jnp.einsum("nta,njha->nhtj", X, R), axis=-1)
+        P = jnp.einsum("htd,njd->nhtj", U, X)
+        return jax.nn.softplus(-y * (A * P).sum((1, 2, 3)) / len(W) ** 0.5).mean()
+
+    def one(theta, _):
+        grad = jax.grad(loss)(theta)
+        return jax.tree.map(lambda p, g: p - jnp.asarray(lr, p.dtype) * g, theta, grad), None
+
+    many = jax.jit(lambda theta, steps: jax.lax.scan(one, theta, length=steps)[0], static_argnums=1)
+
+    def step(steps):
+        nonlocal theta
+        theta = jax.block_until_ready(many(theta, steps))
+
+    return Stepper(step, lambda: tuple(np.asarray(a) for a in theta))
+
+
+COMPETITORS = {"mhalib": mhalib_train, "mhalib formula": mhalib_formula, "torch eager": torch_eager,
+               "torch ordered": torch_ordered, "jax scan": jax_scan}
