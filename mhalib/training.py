@@ -91,7 +91,7 @@ def _recorded_steps(steps, record):
         raise ValueError(f"record: expected at least 2 recorded steps, the first and the last, got {record}")
     if steps < record:
         return range(steps + 1)
-    even, geometric = np.linspace(0, steps, record // 2), np.geomspace(1, steps, record - record // 2)
+    even, geometric = np.linspace(0, steps, record - record // 2), np.geomspace(steps, 1, record // 2)
     return np.unique(np.rint(np.concatenate([even, geometric])).astype(int)).tolist()
 
 

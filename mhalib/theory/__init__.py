@@ -1,6 +1,6 @@
 """Theory: one function per numbered statement, each registered in the ledger with a check that runs."""
 
-from mhalib.theory import derivatives, bounds, loss_bounds  # isort: skip (the order of the book, hence of the ledger)
+from mhalib.theory import selection, derivatives, bounds, loss_bounds  # isort: skip (the order of the book)
 from mhalib.theory.bounds import gradient_bound, gradient_constant, hessian_bound, hessian_constant, smoothness_constant
 from mhalib.theory.ledger import Along, Check, along, ledger
 from mhalib.theory.loss_bounds import (
@@ -15,5 +15,5 @@ from mhalib.theory.loss_bounds import (
 
 __all__ = ["Along", "Check", "along", "bounds", "derivatives", "gradient_bound", "gradient_constant", "hessian_bound",
            "hessian_constant", "ledger", "loss_bounds", "loss_gradient", "loss_hessian", "quasi_convexity",
-           "self_bounded_gradient", "self_bounded_weak_convexity", "smoothness", "smoothness_constant",
+           "selection", "self_bounded_gradient", "self_bounded_weak_convexity", "smoothness", "smoothness_constant",
            "weak_convexity"]

@@ -6,16 +6,10 @@ Throughout, tokens have norm at most R, u = max_h ‖U_h‖_F and r = R² u. ``R
 import numpy as np
 
 from mhalib.losses import logistic, squared
-from mhalib.theory.instances import equal_tokens, opposite_tokens, problem, short
+from mhalib.theory.instances import TOKENS, equal_tokens, opposite_tokens, problem, short, token_radius
 from mhalib.theory.ledger import Check, statement
 
 CHAPTER = "multihead/02_how_steep_how_curved"
-TOKENS = "every token has norm at most R"
-
-
-def token_radius(X):
-    """R = the largest token norm in X (n, T, d)."""
-    return float(np.sqrt((X * X).sum(axis=-1).max()))
 
 
 def decoder_norms(model):

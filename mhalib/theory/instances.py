@@ -5,6 +5,13 @@ import numpy as np
 from mhalib.data import from_arrays
 from mhalib.models import MultiHeadAttention
 
+TOKENS = "every token has norm at most R"
+
+
+def token_radius(X):
+    """R = the largest token norm in X (n, T, d)."""
+    return float(np.sqrt((X * X).sum(axis=-1).max()))
+
 
 def problem(seed, largest=4):
     """A random model and dataset, sizes and scales drawn too: n, H ≤ largest, 2 ≤ T, d ≤ largest."""

@@ -5,14 +5,21 @@ import numpy as np
 from mhalib.losses import logistic
 from mhalib.theory.bounds import (
     CHAPTER,
-    TOKENS,
     MarginSquared,
     gradient_constant,
     hessian_constant,
     smoothness_constant,
-    token_radius,
 )
-from mhalib.theory.instances import equal_tokens, opposite_tokens, problem, short, two_heads, valley
+from mhalib.theory.instances import (
+    TOKENS,
+    equal_tokens,
+    opposite_tokens,
+    problem,
+    short,
+    token_radius,
+    two_heads,
+    valley,
+)
 from mhalib.theory.ledger import Check, statement
 
 SOURCE = "Deora et al. 2023, Corollary 1 (ours, constants explicit)"

@@ -1,0 +1,77 @@
+"""Chapter 1: how far softmax selects, why the heads are averaged with 1/√H, and where training starts."""
+
+import numpy as np
+
+from mhalib.attention import softmax
+from mhalib.data import tokenized_mixture
+from mhalib.models import MultiHeadAttention
+from mhalib.theory.instances import TOKENS, equal_tokens, problem, short, token_radius
+from mhalib.theory.ledger import Check, statement
+
+CHAPTER = "multihead/01_a_small_attention_model"
+
+
+def selected_mass(zeta, gap):
+    """ζ e^g / (ζ e^g + 1 − ζ): the weight on a share ζ of the tokens whose scores are g above all others."""
+    return zeta / (zeta + (1 - zeta) * np.exp(-gap))
+
+
+def _scores(seed):
+    rng = np.random.default_rng([seed, 21])
+    T = rng.integers(2, 12)
+    return {"scores": 10.0 ** rng.uniform(-1, 1.3) * rng.standard_normal(T),
+            "relevant": np.arange(T) < rng.integers(1, T)}
+
+
+@statement(id="lemma-selection", title="Softmax selects exponentially", mark="ours", source="this book",
+           chapter=CHAPTER, assumptions="every relevant score is at least g above every other score", random=_scores,
+           extremal=(lambda: {"scores": np.array([3.0, 3.0, 0, 0, 0]), "relevant": np.arange(5) < 2},),
+           broken=lambda seed: {"scores": np.array([9.0, -3.0, 0, 0]), "relevant": np.arange(4) < 2, "gap": 3.0},
+           breaks="every relevant score has the gap, not only their average")
+def selection(scores, relevant, gap=None):
+    """Weight on the relevant tokens ≥ ζ e^g/(ζ e^g + 1 − ζ), g = lowest relevant − highest other score.
+
+    In the check lhs is the bound and rhs the weight.  Source: this book.
+    """
+    gap = scores[relevant].min() - scores[~relevant].max() if gap is None else gap
+    return Check(float(selected_mass(relevant.mean(), gap)), float(softmax(scores)[relevant].sum()),
+                 "ζe^g/(ζe^g + 1 − ζ) ≤ weight on relevant tokens")
+
+
+@statement(id="prop-head-scale", title="With 1/√H the logit's size does not depend on H", mark="ours",
+           source="this book; model of Deora et al. 2023, Section 2 [recalled]", chapter=CHAPTER,
+           assumptions=f"{TOKENS}; decoder entries independent with mean 0 and variance 1", random=problem,
+           extremal=(equal_tokens,), broken=lambda seed: short(seed, equal_tokens), breaks=TOKENS)
+def head_scale(model, data, R=None):
+    """The standard deviation of Φ(X) over random decoders is ‖∇_U Φ‖ = √((1/H) Σ‖A_h X‖²) ≤ √T R, for every H.
+
+    Source: this book.
+    """
+    H, T, _ = model.sizes
+    R = token_radius(data.X) if R is None else R
+    means = model.attention(data.X) @ data.X[:, None]  # (n, H, T, d)
+    deviation = np.sqrt((means ** 2).sum(axis=(1, 2, 3)) / H)
+    return Check(float(deviation.max()), T ** 0.5 * R, "sd of Φ ≤ √T R")
+
+
+def _at_zero(seed):
+    instance = problem(seed)
+    return instance | {"model": 0.0 * instance["model"]}
+
+
+@statement(id="prop-first-step", title="The first step moves only the decoders", mark="ours",
+           source="this book; Deora et al. 2023, Lemma 2 treats the randomized step", chapter=CHAPTER,
+           assumptions="all parameters are zero", random=_at_zero,
+           extremal=(lambda: {"model": MultiHeadAttention.zeros(3, 10, 8), "data": tokenized_mixture()},),
+           broken=lambda seed: {"model": MultiHeadAttention.random(3, 10, 8, seed=seed), "data": tokenized_mixture()},
+           breaks="all parameters are zero")
+def first_step(model, data):
+    """At θ = 0: ∇_W L = 0 and every row of every ∇_{U_h} L is −(1/(2√H)) (1/n) Σ y_i x̄_i, x̄_i the mean token.
+
+    lhs is the relative distance between the two sides, rhs 1e-12.  Source: this book.
+    """
+    _, grad = model.loss_and_grad(data.X, data.y)
+    row = -(data.y @ data.X.mean(axis=1)) / (2 * model.sizes[0] ** 0.5 * len(data))
+    size = token_radius(data.X)
+    error = max(abs(grad.W).max() / size ** 3, abs(grad.U - row).max() / size)
+    return Check(float(error), 1e-12, "∇_W L = 0 and ∇_U L = −mean(y x̄)/(2√H) at θ = 0")
