@@ -12,6 +12,7 @@ import platform
 import time
 
 import numpy as np
+
 from benchmarks.competitors import COMPETITORS
 
 SIZES = {"slider": (64, 8, 16), "paper": (100, 10, 50)}

@@ -11,7 +11,7 @@ def figure_html(figure):
     """Write a figure, given as plotly's dict, as HTML that draws with the page's own plotly.js.
 
     Its alt text is `layout.meta["alt"]`; a `layout.meta["caption"]`, if there is one, is shown below it.
-    Figures are numbered in the order of display, so that the same notebook always gives the same page.
+    Its id counts the displays of the notebook, so that the same notebook always gives the same page.
     Raises ValueError where the alt text is missing.
     """
     import plotly.io

@@ -91,13 +91,13 @@ def tokenized_mixture(n=100, T=10, d=8, M=4, zeta=0.1, S=2.0, sigma=0.2, seed=0)
     Source: Deora et al. 2023, data model DM1 [recalled].
     """
     require_count(n=n, T=T, d=d, M=M)
-    relevant = round(zeta * T)
+    relevant = round(zeta * T) if np.isfinite(zeta) else 0
     if not 1 <= relevant <= T or abs(zeta * T - relevant) > 1e-9:
         raise ValueError(f"zeta: expected zeta * T to be a whole number between 1 and T, "
                          f"got zeta = {zeta} and T = {T}, whose product is {zeta * T:g}")
     if d < M + 2:
         raise ValueError(f"d: expected room for M + 2 = {M + 2} orthogonal patterns, got d = {d}")
-    if not S > 0 or not sigma >= 0:
-        raise ValueError(f"expected S > 0 and sigma ≥ 0, got S = {S} and sigma = {sigma}")
+    if not 0 < S < np.inf or not 0 <= sigma < np.inf:
+        raise ValueError(f"expected finite S > 0 and sigma ≥ 0, got S = {S} and sigma = {sigma}")
     mu, nu = patterns(M, d, S, seed)
     return Mixture(mu, nu, T, relevant, sigma).assemble(draw(n, T, d, M, (seed, 1)))

@@ -121,6 +121,7 @@ class MultiHeadAttention(Vector):
         if type(V) is not type(self) or V.sizes != self.sizes:
             raise ValueError(f"V: expected a MultiHeadAttention of (H, T, d) = {self.sizes}, "
                              f"got {getattr(V, 'sizes', type(V).__name__)}")
+        require_same_dtype(V=V.W, W=self.W)
         (A, P), Xh, H = self._attend(X), X[:, None], self.sizes[0]
         A_, P_ = softmax.vjp(A, Xh @ V.W @ Xh.mT), V.U @ Xh.mT  # derivatives of A and P along V
         dS, AP_ = softmax.vjp(A, P), A_ * P + A * P_

@@ -99,8 +99,8 @@ class Ledger:
 def _row(statement, seeds):
     checks = [statement.check(seed) for seed in range(seeds)]
     twins = [statement.twin(seed) for seed in range(min(seeds, 20))] if statement.broken else []
-    return {"id": statement.id, "title": statement.title, "source": statement.source, "mark": statement.mark,
-            "chapter": statement.chapter, "assumptions": statement.assumptions,
+    return {"id": statement.id, "title": statement.title, "claim": checks[0].statement, "source": statement.source,
+            "mark": statement.mark, "chapter": statement.chapter, "assumptions": statement.assumptions,
             "instances": seeds + len(statement.extremal), "holds": all(check.holds for check in checks),
             "slack": min(check.slack for check in checks), "breaks": statement.breaks,
             "twins": len(twins), "twins_fail": all(not twin.holds for twin in twins)}

@@ -85,6 +85,14 @@ def self_bounded_weak_convexity(model, data, R=None, loss=logistic):
     return Check(lhs, curvature_constant(model, data, R) * L, "−λ_min(∇²L) ≤ (B/√H) L")
 
 
+def numerical_hessian(gradient, model, step=1e-4):
+    """Hessian (p, p) by central differences of ``gradient``: model → (p,), in the order of ``model.ravel``."""
+    theta = model.ravel()
+    shifts = step * np.eye(len(theta))
+    rows = [gradient(model.unravel(theta + e)) - gradient(model.unravel(theta - e)) for e in shifts]
+    return np.stack(rows) / (2 * step)
+
+
 def curvature_constant(model, data, R=None):
     """κ = B/√H."""
     return hessian_constant(model, token_radius(data.X) if R is None else R) / model.sizes[0] ** 0.5
@@ -139,17 +147,14 @@ def quasi_convexity(model, other, data, R=None, points=201):
            assumptions="each head has parameters of its own", random=two_heads,
            broken=lambda seed: two_heads(seed) | {"of": "loss"},
            breaks="it is the logit that is differentiated: the loss instead")
-def block_diagonal(model, data, of="logit", step=1e-4):
+def block_diagonal(model, data, of="logit"):
     """The mixed second derivatives of two different heads vanish for the logit; the loss couples the heads.
 
     lhs is the largest mixed derivative, by central differences of the gradient, relative to the largest entry of
     the Hessian; rhs is 1e-12. ``of`` = "loss" differentiates the loss and is the twin.
     """
     gradient = {"logit": lambda m: m.features(data.X)[0], "loss": lambda m: loss_gradient(m, data)}[of]
-    theta = model.ravel()
-    shifts = step * np.eye(len(theta))
-    rows = [gradient(model.unravel(theta + e)) - gradient(model.unravel(theta - e)) for e in shifts]
-    hessian, H = abs(np.stack(rows)) / (2 * step), model.sizes[0]
-    head = np.repeat(np.arange(H), len(theta) // H)
+    hessian = abs(numerical_hessian(gradient, model))
+    head = np.repeat(np.arange(model.sizes[0]), len(hessian) // model.sizes[0])
     mixed = hessian[head[:, None] != head]
     return Check(float(mixed.max() / hessian.max()), 1e-12, "mixed derivatives of two heads = 0")

@@ -26,8 +26,8 @@ def _scores(seed):
 @statement(id="lemma-selection", title="Softmax selects exponentially", mark="ours", source="this book",
            chapter=CHAPTER, assumptions="every relevant score is at least g above every other score", random=_scores,
            extremal=(lambda: {"scores": np.array([3.0, 3.0, 0, 0, 0]), "relevant": np.arange(5) < 2},),
-           broken=lambda seed: {"scores": np.array([9.0, -3.0, 0, 0]), "relevant": np.arange(4) < 2, "gap": 3.0},
-           breaks="every relevant score has the gap, not only their average")
+           broken=lambda seed: {"scores": np.array([2.0, 2.0, 9, -9]), "relevant": np.arange(4) < 2, "gap": 2.0},
+           breaks="the gap is to every other score, not only to their average")
 def selection(scores, relevant, gap=None):
     """Weight on the relevant tokens ≥ ζ e^g/(ζ e^g + 1 − ζ), g = lowest relevant − highest other score.
 

@@ -1,0 +1,60 @@
+# The commands of this repository. Each makes its own environment in .venv the first time, and again when the
+# pins change; a Python from 3.11 on, git and make are all that a machine needs. Choose one with PYTHON=...
+
+VENV   := .venv
+BIN    := $(VENV)/bin
+PY     := $(BIN)/python
+READY  := $(VENV)/.ready
+NOTEBOOKS = $(shell find book -name '*.ipynb' -not -path '*/.*')
+
+# Small products on many threads fight each other: one thread is faster, and the same everywhere.
+book test bench: export OPENBLAS_NUM_THREADS := 1
+book test bench: export OMP_NUM_THREADS := 1
+book test bench: export MKL_NUM_THREADS := 1
+# Figures as the book draws them, on the book's own copy of plotly.
+book test: export MHALIB_FIGURES := book
+
+.PHONY: help book test lint notebooks chromium lab bench address clean
+.NOTPARALLEL:
+.DEFAULT_GOAL := help
+
+help:            ## this list
+	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z]+):[^#]*## */  make \1	/' | expand -t 18
+
+book: $(READY)   ## build the book from scratch, warnings as errors
+	@echo "== building the book (some minutes: every notebook is executed)"
+	@rm -rf _build
+	@$(BIN)/jupyter-book build . -W --keep-going -n
+
+test: lint notebooks book chromium   ## everything that is checked: style, book, notebooks, code, pages
+	@echo "== running the tests and every notebook cell"
+	@$(PY) -m pytest book tests -n 2 --dist loadfile -rs \
+	    --nbval-lax --nbval-current-env --nbval-cell-timeout 300
+
+lint: $(READY)   ## style of the code alone
+	@echo "== style"
+	@$(PY) -m ruff check .
+
+notebooks: $(READY)   ## are the notebooks committed without outputs?
+	@echo "== notebooks without outputs"
+	@$(PY) -m nbstripout --keep-id --verify $(NOTEBOOKS)
+
+chromium:        ## the browser that the page tests drive
+	@.ci/chromium
+
+lab: $(READY)    ## work on the book live, in JupyterLab
+	@$(PY) -m jupyterlab book
+
+bench: $(READY)  ## this engine against what one would write by hand
+	@$(PY) -m benchmarks
+
+address:         ## set the repository's address everywhere: make address URL=https://github.com/NAME/REPOSITORY
+	@python=$$(.ci/python) && "$$python" .ci/address.py "$(URL)"
+
+clean:           ## remove what the builds left (the environment stays: rm -r .venv removes it)
+	@rm -rf _build build dist *.egg-info .pytest_cache .ruff_cache .hypothesis
+	@find . -name __pycache__ -not -path './.venv/*' -prune -exec rm -rf {} +
+
+$(READY): requirements.txt pyproject.toml
+	@.ci/venv $(VENV)
+	@touch $@

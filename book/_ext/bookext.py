@@ -1,0 +1,36 @@
+"""What the book adds to Sphinx: plotly.js where a page draws, and its own style."""
+
+from importlib.resources import files
+
+FIGURE_MARKS = ('class="mha-figure"', "application/vnd.jupyter.widget-view+json")
+
+
+def add_plotly(app, config):
+    """Serve the very plotly.js that the installed plotly wheel was made with."""
+    config.html_static_path.append(str(files("plotly") / "package_data" / "plotly.min.js"))
+
+
+def load_figures(app, pagename, templatename, context, doctree):
+    """Load plotly.js on pages that draw, and nowhere else: it weighs 4 MB."""
+    if any(mark in context.get("body", "") for mark in FIGURE_MARKS):
+        app.add_js_file("plotly.min.js", priority=100)  # before require.js, which would hide it from the page
+        app.add_js_file("figures.js", priority=110)
+
+
+def drop_thebe(app, pagename, templatename, context, doctree):
+    """Leave out the in-page kernel that the theme always prepares: it would come from another host."""
+    context["script_files"] = [js for js in context["script_files"] if "thebe" not in script_text(js)]
+
+
+def script_text(js):
+    """Give the file name and the inline text of one of Sphinx's scripts."""
+    return f"{js.filename} {js.attributes.get('body', '')}".lower()
+
+
+def setup(app):
+    app.add_css_file("book.css")
+    app.add_js_file("book.js")
+    app.connect("config-inited", add_plotly)
+    app.connect("html-page-context", load_figures)
+    app.connect("html-page-context", drop_thebe, priority=900)
+    return {"parallel_read_safe": True, "parallel_write_safe": True}

@@ -1,0 +1,21 @@
+// A click on anything inside the title of a dropdown (a number, a formula, a link) opens it, as one on its bare text does.
+// Without this the theme's handler, which knows only the bare title, toggles whatever dropdown was last used.
+document.addEventListener("click", (event) => {
+  const title = event.target.closest?.(".admonition.toggle > .admonition-title");
+  if (!title || event.target === title || event.target.closest("button")) return;
+  event.preventDefault();
+  event.stopPropagation();
+  title.querySelector("button.toggle-button").click();
+}, true);
+
+// Paper is white: print in the light theme, with every proof open.
+(() => {
+  const root = document.documentElement;
+  let theme;
+  window.addEventListener("beforeprint", () => {
+    theme = root.dataset.theme;
+    root.dataset.theme = "light";
+    document.querySelectorAll("details.sd-dropdown").forEach((box) => { box.open = true; });
+  });
+  window.addEventListener("afterprint", () => { root.dataset.theme = theme; });
+})();

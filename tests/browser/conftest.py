@@ -1,0 +1,118 @@
+"""A Chromium that reads the built book from a local server, with every other host out of reach."""
+
+import os
+import shutil
+import threading
+import warnings
+from functools import partial
+from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+
+import pytest
+
+BUILD = Path(__file__).parents[2] / "_build" / "html"
+FLAGS = ["--no-sandbox", "--disable-gpu", "--disable-background-networking", "--no-first-run"]
+NO_BUILD = "no built book at _build/html, so NO PAGE WAS OPENED: run `make book` first"
+NO_CHROMIUM = (
+    "no Chromium, so NO PAGE WAS OPENED: install it (Debian: `apt-get install chromium`) "
+    "or give its path in the environment variable CHROMIUM"
+)
+
+
+def missing(what):
+    """Skip loudly at a reader's desk; fail in CI, where a skip would pass for a check."""
+    if os.environ.get("CI") == "true":
+        pytest.fail(what)
+    warnings.warn(what, stacklevel=2)
+    pytest.skip(what)
+
+
+def built_pages():
+    """List the pages of the built book; one None stands for a book that was not built."""
+    pages = sorted(path.relative_to(BUILD).as_posix() for path in BUILD.rglob("*.html"))
+    return [page for page in pages if page != "index.html" and not page.startswith("_static/")] or [None]
+
+
+def chromium_path():
+    """Find the browser: the one named by CHROMIUM, or the first one installed."""
+    names = ("chromium", "chromium-browser", "google-chrome")
+    return os.environ.get("CHROMIUM") or next(filter(None, map(shutil.which, names)), None)
+
+
+class Quiet(SimpleHTTPRequestHandler):
+    """Serve files, and leave the log to the tests."""
+
+    def log_message(self, *args):
+        pass
+
+
+@pytest.fixture(scope="session")
+def site():
+    """Serve the built book and give its address."""
+    if not BUILD.is_dir():
+        missing(NO_BUILD)
+    server = ThreadingHTTPServer(("127.0.0.1", 0), partial(Quiet, directory=BUILD))
+    threading.Thread(target=server.serve_forever, daemon=True).start()
+    yield f"http://127.0.0.1:{server.server_port}/"
+    server.shutdown()
+
+
+@pytest.fixture(scope="session")
+def chromium(site):
+    """Start one browser for all pages."""
+    path = chromium_path()
+    if path is None:
+        missing(NO_CHROMIUM)
+    from playwright.sync_api import sync_playwright
+
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=path, args=FLAGS)
+        yield browser
+        browser.close()
+
+
+class Visit:
+    """One page opened in a fresh context: what it asked for, what failed, what it complained of."""
+
+    def __init__(self, browser, site, name):
+        self.name, self.requests, self.failures, self.complaints = name, [], [], []
+        self.site = site
+        self.context = browser.new_context(viewport={"width": 1280, "height": 900}, color_scheme="light")
+        self.context.route("**/*", self.pass_if_local)
+        self.page = page = self.context.new_page()
+        page.on("response", self.note_response)
+        page.on("requestfailed", lambda request: self.failures.append(f"failed: {request.url}"))
+        page.on("pageerror", lambda error: self.complaints.append(str(error)))
+        page.on("console", lambda said: self.complaints.append(said.text) if said.type == "error" else None)
+
+    def pass_if_local(self, route):
+        """Let the book's own files through, abort everything else; an abort counts as a failure."""
+        local = route.request.url.startswith(self.site)
+        route.continue_() if local else route.abort()
+
+    def note_response(self, response):
+        self.requests.append(response.url.removeprefix(self.site))
+        if response.status >= 400:
+            self.failures.append(f"{response.status}: {response.url}")
+
+    def open(self):
+        """Load the page and wait for its mathematics and its fonts."""
+        self.page.goto(self.site + self.name, wait_until="load")
+        self.page.wait_for_load_state("networkidle")  # alone it may come while a figure is still being drawn
+        self.page.evaluate("() => window.MathJax?.startup?.promise")
+        self.page.evaluate("() => document.fonts.ready.then(() => null)")
+        return self
+
+
+@pytest.fixture(scope="session")
+def new_visit(chromium, site):
+    """Give the way to open a page."""
+    return partial(Visit, chromium, site)
+
+
+@pytest.fixture(scope="module", params=built_pages())
+def visit(request, new_visit):
+    """Open one built page; the tests of a module that need it share it."""
+    opened = new_visit(request.param)
+    yield opened.open()
+    opened.context.close()

@@ -1,0 +1,195 @@
+"""Every built page, as a reader's browser finds it."""
+
+import plotly.offline
+import pytest
+
+ARTICLE_TEXT = """() => {
+  const copy = document.querySelector(".bd-article").cloneNode(true);
+  copy.querySelectorAll("pre, code, script, noscript").forEach((node) => node.remove());
+  return copy.textContent;
+}"""
+
+BARE_MATH = """() => [...document.querySelectorAll(".math")]
+  .filter((box) => !box.querySelector("mjx-container")).map((box) => box.textContent)"""
+
+UNDRAWN = """() => [...document.querySelectorAll(".mha-figure")]
+  .filter((figure) => {
+    const box = figure.querySelector(".main-svg")?.getBoundingClientRect();
+    return !(box && box.width > 100 && box.height > 50);
+  }).map((figure) => figure.getAttribute("aria-label"))"""
+
+# The lowest contrast of a figure's words against what lies behind it, by WCAG's formula.
+LOWEST_CONTRAST = """() => {
+  const numbers = (colour) => colour.match(/[\\d.]+/g).map(Number);
+  const linear = (c) => (c /= 255) <= 0.04045 ? c / 12.92 : ((c + 0.055) / 1.055) ** 2.4;
+  const light = (colour) => {
+    const [r, g, b] = numbers(colour).map(linear);
+    return 0.2126 * r + 0.7152 * g + 0.0722 * b;
+  };
+  const behind = (node) => {
+    const colour = getComputedStyle(node).backgroundColor;
+    return colour === "rgba(0, 0, 0, 0)" && node.parentElement ? behind(node.parentElement) : light(colour);
+  };
+  const words = ".xtick text, .ytick text, .gtitle, .xtitle, .ytitle, .legendtext, .slider-label";
+  return Math.min(...[...document.querySelectorAll(".mha-figure :is(" + words + ")")].map((word) => {
+    const ink = light(getComputedStyle(word).fill);
+    const ground = behind(word.closest(".mha-figure"));
+    return (Math.max(ink, ground) + 0.05) / (Math.min(ink, ground) + 0.05);
+  }));
+}"""
+
+SET_DROPDOWNS = """(shown) => {
+  document.querySelectorAll(".bd-article details").forEach((box) => { box.open = shown; });
+  document.querySelectorAll(".bd-article .admonition.toggle").forEach((box) => {
+    if (box.classList.contains("toggle-hidden") === shown) box.querySelector("button.toggle-button").click();
+  });
+}"""
+
+OVERFLOW = """() => {
+  const root = document.scrollingElement;
+  const wide = [...document.querySelectorAll(".bd-article *")]
+    .filter((node) => node.getBoundingClientRect().right > root.clientWidth + 1).slice(0, 5);
+  const names = wide.map((node) => node.outerHTML.slice(0, 120));
+  return root.scrollWidth <= root.clientWidth ? [] : ["too wide", ...names];
+}"""
+
+
+def count(visit, selector):
+    return visit.page.locator(selector).count()
+
+
+def set_dropdowns(visit, shown):
+    """Open or close every dropdown of the page, by its own button where it has one."""
+    visit.page.evaluate(SET_DROPDOWNS, shown)
+
+
+@pytest.fixture
+def opened(visit):
+    """Give the page with every dropdown open, and close them afterwards."""
+    set_dropdowns(visit, True)
+    yield visit
+    set_dropdowns(visit, False)
+
+
+@pytest.fixture
+def phone(opened):
+    """Give the page as wide as a phone, every dropdown open."""
+    opened.page.set_viewport_size({"width": 390, "height": 844})
+    opened.page.wait_for_timeout(400)  # plotly redraws a moment after the last change of size
+    yield opened
+    opened.page.set_viewport_size({"width": 1280, "height": 900})
+
+
+@pytest.fixture
+def dark(opened):
+    """Give the page after its own button was pressed until the theme is dark."""
+    choose(opened, "dark")
+    yield opened
+    choose(opened, "light")
+
+
+def choose(visit, theme):
+    mode = "() => document.documentElement.dataset.mode"
+    for _ in range(3):
+        if visit.page.evaluate(mode) != theme:
+            visit.page.locator("button.theme-switch-button:visible").first.click()
+    assert visit.page.evaluate(mode) == theme
+    visit.page.wait_for_timeout(200)
+
+
+def test_nothing_is_asked_of_another_host_and_nothing_fails(visit):
+    assert not visit.failures
+
+
+def test_the_console_is_silent(visit):
+    assert not visit.complaints
+
+
+def test_mathematics_is_typeset(visit):
+    assert not visit.page.evaluate(BARE_MATH)
+    assert count(visit, "mjx-merror, [data-mml-node=merror]") == 0
+
+
+def test_no_tex_is_left_raw(visit):
+    text = visit.page.evaluate(ARTICLE_TEXT) if count(visit, ".bd-article") else ""
+    assert not [mark for mark in (r"\(", r"\[", "$$", r"\begin{") if mark in text]
+
+
+def test_every_figure_is_drawn(opened):
+    assert not opened.page.evaluate(UNDRAWN)
+
+
+def test_every_figure_says_what_it_shows(visit):
+    labels = [figure.get_attribute("aria-label") for figure in visit.page.locator(".mha-figure").all()]
+    assert all(label and label.strip() for label in labels)
+
+
+def test_plotly_is_loaded_where_there_is_a_figure_and_is_that_of_the_wheel(visit):
+    drawn = count(visit, ".mha-figure, script[type='application/vnd.jupyter.widget-view+json']") > 0
+    version = visit.page.evaluate("() => window.Plotly?.version")
+    assert version == (plotly.offline.get_plotlyjs_version() if drawn else None)
+
+
+def test_widget_code_is_loaded_where_there_is_a_widget(visit):
+    widgets = count(visit, "script[type='application/vnd.jupyter.widget-view+json']")
+    assert any("vendor/require.js" in url for url in visit.requests) == (widgets > 0)
+    visit.page.wait_for_function("(n) => document.querySelectorAll('.jupyter-widgets').length >= n", arg=widgets)
+
+
+def test_words_of_figures_are_readable_in_light(opened):
+    if count(opened, ".mha-figure"):
+        assert opened.page.evaluate(LOWEST_CONTRAST) >= 4.5
+
+
+def test_words_of_figures_are_readable_in_dark(dark):
+    assert dark.page.evaluate("() => document.documentElement.dataset.theme") == "dark"
+    if count(dark, ".mha-figure"):
+        assert dark.page.evaluate(LOWEST_CONTRAST) >= 4.5
+
+
+def test_paper_is_white_and_figures_know_it(dark):
+    theme = "() => document.documentElement.dataset.theme"
+    dark.page.evaluate("() => window.dispatchEvent(new Event('beforeprint'))")
+    dark.page.wait_for_timeout(200)
+    assert dark.page.evaluate(theme) == "light"
+    assert not count(dark, ".mha-figure") or dark.page.evaluate(LOWEST_CONTRAST) >= 4.5
+    dark.page.evaluate("() => window.dispatchEvent(new Event('afterprint'))")
+    assert dark.page.evaluate(theme) == "dark"
+
+
+def test_a_phone_never_scrolls_sideways(phone):
+    assert not phone.page.evaluate(OVERFLOW)
+
+
+def test_every_figure_fits_a_phone(phone):
+    assert not phone.page.evaluate(UNDRAWN)
+    widths = [figure.bounding_box()["width"] for figure in phone.page.locator(".main-svg").all()]
+    assert all(width <= 390 for width in widths)
+
+
+def test_every_image_has_alt_text(visit):
+    assert count(visit, "img:not([alt])") == 0
+    assert count(visit, ".bd-article img[alt='']") == 0
+
+
+def test_every_details_box_opens_and_closes(visit):
+    boxes = visit.page.locator(".bd-article details").all()
+    for box, expected in [(box, True) for box in boxes] + [(box, False) for box in reversed(boxes)]:
+        box.locator("> summary").click()
+        assert box.evaluate("(node) => node.open") is expected
+
+
+def test_every_dropdown_opens_and_closes(visit):
+    boxes = visit.page.locator(".bd-article .admonition.toggle").all()
+    for box, hidden in [(box, False) for box in boxes] + [(box, True) for box in reversed(boxes)]:
+        # A reader opens it at the edge of its title, and closes it by what stands there: a link, a formula.
+        title = box.locator("> .admonition-title")
+        title.locator("> *").first.click() if hidden else title.click(position={"x": 4, "y": 4})
+        assert box.evaluate("(node) => node.classList.contains('toggle-hidden')") is hidden
+
+
+def test_search_finds_a_word(new_visit):
+    visit = new_visit("search.html?q=attention").open()
+    visit.page.wait_for_selector("#search-results li a", timeout=20_000)
+    assert not visit.failures + visit.complaints
+    visit.context.close()

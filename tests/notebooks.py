@@ -1,0 +1,96 @@
+"""Reading a notebook, the plain dictionary of its JSON: its cells, its directives, its prose."""
+
+import ast
+import re
+
+HIDING = {"remove-cell", "remove-input", "hide-input", "hide-cell"}
+FENCE = re.compile(r"\s*(?P<fence>`{3,}|:{3,})(?P<info>.*)")
+DIRECTIVE = re.compile(r"\{(?P<name>[\w:-]+)\}\s*(?P<title>.*)")
+NOT_WORDS = (
+    r"(?s)\$\$.*?\$\$|\\begin\{(\w+\*?)\}.*?\\end\{\1\}|\$[^$\n]+\$"  # formulas
+    r"|`[^`\n]*`|\]\([^)]*\)"  # code, addresses
+)
+NOT_PROSE = {"math", "code", "code-block", "code-cell", "bibliography"}
+
+
+def source(cell):
+    return "".join(cell["source"])
+
+
+def tags(cell):
+    return set(cell["metadata"].get("tags", []))
+
+
+def name(cell):
+    return f"cell {cell.get('id', '(no id)')}"
+
+
+def code(notebook):
+    return [cell for cell in notebook["cells"] if cell["cell_type"] == "code"]
+
+
+def text(notebook):
+    """All Markdown, as one text."""
+    return "\n\n".join(source(cell) for cell in notebook["cells"] if cell["cell_type"] == "markdown")
+
+
+def lines(cell):
+    return [line for line in source(cell).splitlines() if line.strip()]
+
+
+def split_by_visibility(notebook):
+    """The code cells whose input a reader meets, and the others."""
+    visible, hidden, in_solution = [], [], False
+    for cell in notebook["cells"]:
+        if cell["cell_type"] == "markdown":
+            for edge in re.findall(r"\{solution-(start|end)\}", source(cell)):
+                in_solution = edge == "start"
+        elif cell["cell_type"] == "code":
+            (hidden if in_solution or tags(cell) & HIDING else visible).append(cell)
+    return visible, hidden
+
+
+def nodes(cell):
+    """The syntax tree, flat; lines that only IPython understands are blanked."""
+    python = re.sub(r"(?m)^(\s*)([%!].*|[\w.]+\?+)$", r"\1pass", source(cell))
+    return list(ast.walk(ast.parse(python)))
+
+
+def directives(notebook):
+    """(name, title, body) of every directive, nested ones too."""
+    rows, found = text(notebook).splitlines(), []
+    for number, row in enumerate(rows):
+        opening = FENCE.match(row)
+        directive = DIRECTIVE.match(opening["info"]) if opening else None
+        if directive:
+            fence = opening["fence"]
+            ends = (i for i in range(number + 1, len(rows)) if closes(rows[i], fence))
+            body = "\n".join(rows[number + 1 : next(ends, len(rows))])
+            found.append((directive["name"], directive["title"], body))
+    return found
+
+
+def closes(row, fence):
+    row = row.strip()
+    return row.startswith(fence) and set(row) == {fence[0]}
+
+
+def option(body, key):
+    match = re.search(rf"(?m)^\s*:{key}:\s*(.*)$", body)
+    return match[1].strip() if match else ""
+
+
+def prose(markdown):
+    """What a reader reads as sentences: no code, no formulas, no markup of directives."""
+    kept, open_fences = [], []
+    for row in markdown.splitlines():
+        opening = FENCE.match(row)
+        if open_fences and closes(row, open_fences[-1][0]):
+            open_fences.pop()
+        elif opening:
+            directive = DIRECTIVE.match(opening["info"])
+            is_prose = bool(directive) and directive["name"] not in NOT_PROSE
+            open_fences.append((opening["fence"], is_prose))
+        elif all(is_prose for _, is_prose in open_fences) and not re.match(r"\s*:[\w-]+:", row):
+            kept.append(row)
+    return re.sub(NOT_WORDS, " ", "\n".join(kept))

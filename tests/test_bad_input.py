@@ -1,0 +1,169 @@
+"""Bad input: each call, the error it must raise, and the words that the message must have."""
+
+import numpy as np
+import pytest
+import torch
+
+import mhalib as mha
+from strategies import direction, problem
+
+MODEL, X, Y = problem(n=5, T=4, d=3, H=2)
+DATA = mha.data.from_arrays(X, Y)
+STEP = mha.GradientDescent(0.1)
+mixture, digits, train = mha.data.tokenized_mixture, mha.data.digits, mha.train
+
+
+def spoiled(a, value):
+    """The array with one entry replaced."""
+    return np.where(np.arange(a.size).reshape(a.shape) == a.size // 2, value, a)
+
+
+def single(a):
+    return a.astype("float32")
+
+
+MODELS = {
+    "W of wrong rank": (lambda: mha.MultiHeadAttention(MODEL.W[0], MODEL.U), ValueError,
+                        ["W: expected shape (H, d, d)", "got (3, 3)"]),
+    "U of wrong rank": (lambda: mha.MultiHeadAttention(MODEL.W, MODEL.U[0]), ValueError,
+                        ["U: expected shape (H, T, d)", "got (4, 3)"]),
+    "W not square": (lambda: mha.MultiHeadAttention(MODEL.W[:, :2], MODEL.U), ValueError,
+                     ["W (H, d, d) and U (H, T, d)", "(2, 2, 3)", "(2, 4, 3)"]),
+    "heads differ": (lambda: mha.MultiHeadAttention(MODEL.W[:1], MODEL.U), ValueError,
+                     ["same H and d", "(1, 3, 3)", "(2, 4, 3)"]),
+    "dimensions differ": (lambda: mha.MultiHeadAttention(MODEL.W, MODEL.U[..., :2]), ValueError,
+                          ["same H and d", "(2, 3, 3)", "(2, 4, 2)"]),
+    "no head": (lambda: mha.MultiHeadAttention(MODEL.W[:0], MODEL.U[:0]), ValueError,
+                ["W: expected shape (H, d, d) with no empty axis", "got (0, 3, 3)"]),
+    "no token": (lambda: mha.MultiHeadAttention(MODEL.W, MODEL.U[:, :0]), ValueError, ["U:", "got (2, 0, 3)"]),
+    "NaN in W": (lambda: mha.MultiHeadAttention(spoiled(MODEL.W, np.nan), MODEL.U), ValueError,
+                 ["W: expected finite numbers", "NaN"]),
+    "infinity in U": (lambda: mha.MultiHeadAttention(MODEL.W, spoiled(MODEL.U, np.inf)), ValueError,
+                      ["U: expected finite numbers", "infinity"]),
+    "lists": (lambda: mha.MultiHeadAttention(MODEL.W.tolist(), MODEL.U), TypeError,
+              ["W: expected a numpy array or a torch tensor", "got list"]),
+    "integers": (lambda: mha.MultiHeadAttention(np.zeros((2, 3, 3), int), MODEL.U), TypeError,
+                 ["W: expected floating-point numbers", "(H, d, d)", "int64"]),
+    "complex": (lambda: mha.MultiHeadAttention(MODEL.W, MODEL.U * 1j), TypeError, ["U: expected floating-point"]),
+    "libraries mixed": (lambda: mha.MultiHeadAttention(MODEL.W, torch.tensor(MODEL.U)), TypeError,
+                        ["mixed", "W is numpy", "U is torch"]),
+    "dtypes mixed": (lambda: mha.MultiHeadAttention(MODEL.W, single(MODEL.U)), TypeError,
+                     ["one dtype", "W has float64", "U has float32"]),
+    "H = 0": (lambda: mha.MultiHeadAttention.zeros(H=0, T=4, d=3), ValueError,
+              ["H: expected a whole number ≥ 1", "got 0"]),
+    "T negative": (lambda: mha.MultiHeadAttention.random(H=1, T=-4, d=3), ValueError, ["T: expected", "got -4"]),
+    "d fractional": (lambda: mha.MultiHeadAttention.zeros(H=1, T=4, d=3.0), ValueError, ["d: expected", "got 3.0"]),
+    "vector too short": (lambda: MODEL.unravel(np.zeros(41)), ValueError,
+                         ["vector: expected shape (42,)", "got (41,)"]),
+}
+BATCHES = {
+    "X of wrong rank": (lambda: MODEL(X[0]), ValueError, ["X: expected shape (n, 4, 3)", "got (4, 3)"]),
+    "T mismatched": (lambda: MODEL.attention(X[:, :2]), ValueError, ["X: expected shape (n, 4, 3)", "got (5, 2, 3)"]),
+    "d mismatched": (lambda: MODEL(X[..., :2]), ValueError, ["X: expected shape (n, 4, 3)", "got (5, 4, 2)"]),
+    "no example": (lambda: MODEL(X[:0]), ValueError, ["no empty axis", "got (0, 4, 3)"]),
+    "NaN in X": (lambda: MODEL(spoiled(X, np.nan)), ValueError, ["X: expected finite numbers", "(5, 4, 3)"]),
+    "X a list": (lambda: MODEL(X.tolist()), TypeError, ["X: expected a numpy array or a torch tensor", "got list"]),
+    "X integer": (lambda: MODEL(np.ones((5, 4, 3), int)), TypeError, ["X: expected floating-point", "int64"]),
+    "X in torch": (lambda: MODEL(torch.tensor(X)), TypeError, ["mixed", "X is torch", "W is numpy", "as_tensor"]),
+    "X in float32": (lambda: MODEL(single(X)), TypeError, ["one dtype", "X has float32", "W has float64"]),
+    "labels 0 and 1": (lambda: MODEL.loss(X, (Y + 1) / 2), ValueError,
+                       ["y: expected labels −1 and +1", "got 0, 1", "2 * y − 1"]),
+    "a label 2": (lambda: MODEL.loss_and_grad(X, spoiled(Y, 2.0)), ValueError, ["y: expected labels", "2"]),
+    "NaN in y": (lambda: MODEL.loss_and_grad(X, spoiled(Y, np.nan)), ValueError, ["y: expected finite numbers"]),
+    "too few labels": (lambda: MODEL.loss_and_grad(X, Y[:3]), ValueError, ["y: expected shape (5,)", "got (3,)"]),
+    "labels a column": (lambda: MODEL.loss_and_grad(X, Y[:, None]), ValueError, ["y: expected shape (5,)", "(5, 1)"]),
+    "labels a list": (lambda: MODEL.loss(X, Y.tolist()), TypeError, ["y: expected a numpy array", "got list"]),
+    "labels integer": (lambda: MODEL.loss(X, Y.astype(int)), TypeError, ["y: expected floating-point", "int64"]),
+    "labels in torch": (lambda: MODEL.loss(X, torch.tensor(Y)), TypeError, ["mixed", "y is torch", "X is numpy"]),
+    "labels in float32": (lambda: MODEL.hessian(X, single(Y)), TypeError, ["y has float32", "X has float64"]),
+    "direction no model": (lambda: MODEL.hvp(X, Y, MODEL.ravel()), ValueError,
+                           ["V: expected a MultiHeadAttention of (H, T, d) = (2, 4, 3)", "ndarray"]),
+    "direction too small": (lambda: MODEL.hvp(X, Y, direction(problem(H=1).model)), ValueError,
+                            ["(2, 4, 3)", "got (1, 4, 3)"]),
+    "direction in torch": (lambda: MODEL.hvp(X, Y, MODEL.map(torch.tensor)), TypeError, ["mixed", "V is torch"]),
+    "direction in float32": (lambda: MODEL.hvp(X, Y, MODEL.map(single)), TypeError, ["V has float32"]),
+    "workspace of wrong labels": (lambda: MODEL.workspace(X, Y[:3]), ValueError, ["y: expected shape (5,)"]),
+    "workspace of wrong tokens": (lambda: MODEL.workspace(X[:, :2], Y), ValueError, ["X: expected shape (n, 4, 3)"]),
+    "features of wrong tokens": (lambda: MODEL.features(X[..., :2]), ValueError, ["X: expected shape (n, 4, 3)"]),
+    "kernel of mixed libraries": (lambda: mha.gaussian.scores(X, torch.tensor(X)), TypeError, ["mixed"]),
+    "kernel of lists": (lambda: mha.softmax(X.tolist()), TypeError, ["expected a numpy array", "list"]),
+}
+DATASETS = {
+    "ζT not whole": (lambda: mixture(T=10, zeta=0.25), ValueError,
+                     ["zeta * T to be a whole number", "zeta = 0.25", "T = 10", "2.5"]),
+    "ζ = 0": (lambda: mixture(zeta=0.0), ValueError, ["zeta: expected", "between 1 and T"]),
+    "ζ NaN": (lambda: mixture(zeta=np.nan), ValueError, ["zeta: expected", "nan"]),
+    "ζ > 1": (lambda: mixture(T=5, zeta=1.2), ValueError, ["zeta: expected", "6"]),
+    "too many patterns": (lambda: mixture(M=7, d=8), ValueError, ["M + 2 = 9", "d = 8"]),
+    "n = 0": (lambda: mixture(n=0), ValueError, ["n: expected a whole number ≥ 1", "got 0"]),
+    "n fractional": (lambda: mixture(n=1.5), ValueError, ["n: expected", "1.5"]),
+    "n a truth value": (lambda: mixture(n=True), ValueError, ["n: expected", "True"]),
+    "M = 0": (lambda: mixture(M=0), ValueError, ["M: expected", "got 0"]),
+    "S = 0": (lambda: mixture(S=0.0), ValueError, ["S > 0", "S = 0.0"]),
+    "S NaN": (lambda: mixture(S=np.nan), ValueError, ["S > 0", "nan"]),
+    "S infinite": (lambda: mixture(S=np.inf), ValueError, ["finite S > 0", "inf"]),
+    "σ infinite": (lambda: mixture(sigma=np.inf), ValueError, ["sigma ≥ 0", "inf"]),
+    "σ negative": (lambda: mixture(sigma=-0.1), ValueError, ["sigma ≥ 0", "-0.1"]),
+    "σ NaN": (lambda: mixture(sigma=np.nan), ValueError, ["sigma ≥ 0", "nan"]),
+    "no fresh sample": (lambda: mixture(n=2).fresh(n=0), ValueError, ["n: expected", "got 0"]),
+    "too many digits": (lambda: digits(classes=(3, 8), n=357), ValueError,
+                        ["n: expected fewer than the 357 images", "(3, 8)", "got 357"]),
+    "no digit": (lambda: digits(n=0), ValueError, ["n: expected a whole number ≥ 1"]),
+    "one class": (lambda: digits(classes=(3, 3)), ValueError, ["two different digits", "(3, 3)"]),
+    "three classes": (lambda: digits(classes=(1, 2, 3)), ValueError, ["two different digits", "(1, 2, 3)"]),
+    "no such class": (lambda: digits(classes=(3, 10)), ValueError, ["from 0 to 9", "(3, 10)"]),
+    "too many fresh digits": (lambda: digits(n=200).fresh(n=158), ValueError, ["at most the 157 held-out", "158"]),
+    "fresh from arrays": (lambda: DATA.fresh(3), ValueError, ["fresh:", "from_arrays has no source"]),
+    "arrays of wrong rank": (lambda: mha.data.from_arrays(X[0], Y), ValueError,
+                             ["X: expected shape (n, T, d)", "got (4, 3)"]),
+    "arrays with NaN": (lambda: mha.data.from_arrays(spoiled(X, np.nan), Y), ValueError, ["X: expected finite"]),
+    "arrays with labels 0 and 1": (lambda: mha.data.from_arrays(X, (Y + 1) / 2), ValueError, ["−1 and +1", "0, 1"]),
+    "arrays of two lengths": (lambda: mha.data.from_arrays(X[:2], Y), ValueError, ["y: expected shape (2,)", "(5,)"]),
+    "arrays of two libraries": (lambda: mha.data.from_arrays(X, torch.tensor(Y)), TypeError, ["mixed"]),
+    "arrays as lists": (lambda: mha.data.from_arrays(X.tolist(), Y), TypeError, ["X: expected a numpy array"]),
+    "marks of wrong shape": (lambda: mha.data.from_arrays(X, Y, np.ones((5, 3), bool)), ValueError,
+                             ["relevant: expected an array of shape (n, T) = (5, 4)", "got (5, 3)"]),
+    "marks a list": (lambda: mha.data.from_arrays(X, Y, [[1]]), ValueError, ["relevant: expected", "list"]),
+}
+RUNS = {
+    "lr = 0": (lambda: mha.GradientDescent(0.0), ValueError, ["lr: expected a positive number", "0.0"]),
+    "lr negative": (lambda: mha.Momentum(-0.1), ValueError, ["lr: expected a positive number", "-0.1"]),
+    "lr NaN": (lambda: mha.Adam(float("nan")), ValueError, ["lr: expected a positive number", "nan"]),
+    "lr infinite": (lambda: mha.GradientDescent(float("inf")), ValueError, ["lr: expected", "inf"]),
+    "lr a word": (lambda: mha.GradientDescent("fast"), ValueError, ["lr: expected", "'fast'"]),
+    "momentum of 1": (lambda: mha.Momentum(0.1, beta=1.0), ValueError, ["beta: expected a number in [0, 1)", "1.0"]),
+    "beta1 negative": (lambda: mha.Adam(0.1, beta1=-0.1), ValueError, ["beta1: expected", "-0.1"]),
+    "beta2 of 1": (lambda: mha.Adam(0.1, beta2=1), ValueError, ["beta2: expected", "got 1"]),
+    "steps negative": (lambda: train(MODEL, DATA, STEP, steps=-1), ValueError, ["steps: expected", "-1"]),
+    "steps fractional": (lambda: train(MODEL, DATA, STEP, steps=2.5), ValueError, ["steps: expected", "2.5"]),
+    "steps a truth value": (lambda: train(MODEL, DATA, STEP, steps=True), ValueError, ["steps: expected", "True"]),
+    "record of one": (lambda: train(MODEL, DATA, STEP, 5, record=1), ValueError, ["record: expected at least 2", "1"]),
+    "record beyond the end": (lambda: train(MODEL, DATA, STEP, 5, record=[0, 6]), ValueError,
+                              ["record: expected steps between 0 and 5", "6"]),
+    "record before the start": (lambda: train(MODEL, DATA, STEP, 5, record=[-1]), ValueError, ["record:", "-1"]),
+    "data that do not fit": (lambda: train(problem(T=5).model, DATA, STEP, 5), ValueError,
+                             ["X: expected shape (n, 5, 3)", "got (5, 4, 3)"]),
+    "test that does not fit": (lambda: train(MODEL, DATA, STEP, 5, test=mixture(n=2)), ValueError,
+                               ["X: expected shape (n, 4, 3)", "got (2, 10, 8)"]),
+    "data in torch": (lambda: train(MODEL, DATA.map(torch.tensor), STEP, 5), TypeError, ["mixed"]),
+    "data in float32": (lambda: train(MODEL, DATA.map(single), STEP, 5), TypeError, ["one dtype"]),
+    "test in torch": (lambda: train(MODEL, DATA, STEP, 5, test=DATA.map(torch.tensor)), TypeError, ["mixed"]),
+    "unknown curve": (lambda: train(MODEL, DATA, STEP, 5).losses, AttributeError,
+                      ["no curve 'losses'", "it recorded accuracy, grad_norm, loss, norm_U, norm_W"]),
+    "unknown statement": (lambda: mha.ledger["prop-7"], KeyError, ["no statement 'prop-7'", "prop-1-gradient"]),
+    "unknown name": (lambda: mha.no_such_thing, AttributeError, ["no attribute 'no_such_thing'"]),
+}
+CALLS = MODELS | BATCHES | DATASETS | RUNS
+
+
+def test_no_two_calls_share_a_name():
+    assert len(CALLS) == sum(map(len, (MODELS, BATCHES, DATASETS, RUNS)))
+
+
+@pytest.mark.parametrize("call, error, words", CALLS.values(), ids=CALLS)
+def test_bad_input_is_named(call, error, words):
+    with pytest.raises(error) as raised:
+        call()
+    assert raised.type is error
+    for word in words:
+        assert word in str(raised.value)

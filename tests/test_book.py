@@ -1,0 +1,132 @@
+"""Every notebook of the book keeps the book's rules (book_rules.py says what each is)."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+import book_rules as rules
+
+ROOT = Path(__file__).parent.parent
+NOTEBOOKS = sorted(p for p in (ROOT / "book").rglob("*.ipynb") if ".ipynb_checkpoints" not in p.parts)
+CHAPTERS = [p for p in NOTEBOOKS if p.match("book/*/[0-9][0-9]_*.ipynb")]
+
+
+def read(path):
+    return json.loads(path.read_text("utf-8"))
+
+
+def of_each(paths):
+    return pytest.mark.parametrize("path", paths, ids=lambda p: p.relative_to(ROOT / "book").as_posix())
+
+
+every_notebook = of_each(NOTEBOOKS)
+every_chapter = of_each(CHAPTERS)
+
+
+def assert_keeps(rule, path, *more):
+    offences = rule(read(path), *more)
+    assert not offences, "\n  ".join([f"{path.relative_to(ROOT)} breaks {rule.__name__}:", *offences])
+
+
+def test_there_are_chapters():
+    assert CHAPTERS
+
+
+def test_no_function_has_two_homes():
+    assert not rules.repeated_functions({p.relative_to(ROOT): read(p) for p in NOTEBOOKS})
+
+
+@every_notebook
+def test_tags_are_known(path):
+    assert_keeps(rules.unknown_tags, path)
+
+
+@every_notebook
+def test_cell_ids_are_stable(path):
+    assert_keeps(rules.unstable_ids, path)
+
+
+@every_notebook
+def test_outputs_are_stripped(path):
+    assert_keeps(rules.stored_outputs, path)
+
+
+@every_notebook
+def test_first_code_cell_sets_up_colab(path, address):
+    assert_keeps(rules.setup_differs, path, address)
+
+
+@every_notebook
+def test_kernel_is_python3(path):
+    assert_keeps(rules.foreign_kernel, path)
+
+
+@every_notebook
+def test_there_is_no_emoji(path):
+    assert_keeps(rules.emoji, path)
+
+
+@every_notebook
+def test_pictures_have_alt_text(path):
+    assert_keeps(rules.pictures_without_alt, path)
+
+
+@every_notebook
+def test_dropdowns_have_titles(path):
+    assert_keeps(rules.broken_dropdowns, path)
+
+
+@every_chapter
+def test_visible_cells_are_thin(path):
+    assert_keeps(rules.long_visible_cells, path)
+
+
+@every_chapter
+def test_hidden_cells_are_short(path):
+    assert_keeps(rules.long_hidden_cells, path)
+
+
+@every_chapter
+def test_visible_code_has_no_loop(path):
+    assert_keeps(rules.visible_loops, path)
+
+
+@every_chapter
+def test_visible_code_defines_only_the_lesson(path):
+    assert_keeps(rules.visible_definitions, path)
+
+
+@every_chapter
+def test_visible_code_does_not_plot(path):
+    assert_keeps(rules.visible_plotting, path)
+
+
+@every_chapter
+def test_visible_code_draws_no_random_numbers(path):
+    assert_keeps(rules.visible_randomness, path)
+
+
+@every_chapter
+def test_prose_outweighs_code(path):
+    assert_keeps(rules.thin_prose, path)
+
+
+@every_chapter
+def test_sections_come_in_order(path):
+    assert_keeps(rules.sections_out_of_order, path)
+
+
+@every_chapter
+def test_exercises_have_solutions(path):
+    assert_keeps(rules.missing_exercises, path)
+
+
+@every_chapter
+def test_statements_say_where_they_come_from(path):
+    assert_keeps(rules.unmarked_statements, path)
+
+
+@every_chapter
+def test_nothing_is_clear_without_a_reason(path):
+    assert_keeps(rules.bluster, path)

@@ -1,0 +1,36 @@
+"""``import mhalib`` is light: what is slow to import waits until it is asked for."""
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import mhalib as mha
+
+ROOT = Path(__file__).parent.parent
+
+
+def imported_with(statement):
+    """The top-level modules that a fresh interpreter holds after a statement."""
+    code = f"{statement}\nimport sys\nprint(*{{name.split('.')[0] for name in sys.modules}})"
+    run = subprocess.run([sys.executable, "-c", code], check=True, capture_output=True, text=True, cwd=ROOT)
+    return set(run.stdout.split())
+
+
+@pytest.mark.parametrize("statement", ["import mhalib", "import mhalib; mhalib.data.tokenized_mixture(n=2).fresh(1)"])
+def test_import_leaves_the_slow_ones_out(statement):
+    modules = imported_with(statement)
+    assert {"mhalib", "numpy"} <= modules
+    assert not modules & {"torch", "plotly", "scipy", "sklearn", "ipywidgets", "anywidget", "joblib", "pandas"}
+
+
+def test_every_name_is_there():
+    for name in mha.__all__:
+        assert hasattr(mha, name), name
+    assert isinstance(mha.__version__, str)
+
+
+def test_an_unknown_name_says_so():
+    with pytest.raises(AttributeError, match="no attribute 'plotz'"):
+        _ = mha.plotz

@@ -1,0 +1,164 @@
+"""The ledger: every statement holds where its hypothesis does, fails where it is broken, and is registered once."""
+
+from dataclasses import replace
+from math import inf, nan
+
+import pytest
+
+import mhalib as mha
+from mhalib.theory import Check, along
+from mhalib.theory.ledger import MARKS, Ledger, Statement
+from oracles import assert_close
+
+SEEDS, TWINS = 200, 20
+statements = pytest.mark.parametrize("statement", list(mha.ledger), ids=lambda s: s.id)
+
+
+def entry(id="a-number", mark="ours", **changes):
+    """A statement that is easy to see through: lhs ≤ 1."""
+    fields = {"id": id, "title": "A number is at most one", "source": "here", "mark": mark, "chapter": "none",
+              "assumptions": "none", "function": lambda x: Check(x, 1.0, "x ≤ 1"),
+              "random": lambda seed: {"x": 0.1 * seed}}
+    return Statement(**fields | changes)
+
+
+@statements
+def test_statements_hold_on_random_instances(statement):
+    for seed in range(SEEDS):
+        check = statement.function(**statement.random(seed))
+        assert check.holds, f"seed {seed}: {check}"
+
+
+@statements
+def test_statements_hold_on_extremal_instances(statement):
+    for make in statement.extremal:
+        check = statement.function(**make())
+        assert check.holds, check
+
+
+@statements
+def test_instances_say_something(statement):
+    """Random instances are no special cases: most leave slack, none has an empty right side."""
+    checks = [statement.function(**statement.random(seed)) for seed in range(20)]
+    assert all(check.rhs > 0 for check in checks)
+    assert len({check.lhs for check in checks}) > 1 or statement.id == "lemma-1-blocks"
+
+
+@statements
+def test_twins_fail(statement):
+    if statement.broken is None:
+        assert not statement.breaks
+        return
+    for seed in range(TWINS):
+        twin = statement.twin(seed)
+        assert not twin.holds, f"seed {seed}: {twin}"
+        assert twin.slack < 0, f"seed {seed}: {twin}"
+
+
+@statements
+def test_twins_break_what_is_assumed(statement):
+    """A twin calls the same function with the same arguments, or with one that says what is broken."""
+    if statement.broken is not None:
+        assert statement.breaks
+        assert set(statement.random(0)) <= set(statement.broken(0))
+
+
+@statements
+def test_instances_are_seeded(statement):
+    assert statement.check(3) == statement.check(3)
+    assert statement.function(**statement.random(3)) == statement.function(**statement.random(3))
+
+
+@statements
+def test_statements_are_registered_with_all_they_need(statement):
+    assert statement.mark in MARKS
+    assert mha.ledger[statement.id] is statement
+    for text in (statement.id, statement.title, statement.source, statement.chapter, statement.assumptions):
+        assert text.strip() == text != ""
+    assert statement.function.__doc__
+    assert (statement.broken is None) == (statement.breaks == "")
+
+
+def test_ids_are_unique():
+    ids = [statement.id for statement in mha.ledger]
+    assert len(ids) == len(set(ids)) == len(mha.ledger)
+
+
+@pytest.mark.parametrize("lhs, rhs, slack, holds", [
+    (1.0, 2.0, 0.5, True), (2.0, 2.0, 0.0, True), (0.0, 2.0, 1.0, True), (-2.0, 2.0, 2.0, True),
+    (3.0, 2.0, -0.5, False), (0.0, 0.0, 0.0, True), (1.0, 0.0, -inf, False), (-1.0, 0.0, inf, True),
+    (1 + 1e-10, 1.0, -1e-10, True), (1 + 1e-8, 1.0, -1e-8, False), (1e-30 * (1 + 1e-8), 1e-30, -1e-8, False),
+    (1.0, inf, 1.0, False), (-inf, 1.0, inf, False)])
+def test_slack_is_the_unused_share(lhs, rhs, slack, holds):
+    check = Check(lhs, rhs, "lhs ≤ rhs")
+    assert check.slack == pytest.approx(slack, rel=1e-6)
+    assert check.holds is holds
+
+
+@pytest.mark.parametrize("lhs, rhs", [(1.0, inf), (inf, inf), (nan, 1.0), (1.0, nan), (-inf, 1.0), (0.0, -inf)])
+def test_what_is_not_finite_does_not_hold(lhs, rhs):
+    assert not Check(lhs, rhs, "lhs ≤ rhs").holds
+
+
+def test_a_check_shows_its_numbers():
+    assert repr(Check(1.0, 2.0, "a ≤ b")) == "Check(1 ≤ 2, slack 0.5: a ≤ b)"
+    assert "violates" in repr(Check(3.0, 2.0, "a ≤ b"))
+
+
+def test_the_worst_instance_is_reported():
+    statement = entry(extremal=(lambda: {"x": 0.7}, lambda: {"x": 0.4}))
+    assert statement.check(3).lhs == 0.7
+    assert statement.check(8).lhs == 0.8
+    assert statement.check(12).holds is False
+    assert statement.twin(0) is None
+    assert replace(statement, broken=lambda seed: {"x": 2.0 + seed}).twin(1).lhs == 3.0
+
+
+def test_a_ledger_keeps_its_order_and_its_ids_apart():
+    ledger = Ledger()
+    for id in ("b", "a"):
+        ledger.register(entry(id))
+    assert [statement.id for statement in ledger] == ["b", "a"]
+    assert len(ledger) == 2
+    with pytest.raises(ValueError, match="id: expected a new id, got 'a' again"):
+        ledger.register(entry("a"))
+    with pytest.raises(ValueError, match=r"mark: expected one of .*'recalled'.*, got 'guessed'"):
+        ledger.register(entry("c", mark="guessed"))
+    with pytest.raises(KeyError, match="no statement 'c'; the ledger has b, a"):
+        _ = ledger["c"]
+
+
+def test_rows_say_what_was_checked():
+    ledger = Ledger()
+    ledger.register(entry(extremal=(lambda: {"x": 0.75},)))
+    ledger.register(entry("broken", random=lambda seed: {"x": 2.0}, broken=lambda seed: {"x": 2.0 - seed},
+                          breaks="all"))
+    plain, broken = ledger.rows(seeds=5)
+    expected = {"id": "a-number", "title": "A number is at most one", "claim": "x ≤ 1", "source": "here",
+                "mark": "ours", "chapter": "none", "assumptions": "none", "instances": 6, "holds": True, "slack": 0.25,
+                "breaks": "", "twins": 0, "twins_fail": True}
+    assert plain == expected
+    assert broken == expected | {"id": "broken", "instances": 5, "holds": False, "slack": -1.0, "breaks": "all",
+                                 "twins": 5, "twins_fail": False}
+    assert ledger.rows(seeds=100)[1]["twins"] == 20
+
+
+def test_the_rows_of_the_book_hold_and_their_twins_fail():
+    rows = mha.ledger.rows(seeds=2)
+    assert [row["id"] for row in rows] == [statement.id for statement in mha.ledger]
+    for row in rows:
+        assert row["holds"], row
+        assert row["twins_fail"], row
+        assert row["slack"] >= -1e-9, row
+
+
+def test_along_checks_every_recorded_model():
+    data = mha.data.tokenized_mixture(n=4, T=5, d=6, M=2, zeta=0.2)
+    path = mha.train(mha.MultiHeadAttention.zeros(2, 5, 6), data, mha.GradientDescent(1.0), steps=6, record=[0, 2, 6])
+    result = along(path, data, mha.theory.gradient_bound)
+    checks = [mha.theory.gradient_bound(model, data) for model in path]
+    assert result.steps.tolist() == [0, 2, 6]
+    assert_close(result.lhs, [check.lhs for check in checks], 0)
+    assert_close(result.rhs, [check.rhs for check in checks], 0)
+    assert_close(result.slack, [check.slack for check in checks], 1e-15)
+    assert result.statement == checks[0].statement

@@ -1,0 +1,124 @@
+"""Update rules against torch.optim on one quadratic, for a number, an array and a model."""
+
+import numpy as np
+import pytest
+import torch
+
+import mhalib as mha
+from oracles import assert_close
+from strategies import direction, problem
+
+STEPS = 25
+RULES = {
+    "gradient descent": (mha.GradientDescent(lr=0.05), lambda p: torch.optim.SGD(p, lr=0.05)),
+    "momentum": (mha.Momentum(lr=0.02), lambda p: torch.optim.SGD(p, lr=0.02, momentum=0.9)),
+    "light momentum": (mha.Momentum(lr=0.02, beta=0.3), lambda p: torch.optim.SGD(p, lr=0.02, momentum=0.3)),
+    "no momentum": (mha.Momentum(lr=0.02, beta=0), lambda p: torch.optim.SGD(p, lr=0.02)),
+    "Adam": (mha.Adam(lr=0.1), lambda p: torch.optim.Adam(p, lr=0.1)),
+    "Adam, other constants": (mha.Adam(lr=0.1, beta1=0.5, beta2=0.8, eps=0.3),
+                              lambda p: torch.optim.Adam(p, lr=0.1, betas=(0.5, 0.8), eps=0.3)),
+}
+rules = pytest.mark.parametrize("rule, theirs", RULES.values(), ids=RULES)
+STARTS = {"a number": 1.5, "an array": np.random.default_rng(0).standard_normal((3, 2)),
+          "a model": problem().model, "a model in torch": problem().model.map(torch.tensor)}
+starts = pytest.mark.parametrize("start", STARTS.values(), ids=STARTS)
+
+
+def flat(theta):
+    return theta.ravel() if hasattr(theta, "ravel") else np.array([theta])
+
+
+def curvature(size):
+    """Curvatures of a quadratic ½ Σ c_i (x_i − 1)², between 0.5 and 3."""
+    return np.linspace(0.5, 3, size)
+
+
+def gradient(theta):
+    """The gradient c (θ − 1) in the form of θ."""
+    if isinstance(theta, float):
+        return 0.5 * (theta - 1)
+    if isinstance(theta, np.ndarray):
+        return curvature(theta.size).reshape(theta.shape) * (theta - 1)
+    c = torch.tensor(curvature(theta.ravel().shape[0]))
+    return theta.unravel(c if isinstance(theta.W, torch.Tensor) else c.numpy()) * (theta - 1)
+
+
+def run(rule, theta, steps=STEPS):
+    """All points of a run, as vectors."""
+    state, points = rule.start(theta), []
+    for k in range(steps):
+        theta, state = rule.step(theta, gradient(theta), state, k)
+        points.append(np.asarray(flat(theta)))
+    return points
+
+
+def run_torch(make, theta, rates=None):
+    """All points of the run of a torch optimizer on the same quadratic."""
+    x = torch.tensor(np.asarray(flat(theta)), requires_grad=True)
+    optimizer, points = make([x]), []
+    for k in range(STEPS):
+        if rates:
+            optimizer.param_groups[0]["lr"] = rates(k)
+        x.grad = torch.tensor(curvature(len(x))) * (x.detach() - 1)
+        optimizer.step()
+        points.append(x.detach().numpy().copy())
+    return points
+
+
+@rules
+@starts
+def test_rules_are_those_of_torch(rule, theirs, start):
+    assert_close(np.stack(run(rule, start)), np.stack(run_torch(theirs, start)), 1e-13)
+
+
+@pytest.mark.parametrize("kind", ["GradientDescent", "Momentum", "Adam"])
+def test_lr_is_a_function_of_the_step(kind):
+    def rates(k):
+        return 0.1 / (k + 1)
+    theirs = {"GradientDescent": lambda p: torch.optim.SGD(p, lr=1.0), "Adam": lambda p: torch.optim.Adam(p, lr=1.0),
+              "Momentum": lambda p: torch.optim.SGD(p, lr=1.0, momentum=0.9)}[kind]
+    start = STARTS["an array"]
+    assert_close(np.stack(run(getattr(mha, kind)(lr=rates), start)),
+                 np.stack(run_torch(theirs, start, rates)), 1e-13)
+
+
+@pytest.mark.parametrize("kind", ["GradientDescent", "Momentum", "Adam"])
+def test_a_constant_function_is_a_number(kind):
+    start = STARTS["an array"]
+    assert_close(np.stack(run(getattr(mha, kind)(lr=lambda k: 0.1), start)),
+                 np.stack(run(getattr(mha, kind)(lr=0.1), start)), 0)
+
+
+@rules
+def test_a_step_changes_neither_the_point_nor_the_gradient(rule, theirs):
+    theta, grad = problem().model.W.copy(), direction(problem().model).W.copy()
+    state = rule.start(theta)
+    for k in range(3):
+        rule.step(theta, grad, state, k)
+    assert_close(theta, problem().model.W, 0)
+    assert_close(grad, direction(problem().model).W, 0)
+
+
+@pytest.mark.parametrize("lr", [0.1, np.float64(0.1), lambda k: np.float64(0.1)], ids=["float", "np.float64", "rule"])
+@pytest.mark.parametrize("kind", ["GradientDescent", "Momentum", "Adam"])
+def test_single_precision_stays_single(kind, lr):
+    rule, theta = getattr(mha, kind)(lr=lr), problem().model.map(lambda a: a.astype("float32"))
+    for point in (theta, theta.W):
+        state = rule.start(point)
+        for k in range(2):
+            point, state = rule.step(point, point, state, k)
+        assert flat(point).dtype == np.float32
+
+
+def test_the_first_step_of_adam_has_length_lr():
+    theta, rule = np.array([3.0, -4.0, 1e-3]), mha.Adam(lr=0.1, eps=1e-30)
+    moved, _ = rule.step(theta, np.array([1e-6, 7.0, -2.0]), rule.start(theta), 0)
+    assert_close(moved - theta, [-0.1, -0.1, 0.1], 1e-14)
+
+
+def test_momentum_of_a_constant_gradient_is_a_geometric_sum():
+    rule = mha.Momentum(lr=1.0, beta=0.5)
+    theta, state = 0.0, rule.start(0.0)
+    for k in range(10):
+        theta, state = rule.step(theta, 1.0, state, k)
+    assert state == pytest.approx(2 - 0.5 ** 9, rel=1e-15)

@@ -1,0 +1,82 @@
+"""Figures of the book: alt text or an error, no CDN, the same HTML twice."""
+
+import itertools
+import subprocess
+import sys
+
+import plotly.graph_objects as go
+import plotly.io
+import pytest
+
+from mhalib import _render
+
+
+@pytest.fixture(autouse=True)
+def first_on_its_page(monkeypatch):
+    """Number figures from one and leave plotly's renderers as they were."""
+    monkeypatch.setattr(_render, "_numbers", itertools.count(1))
+    default = plotly.io.renderers.default
+    yield
+    plotly.io.renderers.default = default
+
+
+def figure(**meta):
+    return go.Figure(go.Scatter(y=[1, 3, 2]), layout={"meta": meta or None}).to_dict()
+
+
+@pytest.mark.parametrize("meta", [{}, {"alt": ""}, {"alt": "  "}, {"caption": "a line"}])
+def test_a_figure_without_alt_text_is_refused(meta):
+    with pytest.raises(ValueError, match="a figure of the book needs alt text"):
+        _render.figure_html(figure(**meta))
+
+
+def test_alt_text_is_the_label_and_stands_without_javascript():
+    html = _render.figure_html(figure(alt='the "loss" & <steps>'))
+    words = "the &quot;loss&quot; &amp; &lt;steps&gt;"
+    assert f'role="group" aria-label="{words}"' in html
+    assert f"<noscript><p>{words}</p></noscript>" in html
+
+
+def test_a_caption_is_shown_when_there_is_one():
+    assert "<figcaption>drag &amp; see</figcaption>" in _render.figure_html(figure(alt="a", caption="drag & see"))
+    assert "figcaption" not in _render.figure_html(figure(alt="a"))
+
+
+def test_no_other_host_is_named():
+    html = _render.figure_html(figure(alt="a line"))
+    assert "http" not in html
+    assert "<script src" not in html
+
+
+def test_two_builds_give_the_same_page(monkeypatch):
+    def build():
+        monkeypatch.setattr(_render, "_numbers", itertools.count(1))
+        return [_render.figure_html(figure(alt="a")), _render.figure_html(figure(alt="a"))]
+
+    first, second = build(), build()
+    assert first == second
+    assert first[0] != first[1], "two figures of one page must not share an id"
+
+
+def test_frames_wait_for_the_reader():
+    moving = go.Figure(go.Scatter(y=[1]), frames=[go.Frame(name="4", data=[go.Scatter(y=[4])])])
+    html = _render.figure_html(moving.update_layout(meta={"alt": "a"}).to_dict())
+    assert "Plotly.addFrames" in html
+    assert "Plotly.animate" not in html
+
+
+def test_the_book_asks_for_its_renderer_by_environment(monkeypatch):
+    plotly.io.renderers.default = "json"
+    monkeypatch.delenv("MHALIB_FIGURES", raising=False)
+    _render.use_book_renderer_if_asked()
+    assert plotly.io.renderers.default == "json"
+    monkeypatch.setenv("MHALIB_FIGURES", "book")
+    _render.use_book_renderer_if_asked()
+    assert plotly.io.renderers.default == "book"
+    bundle = plotly.io.renderers["book"].to_mimebundle(figure(alt="a line"))
+    assert list(bundle) == ["text/html"]
+
+
+def test_importing_the_renderer_does_not_import_plotly():
+    code = "import sys, mhalib._render; assert 'plotly' not in sys.modules"
+    subprocess.run([sys.executable, "-c", code], check=True)

@@ -1,0 +1,221 @@
+"""The theory: its formulas against autograd, its bounds where they are attained, and along a training run."""
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+
+import mhalib as mha
+import oracles
+from mhalib import theory
+from mhalib.losses import logistic
+from mhalib.theory import bounds, derivatives, loss_bounds, selection
+from mhalib.theory.instances import equal_tokens, opposite_tokens, valley
+from oracles import assert_close
+from strategies import direction, problem, problems
+
+seeds = pytest.mark.parametrize("seed", range(6))
+ALL_BOUNDS = [theory.gradient_bound, theory.hessian_bound, bounds.sharp_hessian_bound, bounds.recalled_bound,
+              theory.self_bounded_gradient, theory.smoothness, theory.weak_convexity,
+              theory.self_bounded_weak_convexity]
+# Statements whose right side is a tolerance: nothing to attain.
+IDENTITIES = {"lemma-1-derivatives", "lemma-1-blocks", "prop-first-step"}
+
+
+def dataset(drawn):
+    return mha.data.from_arrays(drawn.X, drawn.y)
+
+
+def confident(z, R=1e-4, T=4, H=3):
+    """Equal short tokens with margin z: for z → ±∞ the loss's slope reaches its bound, and the gradient too."""
+    instance = equal_tokens(T=T, R=R, H=H)
+    U = np.zeros((H, T, 2))
+    U[..., 0] = z / (T * R * H ** 0.5)
+    return instance | {"model": mha.MultiHeadAttention(instance["model"].W, U)}
+
+
+def leaning(z=10.0, R=1e-5, T=4, H=3, lean=0.01):
+    """Opposite short tokens that lean a little to e₂, where the decoders read a margin z: −λ_min reaches (B/√H) L."""
+    X = opposite_tokens(T=T, H=H)["data"].X.copy()
+    X[..., 1] = lean * abs(X[..., 0])
+    X *= R / np.linalg.norm(X[0, 0])
+    U = np.zeros((H, T, 2))
+    U[..., 1] = z / (T * X[0, 0, 1] * H ** 0.5)
+    return {"model": mha.MultiHeadAttention(np.zeros((H, 2, 2)), U), "data": mha.data.from_arrays(X, np.ones(1))}
+
+
+# How much of each bound the nearest known instance leaves unused; 1e-9 stands for attained.
+SLACK = {
+    "lemma-selection": (mha.ledger["lemma-selection"].extremal[0], 1e-9),
+    "prop-head-scale": (equal_tokens, 1e-9),
+    "lemma-logistic": (lambda: {"z": np.array([-500.0, 30.0])}, 1e-9),
+    "lemma-deviation": (mha.ledger["lemma-deviation"].extremal[0], 1e-9),
+    "prop-1-gradient": (equal_tokens, 1e-9),
+    "prop-1-gradient, long decoders": (lambda: opposite_tokens(u=1e3), 1e-7),
+    "prop-1-hessian": (opposite_tokens, 1e-9),
+    "prop-1-hessian-sharp": (opposite_tokens, 1e-9),
+    "prop-1-hessian-sharp, long decoders": (lambda: opposite_tokens(u=1e4, mean=3 ** -0.5), 2e-9),
+    "prop-1-recalled": (equal_tokens, 1e-9),
+    "cor-1-gradient": (lambda: confident(30.0), 4e-7),
+    "cor-1-gradient, wrong": (lambda: confident(-30.0), 4e-7),
+    "cor-1-smoothness": (lambda: equal_tokens(R=1e-6), 2e-6),
+    "cor-1-weak-convexity": (opposite_tokens, 1e-9),
+    "cor-1-self-bounded": (leaning, 2e-3),
+    "cor-1-quasi-convexity": (lambda: valley(0.5), 0.026),
+    "cor-1-quasi-convexity, near": (lambda: valley(0.05), 3e-4),
+}
+tight = pytest.mark.parametrize("name", SLACK)
+
+
+def nearest(name):
+    """The check of a statement on its nearest instance."""
+    return mha.ledger[name.split(",")[0]].function(**SLACK[name][0]())
+
+
+def test_every_bound_of_the_ledger_has_a_near_attaining_instance():
+    assert {name.split(",")[0] for name in SLACK} == {statement.id for statement in mha.ledger} - IDENTITIES
+
+
+@tight
+def test_bounds_are_nearly_attained(name):
+    assert -1e-9 <= nearest(name).slack <= SLACK[name][1]
+
+
+@tight
+def test_bounds_times_nine_tenths_are_violated(name):
+    check = nearest(name)
+    assert check.holds
+    assert not check._replace(rhs=0.9 * check.rhs).holds
+
+
+def test_the_deviation_constant_is_the_best():
+    share = np.linspace(0, 1, 100_001)[1:-1]
+    two_points = [bounds.deviation(np.array([-1.0, 1.0]), np.array([1 - p, p])) for p in share[::100]]
+    assert max(two_points) <= bounds.DEVIATION
+    assert max(two_points) > bounds.DEVIATION * (1 - 1e-5)
+    assert_close(bounds.DEVIATION, 4 / (3 * 3 ** 0.5), 1e-15)
+
+
+@settings(max_examples=40)
+@given(problems)
+def test_bounds_hold_at_every_scale(drawn):
+    for bound in ALL_BOUNDS:
+        check = bound(drawn.model, dataset(drawn))
+        # |ℓ′| may be too small for a float: then both sides are zero.
+        assert check.holds or check.lhs <= 1e-300, check
+
+
+def test_constants_are_the_formulas():
+    model, _, _ = problem(1, T=4, d=3, H=2)
+    R, (first, second) = 1.3, (np.linalg.norm(U) for U in model.U)
+    mean, r = (first ** 2 + second ** 2) / 2, R ** 2 * max(first, second)
+    B = 2 * R ** 3 * (r + (r ** 2 + 4) ** 0.5) / 2
+    assert theory.gradient_constant(model, R) == pytest.approx(2 * R * (1 + R ** 4 * mean) ** 0.5, rel=1e-14)
+    assert theory.hessian_constant(model, R) == pytest.approx(B, rel=1e-14)
+    assert loss_bounds.curvature_constant(model, None, R) == pytest.approx(B / 2 ** 0.5, rel=1e-14)
+    assert theory.smoothness_constant(model, R) == \
+        pytest.approx(R ** 2 * (1 + R ** 4 * mean) + B / 2 ** 0.5, rel=1e-14)
+
+
+def test_the_radius_is_the_longest_token():
+    _, X, _ = problem(2)
+    assert bounds.token_radius(X) == pytest.approx(max(np.linalg.norm(x) for tokens in X for x in tokens), rel=1e-15)
+
+
+@seeds
+@pytest.mark.parametrize("bound", ALL_BOUNDS, ids=lambda f: f.__name__)
+def test_a_larger_radius_only_loosens(bound, seed):
+    drawn = problem(seed)
+    R = bounds.token_radius(drawn.X)
+    check, looser = (bound(drawn.model, dataset(drawn), R=radius) for radius in (R, 2 * R))
+    assert check == bound(drawn.model, dataset(drawn))
+    assert looser.slack > check.slack
+
+
+@seeds
+def test_lemma_1_agrees_with_autograd(seed):
+    """The four formulas against the dense Hessian of one head, and its gradient."""
+    drawn = problem(seed, n=1, H=1)
+    X, W, U, d = drawn.X[0], drawn.model.W[0], drawn.model.U[0], 3
+    a, (b, c) = np.random.default_rng(seed).standard_normal(4), np.random.default_rng(seed + 1).standard_normal((2, 3))
+    gradient = oracles.logit_gradients(drawn.X, drawn.model.ravel(), drawn.model.sizes)[0]
+    hessian = oracles.logit_hessian(X, drawn.model.ravel(), drawn.model.sizes)
+    assert_close(derivatives.logit(X, W, U), drawn.model(drawn.X)[0], 1e-13)
+    assert_close(derivatives.gradient_W(X, W, U).ravel(), gradient[:d * d], 1e-12)
+    assert_close(derivatives.gradient_U(X, W, U).ravel(), gradient[d * d:], 1e-12)
+    assert_close(derivatives.gradient_W_of_gradient_U(X, W, U, a, b).ravel(),
+                 np.outer(a, b).ravel() @ hessian[d * d:, :d * d], 1e-12)
+    assert_close(derivatives.gradient_W_of_gradient_W(X, W, U, b, c).ravel(),
+                 np.outer(c, b).ravel() @ hessian[:d * d, :d * d], 1e-12)
+    assert abs(hessian[d * d:, d * d:]).max() == 0
+
+
+@seeds
+def test_loss_gradient_is_the_gradient(seed):
+    drawn = problem(seed)
+    assert_close(theory.loss_gradient(drawn.model, dataset(drawn)),
+                 drawn.model.loss_and_grad(drawn.X, drawn.y)[1].ravel(), 1e-12)
+
+
+@seeds
+def test_the_parts_of_the_hessian_are_what_they_are_called(seed):
+    drawn = problem(seed)
+    positive, signed = theory.loss_hessian(drawn.model, dataset(drawn))
+    assert_close(positive + signed, drawn.model.hessian(drawn.X, drawn.y), 1e-13)
+    eigenvalues, p = np.linalg.eigvalsh(positive), len(signed) // 2
+    assert eigenvalues[0] >= -1e-13 * eigenvalues[-1]
+    assert (eigenvalues > 1e-12 * eigenvalues[-1]).sum() <= len(drawn.X)
+    assert abs(signed[:p, p:]).max() == abs(signed[p:, :p]).max() == 0
+    assert abs(positive[:p, p:]).max() > 1e-6 * eigenvalues[-1]
+
+
+@pytest.mark.parametrize("loss", [logistic, bounds.MarginSquared()], ids=["logistic", "squared margin"])
+def test_loss_derivatives_hold_for_any_loss_of_the_margin(loss):
+    drawn = problem(3)
+    model, data, V, step = drawn.model, dataset(drawn), direction(drawn.model), 1e-5
+    ahead, behind = model + step * V, model - step * V
+
+    def value(m):
+        return loss(m.margins(data.X, data.y)).mean()
+    along = (value(ahead) - value(behind)) / (2 * step)
+    assert_close(theory.loss_gradient(model, data, loss) @ V.ravel(), along, 1e-7)
+    change = (theory.loss_gradient(ahead, data, loss) - theory.loss_gradient(behind, data, loss)) / (2 * step)
+    assert_close(sum(theory.loss_hessian(model, data, loss)) @ V.ravel(), change, 1e-7)
+
+
+def test_the_two_models_of_a_valley_have_one_loss_and_a_hump_between():
+    model, other, data = valley(1.0).values()
+    assert_close(model(data.X), other(data.X), 1e-14)
+    assert (model - other).norm() == pytest.approx(1.0, rel=1e-14)
+    assert (0.5 * (model + other)).loss(data.X, data.y) > model.loss(data.X, data.y)
+
+
+def test_a_segment_too_long_is_refused():
+    with pytest.raises(ValueError, match=r"κD² < 8, got κD² = "):
+        theory.quasi_convexity(**valley(10.0))
+
+
+@pytest.mark.parametrize("zeta, gap, mass", [(0.1, 0.0, 0.1), (0.5, 1.0, 1 / (1 + np.exp(-1))), (0.2, 800.0, 1.0)])
+def test_selected_mass_of_softmax(zeta, gap, mass):
+    assert selection.selected_mass(zeta, gap) == pytest.approx(mass, rel=1e-15)
+
+
+@pytest.mark.parametrize("heads", [1, 4])
+def test_bounds_hold_along_a_training_run(heads):
+    data = mha.data.tokenized_mixture(n=8, T=5, d=6, M=3, zeta=0.2, S=1.5, sigma=0.2, seed=0)
+    start = mha.MultiHeadAttention.random(H=heads, T=5, d=6, scale=0.3, seed=1)
+    path = mha.train(start, data, mha.GradientDescent(1.0), steps=300, record=12)
+    assert path.loss[-1] < 0.1 * path.loss[0]
+    for model in path:
+        for bound in ALL_BOUNDS:
+            assert bound(model, data).holds
+    # Negative curvature dies with the loss, by the theorem and as measured.
+    first, last = (theory.self_bounded_weak_convexity(path[k], data) for k in (0, -1))
+    assert 0 < last.lhs < first.lhs
+
+
+def test_more_heads_are_flatter():
+    """With four times as many heads the bound on negative curvature halves, and so does the curvature."""
+    one, four = (opposite_tokens(H=H) for H in (1, 4))
+    few, many = (theory.weak_convexity(**instance) for instance in (one, four))
+    assert many.rhs == pytest.approx(few.rhs / 2, rel=1e-12)
+    assert many.lhs == pytest.approx(few.lhs / 2, rel=1e-9)

@@ -1,0 +1,63 @@
+"""The third-party files that the book serves itself are those of the manifest, no more, no fewer."""
+
+import importlib.util
+import json
+import shutil
+from importlib import metadata
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[1]
+SPEC = importlib.util.spec_from_file_location("vendor", ROOT / "book" / "_ext" / "vendor.py")
+vendor = importlib.util.module_from_spec(SPEC)
+SPEC.loader.exec_module(vendor)
+MANIFEST = json.loads((vendor.VENDOR / "manifest.json").read_text())
+
+
+@pytest.fixture
+def copy(tmp_path):
+    """Give a copy of the files, to be spoilt."""
+    return Path(shutil.copytree(vendor.VENDOR, tmp_path / "vendor"))
+
+
+def test_files_are_those_of_the_manifest():
+    assert vendor.faults() == []
+
+
+def test_a_changed_file_is_found(copy):
+    (copy / "require.js").write_text("changed")
+    assert vendor.faults(copy) == ["require.js: not the file of the manifest"]
+
+
+def test_a_missing_file_is_found(copy):
+    (copy / "anywidget.js").unlink()
+    (copy / "paths.js").unlink()
+    assert vendor.faults(copy) == [f"{name}: listed, but not there" for name in ("anywidget.js", "paths.js")]
+
+
+def test_an_unlisted_file_is_found(copy):
+    (copy / "extra.js").write_text("")
+    assert vendor.faults(copy) == ["extra.js: there, but not listed"]
+
+
+def test_the_manifest_is_that_of_the_command():
+    for package, entry in zip(vendor.PACKAGES, MANIFEST, strict=True):
+        assert (package.name, package.version, package.licence) == tuple(
+            entry[key] for key in ("name", "version", "licence")
+        )
+
+
+@pytest.mark.parametrize("name", ["anywidget", "ipywidgets"])
+def test_the_pages_widget_code_is_that_of_the_installed_package(name):
+    entry = next(entry for entry in MANIFEST if entry["name"] == name)
+    assert entry["version"] == metadata.version(name)
+
+
+def test_every_package_has_its_licence_text():
+    texts = {path.name for path in (vendor.VENDOR / "licences").glob("*.txt")}
+    assert texts >= {f"{name}.txt" for name in ("mathjax", "requirejs", "jupyter-widgets", "anywidget", "fontawesome")}
+
+
+def test_scripts_name_no_source_map():
+    assert not [path.name for path in vendor.VENDOR.rglob("*.js") if b"sourceMappingURL=" in path.read_bytes()[-300:]]

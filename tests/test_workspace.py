@@ -1,0 +1,200 @@
+"""The fast workspace equals the plain formula: on every shape and scale, in both libraries, call after call."""
+
+import numpy as np
+import pytest
+import torch
+from hypothesis import given
+
+import oracles
+from mhalib.losses import logistic
+from mhalib.models import multihead_workspace
+from mhalib.models.workspace import Workspace, accuracy
+from oracles import assert_close
+from strategies import SIZES, direction, problem, problems, rounding, steepness
+
+seeds = pytest.mark.parametrize("seed", range(6))
+sizes = pytest.mark.parametrize("sizes", [SIZES, {"n": 7, "T": 2, "d": 6, "H": 3}, {"n": 1, "T": 5, "d": 1, "H": 4},
+                                          {"n": 3, "T": 6, "d": 2, "H": 1}], ids=str)
+
+
+@pytest.fixture(scope="module", autouse=True, params=[1 << 22, 1400, 1],
+                ids=["one block", "some heads", "single heads"])
+def heads_in_blocks(request):
+    """Every test of this file with its heads in one block and in several."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(multihead_workspace, "BLOCK_BYTES", request.param)
+        yield request.param
+
+
+def test_heads_are_divided_into_blocks(heads_in_blocks):
+    drawn = problem(n=7, T=2, d=6, H=3)
+    columns = [block.columns_W for block in drawn.model.workspace(drawn.X, drawn.y).blocks]
+    expected = {1 << 22: [(0, 18)], 1400: [(0, 12), (12, 18)], 1: [(0, 6), (6, 12), (12, 18)]}
+    assert [(c.start, c.stop) for c in columns] == expected[heads_in_blocks]
+
+
+def fast(model, X, y):
+    """Loss and gradient by the workspace, the gradient as a model."""
+    workspace = model.workspace(X, y)
+    loss, grad = workspace.loss_and_grad(workspace.pack(model))
+    return loss, workspace.unpack(grad)
+
+
+def assert_equal_to_the_formula(drawn, rel, size=0.0):
+    """The fast result against ``loss_and_grad``."""
+    (loss, grad), (plain, expected) = fast(*drawn), drawn.model.loss_and_grad(drawn.X, drawn.y)
+    assert_close(loss, plain, rel)
+    assert_close(grad.W, expected.W, rel, size)
+    assert_close(grad.U, expected.U, rel, size)
+
+
+@sizes
+@seeds
+def test_workspace_equals_the_formula(sizes, seed):
+    assert_equal_to_the_formula(problem(seed, **sizes), 1e-12)
+
+
+@given(problems)
+def test_workspace_equals_the_formula_at_every_scale(drawn):
+    model, X, y = drawn
+    size = abs(logistic.slope(model.margins(X, y))).mean() * steepness(model, X)
+    assert_equal_to_the_formula(drawn, 1e-14 * rounding(model, X), size)
+
+
+@pytest.mark.parametrize("n, T, d, H", [(100, 10, 50, 4), (64, 8, 16, 4)])
+def test_workspace_equals_the_formula_at_the_sizes_of_the_book(n, T, d, H):
+    assert_equal_to_the_formula(problem(0, n=n, T=T, d=d, H=H, W=0.1, U=0.3), 1e-12)
+
+
+@seeds
+@pytest.mark.parametrize("dtype, W, rel", [("float64", 500.0, 1e-9), ("float32", 60.0, 1e-2)])
+def test_scores_beyond_the_range_of_exp_are_shifted(seed, dtype, W, rel):
+    drawn = problem(seed, W=W).map(lambda a: a.astype(dtype))
+    tokens = drawn.X[:, None]
+    assert abs(tokens @ drawn.model.W @ tokens.mT).max() > np.log(np.finfo(dtype).max)
+    slope = abs(logistic.slope(drawn.model.margins(drawn.X, drawn.y))).mean()
+    assert_equal_to_the_formula(drawn, rel, slope * steepness(drawn.model, drawn.X))
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+@pytest.mark.parametrize("sign", [-1, 1])
+@pytest.mark.parametrize("share", [0.3, 0.49, 0.51, 0.89, 0.91, 0.99, 1.5])
+def test_no_score_makes_long_decoders_overflow(dtype, sign, share):
+    """One score at every share of the largest exponent, times readings of 1e5."""
+    model, X, y = problem(n=1, T=2, d=2, H=1, W=0.0).map(lambda a: a.astype(dtype))
+    X[:], model.U[:] = [[1, 0], [0.9, 0]], [[1e5, 0], [1e5, 0]]
+    model.W[0, 0, 0] = sign * share * np.log(np.finfo(dtype).max)
+    assert_equal_to_the_formula(problem()._replace(model=model, X=X, y=-y / y), 1e-4 if dtype == "float32" else 1e-12,
+                                size=1e5)
+
+
+@pytest.mark.parametrize("W", [0.5, 60.0], ids=["in range", "shifted"])
+def test_single_precision_stays_single(W):
+    drawn = problem(W=W).map(lambda a: a.astype("float32"))
+    workspace = drawn.model.workspace(drawn.X, drawn.y)
+    loss, grad = workspace.loss_and_grad(workspace.pack(drawn.model))
+    assert {a.dtype.name for a in (loss, grad, workspace.unpack(grad).W, workspace.unpack(grad).U)} == {"float32"}
+
+
+@pytest.mark.parametrize("W", [0.5, 500.0], ids=["in range", "shifted"])
+def test_torch_equals_numpy(W):
+    drawn = problem(W=W)
+    (loss, grad), (value, theirs) = fast(*drawn), fast(*drawn.map(torch.tensor))
+    assert isinstance(theirs.W, torch.Tensor)
+    assert_close(value, loss, 1e-12)
+    assert_close(theirs.ravel(), grad.ravel(), 1e-12 * rounding(drawn.model, drawn.X))
+
+
+def addresses(workspace):
+    """Where the buffers of a workspace lie."""
+    return [{name: id(value) for name, value in vars(part).items() if isinstance(value, np.ndarray)}
+            for part in (workspace, *workspace.blocks)]
+
+
+def test_buffers_are_used_again_and_results_stay_right():
+    model, X, y = problem()
+    workspace = model.workspace(X, y)
+    buffers = addresses(workspace)
+    first = workspace.loss_and_grad(workspace.pack(model))[1]
+    for seed in range(4):
+        other = direction(model, seed)
+        loss, grad = workspace.loss_and_grad(workspace.pack(other))
+        workspace.logits(workspace.pack(model))  # a forward pass in between leaves no trace
+        workspace.summary(workspace.pack(model))
+        assert grad is first
+        assert_close(loss, other.loss(X, y), 1e-13)
+        assert_close(workspace.unpack(grad).ravel(), other.loss_and_grad(X, y)[1].ravel(), 1e-12)
+    assert addresses(workspace) == buffers
+
+
+def test_theta_is_read_only_read():
+    model, X, y = problem()
+    workspace = model.workspace(X, y)
+    theta = workspace.pack(model)
+    before, tokens, labels = theta.copy(), X.copy(), y.copy()
+    workspace.loss_and_grad(theta)
+    for now, then in ((theta, before), (X, tokens), (y, labels), (model.W, problem().model.W)):
+        assert_close(now, then, 0)
+
+
+@sizes
+@pytest.mark.parametrize("library", [lambda a: a, torch.tensor], ids=["numpy", "torch"])
+def test_pack_and_unpack_are_inverse(sizes, library):
+    model, X, y = problem(**sizes).map(library)
+    workspace = model.workspace(X, y)
+    back = workspace.unpack(workspace.pack(model))
+    assert_close(back.W, model.W, 0)
+    assert_close(back.U, model.U, 0)
+
+
+@sizes
+@pytest.mark.parametrize("library", [lambda a: a, torch.tensor], ids=["numpy", "torch"])
+def test_what_is_unpacked_owns_its_memory(sizes, library):
+    model, X, y = problem(**sizes).map(library)
+    workspace = model.workspace(X, y)
+    theta = workspace.pack(model)
+    back = workspace.unpack(theta)
+    theta[:] = 7
+    assert_close(back.ravel(), model.ravel(), 0)
+    assert_close(model.W, problem(**sizes).model.W, 0)
+
+
+def test_pack_puts_the_columns_of_each_head_side_by_side():
+    model, X, y = problem()
+    columns = [*(W.T for W in model.W), *(U.T for U in model.U)]
+    assert_close(model.workspace(X, y).pack(model), np.hstack(columns), 0)
+
+
+@pytest.mark.parametrize("library", [lambda a: a, torch.tensor], ids=["numpy", "torch"])
+def test_summary_equals_the_plain_workspace(library):
+    model, X, y = problem(W=2.0).map(library)
+    relevant = library((np.random.default_rng(5).random(X.shape[:2]) < 0.4) * 1.0)
+    workspace = model.workspace(X, y)
+    ours, plain = workspace.summary(workspace.pack(model), relevant), Workspace(model, X, y).summary(model, relevant)
+    assert ours == pytest.approx(plain, rel=1e-12)
+    assert workspace.summary(workspace.pack(model)).keys() == {"loss", "accuracy"}
+
+
+def test_attention_score_is_the_mean_weight_on_relevant_tokens():
+    model, X, y = problem(W=2.0)
+    relevant = np.random.default_rng(5).random(X.shape[:2]) < 0.4
+    X_, W = oracles.tensors(X, model.W)
+    scores = [float(oracles.attention(x, W_h)[:, marks].sum(axis=1).mean())
+              for x, marks in zip(X_, torch.tensor(relevant), strict=True) for W_h in W]
+    summary = Workspace(model, X, y).summary(model, relevant)
+    assert summary["attention_score"] == pytest.approx(np.mean(scores), rel=1e-12)
+    workspace = model.workspace(X, y)
+    assert workspace.summary(workspace.pack(model), relevant * 1.0)["attention_score"] == \
+        pytest.approx(np.mean(scores), rel=1e-12)
+
+
+def test_the_plain_workspace_is_the_model_itself():
+    model, X, y = problem()
+    workspace = Workspace(model, X, y)
+    assert workspace.unpack(workspace.pack(model)) is model
+    assert_close(workspace.logits(model), model(X), 0)
+    assert_close(workspace.loss_and_grad(model)[1].ravel(), model.loss_and_grad(X, y)[1].ravel(), 0)
+
+
+def test_a_logit_of_zero_is_not_correct():
+    assert accuracy(np.array([1.0, -1.0, 1.0, -1.0]), np.array([2.0, -3.0, 0.0, 1.0])) == 0.5
