@@ -10,15 +10,17 @@ _numbers = count(1)
 def figure_html(figure):
     """Write a figure, given as plotly's dict, as HTML that draws with the page's own plotly.js.
 
-    Its alt text is `layout.meta["alt"]`; a `layout.meta["caption"]`, if there is one, is shown below it.
+    Its alt text is `layout.meta["alt"]`. Its title becomes the caption above it: a caption wraps on a narrow screen,
+    and plotly's title does not.
     Its id counts the displays of the notebook, so that the same notebook always gives the same page.
     Raises ValueError where the alt text is missing.
     """
     import plotly.io
 
     alt, caption = _words(figure)
+    layout = {key: value for key, value in figure["layout"].items() if key != "title"}
     drawing = plotly.io.to_html(
-        figure,
+        {**figure, "layout": layout},
         config={"displaylogo": False, "responsive": True},
         auto_play=False,  # frames wait for the reader's hand
         include_plotlyjs=False,
@@ -27,20 +29,22 @@ def figure_html(figure):
         div_id=f"mha-figure-{next(_numbers)}",
     )
     return (
-        f'<figure class="mha-figure" role="group" aria-label="{escape(alt)}">{drawing}'
-        f"<noscript><p>{escape(alt)}</p></noscript>{caption}</figure>"
+        f'<figure class="mha-figure" role="group" aria-label="{escape(alt)}">{caption}{drawing}'
+        f"<noscript><p>{escape(alt)}</p></noscript></figure>"
     )
 
 
 def _words(figure):
-    """Take the alt text, which must be there, and the caption element, which may be empty."""
-    meta = figure.get("layout", {}).get("meta")
+    """Take the alt text, which must be there, and the title as a caption element, which may be empty."""
+    layout = figure.get("layout", {})
+    meta = layout.get("meta")
     meta = meta if isinstance(meta, dict) else {}
     alt = str(meta.get("alt") or "").strip()
     if not alt:
         raise ValueError('a figure of the book needs alt text: say in layout.meta["alt"] what it shows')
-    caption = meta.get("caption")
-    return alt, f"<figcaption>{escape(caption)}</figcaption>" if caption else ""
+    title = layout.get("title")
+    title = title.get("text") if isinstance(title, dict) else title
+    return alt, f"<figcaption>{escape(title)}</figcaption>" if title else ""
 
 
 def use_book_renderer_if_asked():

@@ -20,9 +20,9 @@ DIVERGING, SEQUENTIAL = "RdBu", "Blues"
 def finish(figure, alt, title=None, height=380):
     """Give a figure the book's look and its alt text."""
     figure.update_layout(meta={"alt": alt}, title=title, height=height, colorway=COLORS, template="plotly_white",
-                         margin={"l": 60, "r": 20, "t": 50 if title else 30, "b": 50},
+                         margin={"l": 60, "r": 20, "t": 50, "b": 50},
                          paper_bgcolor="rgba(0,0,0,0)", plot_bgcolor="rgba(0,0,0,0)",
-                         legend={"orientation": "h", "yanchor": "top", "y": -0.2})
+                         legend={"orientation": "h", "yanchor": "top", "y": -0.26})
     return figure
 
 
@@ -57,7 +57,10 @@ def _in_words(name, values):
 
 
 def training(path, title=None, alt=None):
-    """Losses of a ``Path`` on a log axis, and beside them whatever lies in [0, 1]: attention score, accuracies."""
+    """Losses of a ``Path``, and beside them whatever lies in [0, 1]: attention score, accuracies.
+
+    Steps are on a log axis from step 1 on, so that the first ten take as much room as the last thousand.
+    """
     figure = make_subplots(rows=1, cols=2, horizontal_spacing=0.12, subplot_titles=("loss", "share"))
     left = {"training loss": path.loss, **_present(path, {"test loss": "test_loss"})}
     right = _present(path, {"attention score": "attention_score", "training accuracy": "accuracy",
@@ -65,9 +68,9 @@ def training(path, title=None, alt=None):
     for column, lines in ((1, left), (2, right)):
         for name, values in lines.items():
             k = len(figure.data)
-            figure.add_scatter(x=path.steps, y=_drawable(values, column == 1), name=name, mode="lines", row=1,
-                               col=column, line={"color": COLORS[k], "dash": DASHES[k]})
-    figure.update_xaxes(title="step")
+            figure.add_scatter(x=_drawable(path.steps, log=True), y=_drawable(values, column == 1), name=name,
+                               mode="lines", line={"color": COLORS[k], "dash": DASHES[k]}, row=1, col=column)
+    figure.update_xaxes(title="step", type="log", exponentformat="power", dtick=1)
     figure.update_yaxes(type="log", exponentformat="power", col=1)
     figure.update_yaxes(range=[0, 1.03], col=2)
     words = "; ".join(_in_words(*line) for line in (left | right).items())
@@ -123,7 +126,7 @@ def images(X, names, title=None, alt=None):
     figure.update_yaxes(showticklabels=False, showgrid=False, zeroline=False)
     for k in range(len(X)):
         figure.update_yaxes(scaleanchor=f"x{k + 1 if k else ''}", constrain="domain", row=1, col=k + 1)
-    return finish(figure, alt or f"{len(X)} images: {', '.join(names)}.", title, height=200)
+    return finish(figure, alt or f"{len(X)} images: {', '.join(names)}.", title, height=160)
 
 
 def slider(figures, label, start=None):

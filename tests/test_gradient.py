@@ -96,7 +96,7 @@ MISTAKES = {
     "sign": {"weight": lambda y, z, H: -RIGHT["weight"](y, z, H)},
     "label forgotten": {"weight": lambda y, z, H: logistic.slope(z) / (len(y) * H ** 0.5)},
     "slope of −z": {"weight": lambda y, z, H: RIGHT["weight"](y, -z, H)},
-    "U not moved": {"dU": "nhtj,njb->htb", "freeze": "U"},
+    "U not moved": {"freeze": "U"},
     "W not moved": {"freeze": "W"},
 }
 

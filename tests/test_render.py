@@ -24,7 +24,7 @@ def figure(**meta):
     return go.Figure(go.Scatter(y=[1, 3, 2]), layout={"meta": meta or None}).to_dict()
 
 
-@pytest.mark.parametrize("meta", [{}, {"alt": ""}, {"alt": "  "}, {"caption": "a line"}])
+@pytest.mark.parametrize("meta", [{}, {"alt": ""}, {"alt": "  "}, {"title": "a line"}])
 def test_a_figure_without_alt_text_is_refused(meta):
     with pytest.raises(ValueError, match="a figure of the book needs alt text"):
         _render.figure_html(figure(**meta))
@@ -37,8 +37,10 @@ def test_alt_text_is_the_label_and_stands_without_javascript():
     assert f"<noscript><p>{words}</p></noscript>" in html
 
 
-def test_a_caption_is_shown_when_there_is_one():
-    assert "<figcaption>drag &amp; see</figcaption>" in _render.figure_html(figure(alt="a", caption="drag & see"))
+def test_the_title_becomes_a_caption_that_wraps():
+    html = _render.figure_html(go.Figure(layout={"title": "drag & see", "meta": {"alt": "a"}}).to_dict())
+    assert "<figcaption>drag &amp; see</figcaption>" in html
+    assert "drag & see" not in html, "the title is drawn a second time"
     assert "figcaption" not in _render.figure_html(figure(alt="a"))
 
 

@@ -4,7 +4,7 @@ import re
 
 
 def label_ledger_rows(app, env):
-    """Let {ref}`text <ledger-ID>` lead to a statement's row: the rows come from a cell, where Sphinx finds no labels."""
+    """Let {ref}`text <ledger-ID>` lead to a statement's row: rows come from a cell, where Sphinx finds no labels."""
     from mhalib import ledger
 
     std = env.get_domain("std")
@@ -15,8 +15,9 @@ def label_ledger_rows(app, env):
 
 
 def read_docstring(app, what, name, obj, options, lines):
-    """Read | as mathematics does, and a line `Source: …` as a section of its own."""
+    """Read `name : words` as a description, not a type; `Source: …` as a section; and | as mathematics does."""
     text = "\n".join(lines).replace("|", r"\|")
+    text = re.sub(r"(?m)^([\w, ]+) : ", r"\1\n    ", text)
     lines[:] = re.sub(r"(?m)^Source: ", "Source\n------\n", text).split("\n")
 
 
