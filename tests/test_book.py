@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 
 import book_rules as rules
+from notebooks import directives, option
 
 ROOT = Path(__file__).parent.parent
 NOTEBOOKS = sorted(p for p in (ROOT / "book").rglob("*.ipynb") if ".ipynb_checkpoints" not in p.parts)
@@ -130,3 +131,22 @@ def test_statements_say_where_they_come_from(path):
 @every_chapter
 def test_nothing_is_clear_without_a_reason(path):
     assert_keeps(rules.bluster, path)
+
+
+def test_every_row_of_the_ledger_is_a_statement_of_its_chapter():
+    from mhalib import ledger
+
+    for statement in ledger:
+        found = directives(read(ROOT / "book" / f"{statement.chapter}.ipynb"))
+        stated = {option(body, "label"): title + body for kind, title, body in found if kind.startswith("prf:")}
+        assert statement.id in stated, f"{statement.chapter} states no {statement.id}"
+        assert f"[{statement.mark}" in stated[statement.id], f"{statement.id}: the chapter has another mark"
+
+
+def test_every_statement_but_a_definition_is_a_row_of_the_ledger():
+    from mhalib import ledger
+
+    registered = {statement.id for statement in ledger}
+    kinds = {"prf:theorem", "prf:lemma", "prf:proposition", "prf:corollary"}
+    stated = {option(body, "label") for path in CHAPTERS for kind, _, body in directives(read(path)) if kind in kinds}
+    assert stated == registered

@@ -3,15 +3,19 @@
 import re
 
 
-def label_ledger_rows(app, env):
-    """Let {ref}`text <ledger-ID>` lead to a statement's row: rows come from a cell, where Sphinx finds no labels."""
+def label_statements(app, env):
+    """Let `[text](#ledger-ID)` lead to a statement's row, and `[text](#ID)` from the row to the statement.
+
+    Rows come from a cell, where Sphinx finds no labels; and it finds those of statements only as {prf:ref}.
+    """
     from mhalib import ledger
 
     std = env.get_domain("std")
     for statement in ledger:
-        label = f"ledger-{statement.id}"
-        std.anonlabels[label] = "book/ledger", label
-        std.labels[label] = "book/ledger", label, statement.title
+        places = {f"ledger-{statement.id}": "book/ledger", statement.id: f"book/{statement.chapter}"}
+        for label, page in places.items():
+            std.anonlabels[label] = page, label
+            std.labels[label] = page, label, statement.title
 
 
 def read_docstring(app, what, name, obj, options, lines):
@@ -24,6 +28,6 @@ def read_docstring(app, what, name, obj, options, lines):
 def setup(app):
     app.setup_extension("sphinx.ext.autodoc")
     app.setup_extension("sphinx.ext.napoleon")
-    app.connect("env-updated", label_ledger_rows)
+    app.connect("env-updated", label_statements)
     app.connect("autodoc-process-docstring", read_docstring, priority=100)  # before napoleon
     return {"parallel_read_safe": True, "parallel_write_safe": True}
