@@ -7,12 +7,13 @@ Everywhere ``lr`` is a positive number or a function of k that returns one.
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from math import isfinite
+from math import inf, isfinite
 from numbers import Real
 
 
 def _require_rate(lr):
-    if not callable(lr) and not (isinstance(lr, Real) and isfinite(lr) and lr > 0):
+    number = isinstance(lr, Real) and not isinstance(lr, bool)
+    if not callable(lr) and not (number and isfinite(lr) and lr > 0):
         raise ValueError(f"lr: expected a positive number or a function of the step, got {lr!r}")
 
 
@@ -23,7 +24,10 @@ def _require_fraction(**fractions):
 
 
 def _rate(lr, k):
-    return float(lr(k) if callable(lr) else lr)  # a np.float64 would turn float32 parameters into float64
+    rate = float(lr(k) if callable(lr) else lr)  # a np.float64 would turn float32 parameters into float64
+    if not 0 <= rate < inf:
+        raise ValueError(f"lr: expected a function that returns numbers ≥ 0, got {rate} at step {k}")
+    return rate
 
 
 @dataclass(frozen=True)
@@ -61,7 +65,7 @@ class Momentum:
 
     def step(self, theta, grad, state, k):
         """θ − η_k m with m = β m + ∇L."""
-        m = self.beta * state + grad
+        m = float(self.beta) * state + grad
         return theta - _rate(self.lr, k) * m, m
 
 
@@ -80,6 +84,8 @@ class Adam:
     def __post_init__(self):
         _require_rate(self.lr)
         _require_fraction(beta1=self.beta1, beta2=self.beta2)
+        if not 0 < self.eps < inf:
+            raise ValueError(f"eps: expected a positive number, got {self.eps!r}")
 
     def start(self, theta):
         """m = v = 0."""
@@ -87,7 +93,8 @@ class Adam:
 
     def step(self, theta, grad, state, k):
         """θ − η_k m̂ / (√v̂ + ε)."""
-        m = self.beta1 * state[0] + (1 - self.beta1) * grad
-        v = self.beta2 * state[1] + (1 - self.beta2) * grad * grad
-        m_hat, v_hat = m / (1 - self.beta1 ** (k + 1)), v / (1 - self.beta2 ** (k + 1))
-        return theta - _rate(self.lr, k) * (m_hat / (v_hat ** 0.5 + self.eps)), (m, v)
+        beta1, beta2, eps = float(self.beta1), float(self.beta2), float(self.eps)
+        m = beta1 * state[0] + (1 - beta1) * grad
+        v = beta2 * state[1] + (1 - beta2) * grad * grad
+        m_hat, v_hat = m / (1 - beta1 ** (k + 1)), v / (1 - beta2 ** (k + 1))
+        return theta - _rate(self.lr, k) * (m_hat / (v_hat ** 0.5 + eps)), (m, v)

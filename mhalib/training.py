@@ -1,6 +1,7 @@
 """``train``: full-batch steps from a model, on a dataset, by an update rule, to the ``Path`` they leave."""
 
 import warnings
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -60,6 +61,7 @@ def train(model, data, optimizer, steps, *, test=None, record=200):
     ValueError, TypeError
         if sizes, labels, libraries or dtypes do not fit, before any step is taken.
     """
+    _require_parts(optimizer, data=data, **({} if test is None else {"test": test}))
     recorder = _Recorder(model, data, test)
     recorded = set(_recorded_steps(steps, record))
     workspace, theta, stopped = recorder.train_space, recorder.train_space.pack(model), None
@@ -79,14 +81,25 @@ def train(model, data, optimizer, steps, *, test=None, record=200):
     return recorder.path(stopped)
 
 
+def _require_parts(optimizer, **datasets):
+    for name, data in datasets.items():
+        if not (hasattr(data, "X") and hasattr(data, "y")):
+            raise TypeError(f"{name}: expected a Dataset, got {type(data).__name__}; "
+                            "mhalib.data.from_arrays(X, y) makes one from arrays")
+    if not (hasattr(optimizer, "start") and hasattr(optimizer, "step")):
+        raise TypeError(f"optimizer: expected an update rule such as GradientDescent(lr=0.1), got {optimizer!r}")
+
+
 def _recorded_steps(steps, record):
     if isinstance(steps, bool) or not isinstance(steps, (int, np.integer)) or steps < 0:
         raise ValueError(f"steps: expected a whole number ≥ 0, got {steps!r}")
-    if not isinstance(record, (int, np.integer)):
-        outside = [k for k in record if not 0 <= k <= steps]
+    if isinstance(record, Iterable):
+        outside = [k for k in record if not 0 <= k <= steps or k != int(k)]
         if outside:
-            raise ValueError(f"record: expected steps between 0 and {steps}, got {outside[:5]}")
+            raise ValueError(f"record: expected whole numbers between 0 and {steps}, got {outside[:5]}")
         return [int(k) for k in record]
+    if isinstance(record, bool) or not isinstance(record, (int, np.integer)):
+        raise TypeError(f"record: expected how many steps to record, or a list of them, got {record!r}")
     if record < 2:
         raise ValueError(f"record: expected at least 2 recorded steps, the first and the last, got {record}")
     if steps < record:
@@ -99,8 +112,11 @@ def _reason(k, optimizer, recorder):
     if k == 0:
         return "The loss is not finite at the start (step 0): the model's parameters or the data are too large."
     last = f"the last recorded loss was {recorder.rows[-1]['loss']:.3g}" if recorder.rows else "nothing was recorded"
-    return (f"The loss stopped being finite at step {k} of {optimizer}; {last}. Most likely the step size is too "
-            "large: above 2 / λ_max of the Hessian a step overshoots, and the next one more. Try a smaller lr.")
+    lr = getattr(optimizer, "lr", None)
+    rate = "" if lr is None else f" with lr = {lr(k - 1) if callable(lr) else lr:.3g}"
+    return (f"The loss stopped being finite at step {k} of {type(optimizer).__name__}{rate}; {last}. Most likely the "
+            "step size is too large: above 2 / λ_max of the Hessian a step overshoots, and the next one more. "
+            "Try a smaller lr.")
 
 
 class _Recorder:

@@ -122,6 +122,12 @@ def test_relevant_positions_do_not_tell_the_label():
         assert_z(((position - 0.3) * data.y).mean(), 0, (0.3 * 0.7) ** 0.5, len(data))
 
 
+def test_labels_and_positions_come_from_streams_of_their_own():
+    draws = draw(4000, 10, 3, 1, (11, 1))
+    # If one stream served both, label i and the i-th number that orders the tokens would be the same number.
+    assert_z((draws.sign * (draws.rank.ravel()[:4000] - 4.5)).mean(), 0, (99 / 12) ** 0.5, 4000)
+
+
 def test_distracting_patterns_are_equally_likely_and_do_not_tell_the_label():
     data = mha.data.tokenized_mixture(**BIG)
     pattern = draw(BIG["n"], BIG["T"], BIG["d"], BIG["M"], (BIG["seed"], 1)).pattern

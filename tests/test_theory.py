@@ -9,13 +9,13 @@ import oracles
 from mhalib import theory
 from mhalib.losses import logistic
 from mhalib.theory import bounds, derivatives, loss_bounds, selection
-from mhalib.theory.instances import equal_tokens, opposite_tokens, valley
+from mhalib.theory.instances import confident, equal_tokens, leaning, opposite_tokens, valley
 from oracles import assert_close
 from strategies import direction, problem, problems
 
 seeds = pytest.mark.parametrize("seed", range(6))
-ALL_BOUNDS = [theory.gradient_bound, theory.hessian_bound, bounds.sharp_hessian_bound, bounds.recalled_bound,
-              theory.self_bounded_gradient, theory.smoothness, theory.weak_convexity,
+ALL_BOUNDS = [theory.gradient_bound, bounds.sharp_gradient_bound, theory.hessian_bound, bounds.sharp_hessian_bound,
+              bounds.recalled_bound, theory.self_bounded_gradient, theory.smoothness, theory.weak_convexity,
               theory.self_bounded_weak_convexity]
 # Statements whose right side is a tolerance: nothing to attain.
 IDENTITIES = {"lemma-1-derivatives", "lemma-1-blocks", "prop-first-step"}
@@ -23,24 +23,6 @@ IDENTITIES = {"lemma-1-derivatives", "lemma-1-blocks", "prop-first-step"}
 
 def dataset(drawn):
     return mha.data.from_arrays(drawn.X, drawn.y)
-
-
-def confident(z, R=1e-4, T=4, H=3):
-    """Equal short tokens with margin z: for z → ±∞ the loss's slope reaches its bound, and the gradient too."""
-    instance = equal_tokens(T=T, R=R, H=H)
-    U = np.zeros((H, T, 2))
-    U[..., 0] = z / (T * R * H ** 0.5)
-    return instance | {"model": mha.MultiHeadAttention(instance["model"].W, U)}
-
-
-def leaning(z=10.0, R=1e-5, T=4, H=3, lean=0.01):
-    """Opposite short tokens that lean a little to e₂, where the decoders read a margin z: −λ_min reaches (B/√H) L."""
-    X = opposite_tokens(T=T, H=H)["data"].X.copy()
-    X[..., 1] = lean * abs(X[..., 0])
-    X *= R / np.linalg.norm(X[0, 0])
-    U = np.zeros((H, T, 2))
-    U[..., 1] = z / (T * X[0, 0, 1] * H ** 0.5)
-    return {"model": mha.MultiHeadAttention(np.zeros((H, 2, 2)), U), "data": mha.data.from_arrays(X, np.ones(1))}
 
 
 # How much of each bound the nearest known instance leaves unused; 1e-9 stands for attained.
@@ -51,6 +33,9 @@ SLACK = {
     "lemma-deviation": (mha.ledger["lemma-deviation"].extremal[0], 1e-9),
     "prop-1-gradient": (equal_tokens, 1e-9),
     "prop-1-gradient, long decoders": (lambda: opposite_tokens(u=1e3), 1e-7),
+    "prop-1-gradient-sharp": (equal_tokens, 1e-9),
+    "prop-1-gradient-sharp, r = 1": (lambda: opposite_tokens(u=1 / 1.5 ** 2), 1e-9),
+    "prop-1-gradient-sharp, long decoders": (lambda: opposite_tokens(u=1e3), 1e-9),
     "prop-1-hessian": (opposite_tokens, 1e-9),
     "prop-1-hessian-sharp": (opposite_tokens, 1e-9),
     "prop-1-hessian-sharp, long decoders": (lambda: opposite_tokens(u=1e4, mean=3 ** -0.5), 2e-9),
@@ -116,6 +101,36 @@ def test_constants_are_the_formulas():
         pytest.approx(R ** 2 * (1 + R ** 4 * mean) + B / 2 ** 0.5, rel=1e-14)
 
 
+def test_recalled_constants_are_the_formulas():
+    """Short decoders, where the Hessian is nearest its bound, and long ones, where the gradient is."""
+    for u in (0.02, 20.0):
+        model, data = opposite_tokens(u=u, T=4, R=1.5, mean=0.05).values()
+        theta = (u ** 2 + (np.arctanh(0.05) / 1.5 ** 2) ** 2) ** 0.5
+        beta_1, beta_3 = 3 * (4.5 * theta + 1), 13.5 * (3 * 2 ** 0.5 * 2.25 * theta + 1)
+        steep, curved = theory.gradient_bound(model, data).lhs, theory.hessian_bound(model, data).lhs
+        expected = curved * 3 ** 0.5 / beta_3 if u < 1 else steep / beta_1
+        assert_close(bounds.recalled_bound(model, data).lhs, expected, 1e-12)
+
+
+@seeds
+def test_left_sides_are_what_autograd_measures(seed):
+    drawn = problem(seed, n=3, T=3, d=2)
+    model, data, theta = drawn.model, dataset(drawn), drawn.model.ravel()
+    gradients = oracles.logit_gradients(drawn.X, theta, model.sizes)
+    hessians = [oracles.logit_hessian(x, theta, model.sizes) for x in drawn.X]
+    _, dW, dU = oracles.loss_and_grad(drawn.X, drawn.y, model.W, model.U)
+    eigenvalues = np.linalg.eigvalsh(oracles.loss_hessian(drawn.X, drawn.y, theta, model.sizes))
+    measured = {theory.gradient_bound: np.linalg.norm(gradients, axis=1).max(),
+                bounds.sharp_gradient_bound: np.linalg.norm(gradients, axis=1).max(),
+                theory.hessian_bound: max(np.linalg.norm(hessian, 2) for hessian in hessians),
+                bounds.sharp_hessian_bound: max(np.linalg.norm(hessian, 2) for hessian in hessians),
+                theory.self_bounded_gradient: (np.linalg.norm(dW) ** 2 + np.linalg.norm(dU) ** 2) ** 0.5,
+                theory.smoothness: eigenvalues[-1], theory.weak_convexity: -eigenvalues[0],
+                theory.self_bounded_weak_convexity: -eigenvalues[0]}
+    for bound, lhs in measured.items():
+        assert_close(bound(model, data).lhs, lhs, 1e-12, size=abs(eigenvalues).max())
+
+
 def test_the_radius_is_the_longest_token():
     _, X, _ = problem(2)
     assert bounds.token_radius(X) == pytest.approx(max(np.linalg.norm(x) for tokens in X for x in tokens), rel=1e-15)
@@ -133,7 +148,7 @@ def test_a_larger_radius_only_loosens(bound, seed):
 
 @seeds
 def test_lemma_1_agrees_with_autograd(seed):
-    """The four formulas against the dense Hessian of one head, and its gradient."""
+    """The formulas against the gradient and the dense Hessian of one head."""
     drawn = problem(seed, n=1, H=1)
     X, W, U, d = drawn.X[0], drawn.model.W[0], drawn.model.U[0], 3
     a, (b, c) = np.random.default_rng(seed).standard_normal(4), np.random.default_rng(seed + 1).standard_normal((2, 3))
@@ -147,6 +162,9 @@ def test_lemma_1_agrees_with_autograd(seed):
     assert_close(derivatives.gradient_W_of_gradient_W(X, W, U, b, c).ravel(),
                  np.outer(c, b).ravel() @ hessian[:d * d, :d * d], 1e-12)
     assert abs(hessian[d * d:, d * d:]).max() == 0
+    V = direction(drawn.model, seed)
+    assert_close(derivatives.second_derivative(X, W, U, V.W[0], V.U[0]), V.ravel() @ hessian @ V.ravel(), 1e-12,
+                 size=np.linalg.norm(hessian, 2) * V.norm() ** 2)
 
 
 @seeds
@@ -189,9 +207,12 @@ def test_the_two_models_of_a_valley_have_one_loss_and_a_hump_between():
     assert (0.5 * (model + other)).loss(data.X, data.y) > model.loss(data.X, data.y)
 
 
-def test_a_segment_too_long_is_refused():
-    with pytest.raises(ValueError, match=r"κD² < 8, got κD² = "):
-        theory.quasi_convexity(**valley(10.0))
+@pytest.mark.parametrize("distance", [1.8, 10.0])
+def test_a_segment_too_long_is_refused(distance):
+    curvature = loss_bounds.segment_curvature(**valley(distance))
+    assert curvature > 8
+    with pytest.raises(ValueError, match=rf"κD² < 8, got κD² = {curvature:.4g}"):
+        theory.quasi_convexity(**valley(distance))
 
 
 @pytest.mark.parametrize("zeta, gap, mass", [(0.1, 0.0, 0.1), (0.5, 1.0, 1 / (1 + np.exp(-1))), (0.2, 800.0, 1.0)])

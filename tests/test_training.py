@@ -118,6 +118,12 @@ def test_recording_does_not_change_the_run():
     assert_close(sparse[-1].ravel(), dense[-1].ravel(), 0)
 
 
+def test_lr_is_asked_once_a_step():
+    asked = []
+    mha.train(START, DATA, mha.GradientDescent(lambda k: asked.append(k) or 0.5), steps=4)
+    assert asked == [0, 1, 2, 3]
+
+
 def test_a_run_is_repeatable():
     first, second = (mha.train(START, DATA, mha.Adam(0.02), steps=20) for _ in range(2))
     assert_close(first.loss, second.loss, 0)
@@ -149,7 +155,7 @@ def test_a_diverging_run_stops_at_the_first_loss_that_is_not_finite(lr):
             model = model - rates(k) * grad
     first = int(np.argmin(np.isfinite(losses)))
     assert first >= 2
-    with pytest.warns(RuntimeWarning, match=rf"stopped being finite at step {first} of GradientDescent\(lr="):
+    with pytest.warns(RuntimeWarning, match=rf"stopped being finite at step {first} of GradientDescent with lr = "):
         path = mha.train(START, HOPELESS, mha.GradientDescent(lr), steps=100)
     assert path.steps.tolist() == list(range(first))
     assert_close(path.loss / losses[:first], np.ones(first), 1e-9)

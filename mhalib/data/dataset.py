@@ -58,4 +58,6 @@ def from_arrays(X, y, relevant=None):
     if relevant is not None and (not is_array(relevant) or tuple(relevant.shape) != tuple(X.shape[:2])):
         raise ValueError(f"relevant: expected an array of shape (n, T) = {tuple(X.shape[:2])}, "
                          f"got {getattr(relevant, 'shape', type(relevant).__name__)}")
+    if relevant is not None and not bool(((relevant == 0) | (relevant == 1)).all()):
+        raise ValueError("relevant: expected marks, true or false, one a token; got other values")
     return Dataset(X, y, relevant)

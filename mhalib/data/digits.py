@@ -1,5 +1,6 @@
 """Real input: scikit-learn's bundled 8 × 8 handwritten digits, each image a sequence of eight rows."""
 
+from collections.abc import Collection
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -46,7 +47,7 @@ def digits(classes=(3, 8), n=200, seed=0):
     (1,797 images, about 180 a digit).
     """
     images, target = _bundled()
-    if len(set(classes)) != 2 or not set(classes) <= set(range(10)):
+    if not isinstance(classes, Collection) or len(set(classes)) != 2 or not set(classes) <= set(range(10)):
         raise ValueError(f"classes: expected two different digits from 0 to 9, got {classes!r}")
     keep = np.isin(target, classes)
     X, y = images[keep] / 16, np.where(target[keep] == classes[1], 1.0, -1.0)

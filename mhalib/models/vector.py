@@ -52,6 +52,9 @@ class Vector:
     def __sub__(self, other):
         return self._apply(operator.sub, other)
 
+    def __rsub__(self, other):
+        return -self + other
+
     def __mul__(self, other):
         return self._apply(operator.mul, other)
 

@@ -18,13 +18,13 @@ def decoder_norms(model):
 
 
 def gradient_constant(model, R):
-    """G = √T R √(1 + R⁴ (1/H) Σ_h ‖U_h‖²), the bound on ‖∇Φ‖.  Source: Proposition 1 (ours, tight)."""
+    """G = √T R √(1 + R⁴ (1/H) Σ_h ‖U_h‖²), the bound on ‖∇Φ‖.  Source: Proposition 1 (ours, attained at U = 0)."""
     T = model.sizes[1]
     return float((T * R ** 2 * (1 + R ** 4 * (decoder_norms(model) ** 2).mean())) ** 0.5)
 
 
 def hessian_constant(model, R):
-    """B = √T R³ (r + √(r² + 4))/2, where ‖∇²Φ‖ ≤ B/√H.  Source: Proposition 1 (ours, tight at r → 0)."""
+    """B = √T R³ (r + √(r² + 4))/2, where ‖∇²Φ‖ ≤ B/√H.  Source: Proposition 1 (ours, attained at U = 0)."""
     T, r = model.sizes[1], R ** 2 * decoder_norms(model).max()
     return float(T ** 0.5 * R ** 3 * (r + (r * r + 4) ** 0.5) / 2)
 
@@ -89,22 +89,38 @@ def deviation_bound(q, s):
 
 
 @statement(id="prop-1-gradient", title="The logit's gradient is bounded", mark="ours",
-           source="Deora et al. 2023, Proposition 1 (ours, constants tight)", chapter=CHAPTER, assumptions=TOKENS,
+           source="Deora et al. 2023, Proposition 1 (constant ours, attained)", chapter=CHAPTER, assumptions=TOKENS,
            random=problem, extremal=(equal_tokens, lambda: opposite_tokens(u=1e3)),
            broken=lambda seed: short(seed, equal_tokens), breaks=TOKENS)
 def gradient_bound(model, data, R=None):
-    """max_i ‖∇Φ(X_i)‖ ≤ G.  Source: Proposition 1 (ours, constants tight)."""
+    """max_i ‖∇Φ(X_i)‖ ≤ G.  Source: Proposition 1 (ours, attained at U = 0)."""
     R = token_radius(data.X) if R is None else R
     lhs = np.sqrt((model.features(data.X) ** 2).sum(axis=1).max())
     return Check(float(lhs), gradient_constant(model, R), "‖∇Φ‖ ≤ G")
 
 
+@statement(id="prop-1-gradient-sharp", title="The gradient bound that is attained at every size of the decoders",
+           mark="ours", source="this book, sharpening Deora et al. 2023, Proposition 1", chapter=CHAPTER,
+           assumptions=TOKENS, random=problem,
+           extremal=(equal_tokens, lambda: opposite_tokens(u=1 / 1.5 ** 2), lambda: opposite_tokens(u=1e3)),
+           broken=lambda seed: short(seed, equal_tokens), breaks=TOKENS)
+def sharp_gradient_bound(model, data, R=None):
+    """max_i ‖∇Φ(X_i)‖ ≤ √T R √((1/H) Σ_h max(1, R⁴‖U_h‖²)): attained for every R²u, by equal or opposite tokens.
+
+    Source: this book.
+    """
+    R = token_radius(data.X) if R is None else R
+    mean = np.maximum(1, R ** 4 * decoder_norms(model) ** 2).mean()
+    rhs = (model.sizes[1] * R ** 2 * mean) ** 0.5
+    return Check(gradient_bound(model, data, R).lhs, float(rhs), "‖∇Φ‖ ≤ √T R √(mean_h max(1, R⁴‖U_h‖²))")
+
+
 @statement(id="prop-1-hessian", title="The logit's Hessian is bounded, and falls like 1/√H", mark="ours",
-           source="Deora et al. 2023, Proposition 1 (ours, constants tight)", chapter=CHAPTER, assumptions=TOKENS,
+           source="Deora et al. 2023, Proposition 1 (constant ours, attained)", chapter=CHAPTER, assumptions=TOKENS,
            random=problem, extremal=(opposite_tokens, lambda: opposite_tokens(u=0.01)),
            broken=lambda seed: short(seed, opposite_tokens), breaks=TOKENS)
 def hessian_bound(model, data, R=None):
-    """max_i ‖∇²Φ(X_i)‖₂ ≤ B/√H.  Source: Proposition 1 (ours, constants tight)."""
+    """max_i ‖∇²Φ(X_i)‖₂ ≤ B/√H.  Source: Proposition 1 (ours, attained at U = 0)."""
     R = token_radius(data.X) if R is None else R
     root_H = model.sizes[0] ** 0.5
     lhs = abs(np.linalg.eigvalsh(model.logit_hessian(data.X))).max() / root_H

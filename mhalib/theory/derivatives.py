@@ -45,9 +45,27 @@ def gradient_W_of_gradient_W(X, W, U, b, c):
     return total
 
 
+def second_derivative(X, W, U, V_W, V_U):
+    """D²Φ along (V_W, V_U) = 2 Σ_t Cov_t(X a_t, q) + Σ_t E_t[(v − E_t v)(q − E_t q)²], with means E_t under s_t.
+
+    q = X V_Wᵀ x_t, v = X u_t, and a_t the rows of V_U.  Source: this book, from Lemma 1.
+    """
+    total = 0
+    for x, u, a, s in zip(X, U, V_U, softmax(X @ W @ X.T), strict=True):
+        q = X @ V_W.T @ x
+        away = q - s @ q
+        total = total + 2 * s @ (X @ a * away) + s @ ((X @ u - s @ X @ u) * away ** 2)
+    return total
+
+
 def _covariance(X, s):
     """Xᵀ R X (d, d): the covariance of the tokens under the weights s."""
     return (X.T * s) @ X - np.outer(X.T @ s, X.T @ s)
+
+
+def _slope(X, W, U, V_W, V_U):
+    """Derivative of Φ along (V_W, V_U)."""
+    return (gradient_W(X, W, U) * V_W).sum() + (gradient_U(X, W, U) * V_U).sum()
 
 
 def _single_head(seed):
@@ -64,7 +82,7 @@ def _single_head(seed):
            broken=lambda seed: _single_head(seed) | {"normalize": 0.5},
            breaks="the attention weights sum to 1")
 def derivative_formulas(X, W, U, seed, normalize=1.0):
-    """The four formulas of Lemma 1 equal complex-step derivatives along random directions.
+    """The four formulas of Lemma 1, and the second derivative along a line, equal complex-step derivatives.
 
     lhs is the largest error relative to the derivative's largest possible size (R, R³u, R³, R⁵u: saturated attention
     has derivatives far below it, lost in rounding), rhs the tolerance 1e-12. ``normalize`` scales the weights of the
@@ -79,6 +97,8 @@ def derivative_formulas(X, W, U, seed, normalize=1.0):
     cases = [(gradient_U(X, W, U) * dU, logit(X, W, U + step * dU), R),
              (gradient_W(X, W, U) * V, logit(X, shifted, U), R ** 3 * u),
              (gradient_W_of_gradient_U(X, W, U, a, b) * V, a @ gradient_U(X, shifted, U) @ b, R ** 3),
-             (gradient_W_of_gradient_W(X, W, U, b, c) * V, c @ gradient_W(X, shifted, U) @ b, R ** 5 * u)]
+             (gradient_W_of_gradient_W(X, W, U, b, c) * V, c @ gradient_W(X, shifted, U) @ b, R ** 5 * u),
+             (np.array(second_derivative(X, W, U, V, dU)), _slope(X, shifted, U + step * dU, V, dU),
+              R ** 3 + R ** 5 * u)]
     errors = [abs(formula.sum() - normalize * value.imag / step.imag) / size for formula, value, size in cases]
-    return Check(float(max(errors)), 1e-12, "Lemma 1: error of four formulas")
+    return Check(float(max(errors)), 1e-12, "error of the five formulas, relative to their size ≤ 1e-12")

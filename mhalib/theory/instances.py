@@ -47,6 +47,24 @@ def opposite_tokens(u=0.0, T=4, R=1.5, H=3, mean=0.0):
     return {"model": MultiHeadAttention(W, U), "data": from_arrays(X, np.ones(1))}
 
 
+def confident(z=30.0, R=1e-4, T=4, H=3):
+    """Equal short tokens with margin z: for z → ±∞ slope over loss tends to its bound, and the gradient with it."""
+    instance = equal_tokens(T=T, R=R, H=H)
+    U = np.zeros((H, T, 2))
+    U[..., 0] = z / (T * R * H ** 0.5)
+    return instance | {"model": MultiHeadAttention(np.zeros((H, 2, 2)), U)}
+
+
+def leaning(z=10.0, R=1e-5, T=4, H=3, lean=0.01):
+    """Opposite short tokens that lean a little to e₂, where the decoders read a margin z: −λ_min nears (B/√H) L."""
+    X = opposite_tokens(T=T, H=H)["data"].X.copy()
+    X[..., 1] = lean * abs(X[..., 0])
+    X *= R / np.linalg.norm(X[0, 0])
+    U = np.zeros((H, T, 2))
+    U[..., 1] = z / (T * X[0, 0, 1] * H ** 0.5)
+    return {"model": MultiHeadAttention(np.zeros((H, 2, 2)), U), "data": from_arrays(X, np.ones(1))}
+
+
 def valley(distance=1.0, T=4, R=1.0, H=1):
     """Two models (W, U) and (−W, −U) with the same logit, so that the loss has a hump halfway between them."""
     instance = opposite_tokens(T=T, R=R, H=H)

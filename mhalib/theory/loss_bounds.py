@@ -12,7 +12,9 @@ from mhalib.theory.bounds import (
 )
 from mhalib.theory.instances import (
     TOKENS,
+    confident,
     equal_tokens,
+    leaning,
     opposite_tokens,
     problem,
     short,
@@ -45,7 +47,7 @@ def loss_hessian(model, data, loss=logistic):
 
 
 @statement(id="cor-1-gradient", title="The loss bounds its own gradient", mark="ours", source=SOURCE, chapter=CHAPTER,
-           assumptions=f"{TOKENS}; logistic loss", random=problem, extremal=(equal_tokens,),
+           assumptions=f"{TOKENS}; logistic loss", random=problem, extremal=(equal_tokens, confident),
            broken=lambda seed: equal_tokens() | {"loss": MarginSquared()},
            breaks="the loss is logistic: (1 − z)²/2 instead")
 def self_bounded_gradient(model, data, R=None, loss=logistic):
@@ -56,7 +58,8 @@ def self_bounded_gradient(model, data, R=None, loss=logistic):
 
 
 @statement(id="cor-1-smoothness", title="The loss is ρ-smooth", mark="ours", source=SOURCE, chapter=CHAPTER,
-           assumptions=f"{TOKENS}; logistic loss", random=problem, extremal=(equal_tokens, opposite_tokens),
+           assumptions=f"{TOKENS}; logistic loss", random=problem,
+           extremal=(equal_tokens, opposite_tokens, lambda: equal_tokens(R=1e-6)),
            broken=lambda seed: short(seed, equal_tokens), breaks=TOKENS)
 def smoothness(model, data, R=None):
     """λ_max(∇²L) ≤ ρ = G²/4 + B/√H.  Source: Corollary 1 (ours)."""
@@ -76,7 +79,8 @@ def weak_convexity(model, data, R=None):
 
 @statement(id="cor-1-self-bounded", title="Negative curvature is at most B/√H times the loss", mark="ours",
            source=SOURCE, chapter=CHAPTER, assumptions=f"{TOKENS}; logistic loss", random=problem,
-           extremal=(opposite_tokens,), broken=lambda seed: opposite_tokens() | {"loss": MarginSquared()},
+           extremal=(opposite_tokens, leaning),
+           broken=lambda seed: opposite_tokens() | {"loss": MarginSquared()},
            breaks="the loss is logistic: (1 − z)²/2 instead")
 def self_bounded_weak_convexity(model, data, R=None, loss=logistic):
     """−λ_min(∇²L) ≤ (B/√H) L.  Source: Corollary 1 (ours)."""
@@ -124,7 +128,7 @@ def segment_curvature(model, other, data, R=None):
 
 @statement(id="cor-1-quasi-convexity", title="Local quasi-convexity", mark="ours", source=SOURCE, chapter=CHAPTER,
            assumptions=f"{TOKENS}; logistic loss; κD² < 8", random=_segment,
-           extremal=(lambda: valley(0.5), lambda: valley(1.0)),
+           extremal=(lambda: valley(0.05), lambda: valley(1.0)),
            broken=lambda seed: short(seed, valley, distance=0.5), breaks=TOKENS)
 def quasi_convexity(model, other, data, R=None, points=201):
     """max over the segment of L ≤ max(L at its ends)/(1 − κD²/8), evaluated at ``points`` points of it.

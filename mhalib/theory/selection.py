@@ -38,7 +38,7 @@ def selection(scores, relevant, gap=None):
                  "ζe^g/(ζe^g + 1 − ζ) ≤ weight on relevant tokens")
 
 
-@statement(id="prop-head-scale", title="With 1/√H the logit's size does not depend on H", mark="ours",
+@statement(id="prop-head-scale", title="At a random start the logit's size has a bound without H", mark="ours",
            source="this book; model of Deora et al. 2023, Section 2 [recalled]", chapter=CHAPTER,
            assumptions=f"{TOKENS}; decoder entries independent with mean 0 and variance 1", random=problem,
            extremal=(equal_tokens,), broken=lambda seed: short(seed, equal_tokens), breaks=TOKENS)
