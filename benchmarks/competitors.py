@@ -4,6 +4,8 @@ Each competitor is a function (W, U, X, y, lr) → step, where ``step()`` advanc
 step and ``step.parameters()`` gives them as numpy arrays (H, d, d) and (H, T, d).
 """
 
+from functools import partial
+
 import numpy as np
 
 import mhalib as mha
@@ -50,11 +52,29 @@ def mhalib_formula(W, U, X, y, lr):
     return Stepper(step, lambda: (model.W, model.U))
 
 
-def torch_eager(W, U, X, y, lr):
+def einsum_of_the_formula(W, U, X):
+    """Logits as the formula reads: scores x_tᵀ W x_j, softmax, weighted means against U, in two einsums of three."""
+    import torch
+
+    A = torch.softmax(torch.einsum("nta,hab,njb->nhtj", X, W, X), dim=-1)
+    return torch.einsum("htd,nhtj,njd->n", U, A, X)
+
+
+def einsum_in_pairs(W, U, X):
+    """The same logits, each einsum with two operands, in the order that costs least."""
+    import torch
+
+    queries = torch.einsum("nta,hab->nhtb", X, W)
+    A = torch.softmax(torch.einsum("nhtb,njb->nhtj", queries, X), dim=-1)
+    return torch.einsum("nhtd,htd->n", torch.einsum("nhtj,njd->nhtd", A, X), U)
+
+
+def torch_eager(logits_of, W, U, X, y, lr):
     """torch, einsum, autograd and torch.optim.SGD: what most people write."""
     import torch
     from torch.nn.functional import softplus
 
+    torch.backends.opt_einsum.enabled = False  # as torch is installed by default; jax would bring opt_einsum along
     W, U, X, y = (torch.tensor(a) for a in (W, U, X, y))
     W.requires_grad_()
     U.requires_grad_()
@@ -63,10 +83,7 @@ def torch_eager(W, U, X, y, lr):
     def step(steps):
         for _ in range(steps):
             optimizer.zero_grad()
-            queries = torch.einsum("nta,hab->nhtb", X, W)
-            A = torch.softmax(torch.einsum("nhtb,njb->nhtj", queries, X), dim=-1)
-            outputs = torch.einsum("nhtj,njd->nhtd", A, X)
-            logits = torch.einsum("nhtd,htd->n", outputs, U) / len(W) ** 0.5
+            logits = logits_of(W, U, X) / len(W) ** 0.5
             softplus(-y * logits, threshold=1e4).mean().backward()
             optimizer.step()
 
@@ -114,5 +131,7 @@ def jax_scan(W, U, X, y, lr):
     return Stepper(step, lambda: tuple(np.asarray(a) for a in theta))
 
 
-COMPETITORS = {"mhalib": mhalib_train, "mhalib formula": mhalib_formula, "torch eager": torch_eager,
+COMPETITORS = {"mhalib": mhalib_train, "mhalib formula": mhalib_formula,
+               "torch eager": partial(torch_eager, einsum_of_the_formula),
+               "torch pairs": partial(torch_eager, einsum_in_pairs),
                "torch ordered": torch_ordered, "jax scan": jax_scan}

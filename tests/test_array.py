@@ -29,6 +29,7 @@ CALLS = {
     "maximum": lambda xp, a: xp.maximum(a, xp.zeros_like(a) + 1),
     "multiply": lambda xp, a: xp.multiply(a, a),
     "new_empty": lambda xp, a: xp.zeros_like(xp.new_empty((2, 5), a)),
+    "new_ones": lambda xp, a: xp.new_ones((2, 5), a),
     "norm": lambda xp, a: xp.norm(a, axis=1),
     "softplus": lambda xp, a: xp.softplus(a),
     "sqrt": lambda xp, a: xp.sqrt(a),
@@ -55,7 +56,7 @@ def test_every_permitted_function_is_compared():
 
 @both
 def test_namespace_offers_the_list_and_no_more(array):
-    adapted = {"amax", "ascontiguousarray", "einsum", "new_empty", "norm", "softplus", "log_max"}
+    adapted = {"amax", "ascontiguousarray", "einsum", "new_empty", "new_ones", "norm", "softplus", "log_max"}
     assert set(vars(_array.namespace(array))) == set(_array.PERMITTED) | adapted
 
 

@@ -25,6 +25,7 @@ class MultiHeadWorkspace(Workspace):
         super().__init__(model, X, y)
         (self.n, self.T, self.d), self.H = X.shape, model.sizes[0]
         self.xp = namespace(X)
+        self.share = y / (self.n * self.H ** 0.5)  # turns a slope ℓ′(z_i) into g_i = ∂L/∂(√H Φ_i)
         self.grad = self.xp.new_empty((self.d, self.H * (self.d + self.T)), X)
         self.blocks = self._blocks()
 
@@ -49,16 +50,17 @@ class MultiHeadWorkspace(Workspace):
 
     def logits(self, theta):
         """Φ (n,)."""
-        return sum(block.forward(theta).sum(axis=(1, 2)) for block in self.blocks) * self.H ** -0.5
+        first, *others = (block.forward(theta) for block in self.blocks)
+        return sum(others, start=first) * self.H ** -0.5
 
     def loss_and_grad(self, theta):
         """Mean logistic loss and its gradient in the form of θ; the gradient is overwritten by the next call."""
         z = self.y * self.logits(theta)
         values = logistic(z)
-        g = self.y * logistic.slope(z, values) * (1 / (self.n * self.H ** 0.5))
+        g = self.share * logistic.slope(z, values)
         for block in self.blocks:
             block.backward(g, self.grad)
-        return values.mean(), self.grad
+        return values.sum() / self.n, self.grad
 
     def summary(self, theta, relevant=None):
         """Loss, accuracy and attention score, as in ``Workspace.summary``, from one forward pass."""
@@ -78,8 +80,7 @@ class _Batch:
         self.X, self.X_t = xp.ascontiguousarray(X), xp.ascontiguousarray(X.mT)
         self.flat = self.X.reshape(n * T, d)
         self.flat_t = xp.ascontiguousarray(self.flat.mT)
-        self.ones = xp.new_empty((1, T), X)
-        self.ones[:] = 1
+        self.ones = xp.new_ones((1, T), X)
         self.R, self.EP = xp.new_empty((n * T * heads * d,), X), xp.new_empty((n * T * heads * T,), X)
 
 
@@ -94,12 +95,13 @@ class _Heads:
         keys, sums = ([self.xp.new_empty((n, rows, H * T), batch.X) for _ in range(2)] for rows in (T, 1))
         self.E, self.P = keys  # E: scores, then their exponentials, then the weights times g
         self.total, self.v = sums
+        self.v_rows, self.ones = self.v.reshape(n, H * T), self.xp.new_ones((H * T,), batch.X)
         # The same memory as matrices (n T, H T), and per example with a row for each key and head.
         self.E_flat, self.P_flat = self.E.reshape(n * T, H * T), self.P.reshape(n * T, H * T)
         self.R_rows, self.E_rows, self.P_rows = (a.reshape(n, T * H, -1) for a in (self.R, self.E, self.P))
 
     def forward(self, theta):
-        """v (n, 1, H T): what each query reads; leaves exp(scores), their sums over keys, and P in the buffers."""
+        """Σ_h,t of what the queries read (n,); leaves exp(scores), their sums over keys, P and v in the buffers."""
         xp, batch = self.xp, self.batch
         xp.matmul(batch.flat, theta[:, self.columns_W], out=self.R)
         xp.matmul(self.R_rows, batch.X_t, out=self.E_rows)
@@ -111,7 +113,7 @@ class _Heads:
         xp.matmul(batch.ones, self.E, out=self.total)
         xp.matmul(batch.ones, self.EP, out=self.v)
         self.v /= self.total
-        return self.v
+        return self.v_rows @ self.ones
 
     def _keep_in_range(self, S):
         # Softmax ignores a shift of a query's scores, and most steps need none. Half of the dtype's exponents are
