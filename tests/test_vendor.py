@@ -43,8 +43,8 @@ def test_an_unlisted_file_is_found(copy):
 
 def test_the_manifest_is_that_of_the_command():
     for package, entry in zip(vendor.PACKAGES, MANIFEST, strict=True):
-        assert (package.name, package.version, package.licence) == tuple(
-            entry[key] for key in ("name", "version", "licence")
+        assert (package.name, package.version, package.license) == tuple(
+            entry[key] for key in ("name", "version", "license")
         )
 
 
@@ -54,8 +54,8 @@ def test_the_pages_widget_code_is_that_of_the_installed_package(name):
     assert entry["version"] == metadata.version(name)
 
 
-def test_every_package_has_its_licence_text():
-    texts = {path.name for path in (vendor.VENDOR / "licences").glob("*.txt")}
+def test_every_package_has_its_license_text():
+    texts = {path.name for path in (vendor.VENDOR / "licenses").glob("*.txt")}
     assert texts >= {f"{name}.txt" for name in ("mathjax", "requirejs", "jupyter-widgets", "anywidget", "fontawesome")}
 
 

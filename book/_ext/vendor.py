@@ -16,7 +16,7 @@ from importlib import metadata
 from pathlib import Path
 
 VENDOR = Path(__file__).parents[1] / "_static" / "vendor"
-KEPT = {"manifest.json", "paths.js", "licences/requirejs.txt"}  # written here, not fetched
+KEPT = {"manifest.json", "paths.js", "licenses/requirejs.txt"}  # written here, not fetched
 SOURCE_MAP = re.compile(rb"^//# sourceMappingURL=.*\n?", re.MULTILINE)
 
 
@@ -26,7 +26,7 @@ class Package:
 
     name: str
     version: str
-    licence: str
+    license: str
     registry: str
     files: dict
 
@@ -45,7 +45,7 @@ PACKAGES = [
                 f"mathjax/input/tex/extensions/{name}.js": f"package/es5/input/tex/extensions/{name}.js"
                 for name in ("boldsymbol", "braket", "cancel", "color")
             },
-            "licences/mathjax.txt": "package/LICENSE",
+            "licenses/mathjax.txt": "package/LICENSE",
         },
     ),
     Package("requirejs", "2.3.8", "MIT", "npm", {"require.js": "package/require.js"}),
@@ -57,7 +57,7 @@ PACKAGES = [
         {
             "html-manager/embed-amd.js": "package/dist/embed-amd.js",
             "html-manager/": "package/dist/*.woff2",
-            "licences/html-manager-bundled.txt": "package/dist/embed.js.LICENSE.txt",
+            "licenses/html-manager-bundled.txt": "package/dist/embed.js.LICENSE.txt",
         },
     ),
     Package(
@@ -65,15 +65,15 @@ PACKAGES = [
         "5.15.4",
         "OFL-1.1",
         "npm",
-        {"licences/fontawesome.txt": "package/LICENSE.txt"},
+        {"licenses/fontawesome.txt": "package/LICENSE.txt"},
     ),
-    Package("ipywidgets", "8.1.9", "BSD-3-Clause", "PyPI", {"licences/jupyter-widgets.txt": "*/LICENSE"}),
+    Package("ipywidgets", "8.1.9", "BSD-3-Clause", "PyPI", {"licenses/jupyter-widgets.txt": "*/LICENSE"}),
     Package(
         "anywidget",
         "0.11.0",
         "MIT",
         "PyPI",
-        {"anywidget.js": "anywidget/nbextension/index.js", "licences/anywidget.txt": "*/LICENSE"},
+        {"anywidget.js": "anywidget/nbextension/index.js", "licenses/anywidget.txt": "*/LICENSE"},
     ),
 ]
 
@@ -117,7 +117,7 @@ def fetch(package):
     return {
         "name": package.name,
         "version": package.version,
-        "licence": package.licence,
+        "license": package.license,
         "source": f"{package.registry} package {package.name} {package.version}",
         "files": {to: sha256(VENDOR / to) for to in sorted(contents)},
     }

@@ -20,15 +20,15 @@ UNDRAWN = """() => [...document.querySelectorAll(".mha-figure")]
 
 # The lowest contrast of a figure's words against what lies behind it, by WCAG's formula.
 LOWEST_CONTRAST = """() => {
-  const numbers = (colour) => colour.match(/[\\d.]+/g).map(Number);
+  const numbers = (color) => color.match(/[\\d.]+/g).map(Number);
   const linear = (c) => (c /= 255) <= 0.04045 ? c / 12.92 : ((c + 0.055) / 1.055) ** 2.4;
-  const light = (colour) => {
-    const [r, g, b] = numbers(colour).map(linear);
+  const light = (color) => {
+    const [r, g, b] = numbers(color).map(linear);
     return 0.2126 * r + 0.7152 * g + 0.0722 * b;
   };
   const behind = (node) => {
-    const colour = getComputedStyle(node).backgroundColor;
-    return colour === "rgba(0, 0, 0, 0)" && node.parentElement ? behind(node.parentElement) : light(colour);
+    const color = getComputedStyle(node).backgroundColor;
+    return color === "rgba(0, 0, 0, 0)" && node.parentElement ? behind(node.parentElement) : light(color);
   };
   const words = ".xtick text, .ytick text, .gtitle, .xtitle, .ytitle, .legendtext, .slider-label";
   return Math.min(...[...document.querySelectorAll(".mha-figure :is(" + words + ")")].map((word) => {
