@@ -61,7 +61,7 @@ def einsum_of_the_formula(W, U, X):
 
 
 def einsum_in_pairs(W, U, X):
-    """The same logits, each einsum with two operands, in the order that costs least."""
+    """The same logits, each einsum with two operands, in the order of the forward pass."""
     import torch
 
     queries = torch.einsum("nta,hab->nhtb", X, W)
