@@ -6,7 +6,7 @@ The package behind the book *How Attention Learns*. Start with ``mha.data.tokeni
 
 from importlib import import_module
 
-from mhalib import data, theory
+from mhalib import data, losses, models, theory
 from mhalib.attention import gaussian, softmax
 from mhalib.models import MultiHeadAttention
 from mhalib.optim import Adam, GradientDescent, Momentum
@@ -14,8 +14,8 @@ from mhalib.theory.ledger import ledger
 from mhalib.training import Path, train
 
 __version__ = "0.1.0"
-__all__ = ["Adam", "GradientDescent", "Momentum", "MultiHeadAttention", "Path", "data", "gaussian", "ledger", "plots",
-           "softmax", "theory", "train"]
+__all__ = ["Adam", "GradientDescent", "Momentum", "MultiHeadAttention", "Path", "data", "gaussian", "ledger", "losses",
+           "models", "plots", "softmax", "theory", "train"]
 
 
 def __getattr__(name):
@@ -23,3 +23,7 @@ def __getattr__(name):
     if name == "plots":
         return import_module("mhalib.plots")
     raise AttributeError(f"module 'mhalib' has no attribute {name!r}")
+
+
+def __dir__():
+    return sorted(__all__)

@@ -2,14 +2,14 @@
 
 import warnings
 from collections.abc import Iterable
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 import numpy as np
 
 from mhalib._array import as_like
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False, repr=False)
 class Path:
     """What a training run left behind, at the recorded steps.
 
@@ -20,8 +20,8 @@ class Path:
     """
 
     steps: np.ndarray
-    models: tuple = field(repr=False)
-    curves: dict = field(repr=False)
+    models: tuple
+    curves: dict
     stopped: str | None = None
 
     def __getattr__(self, name):
@@ -29,6 +29,12 @@ class Path:
         if name in curves:
             return curves[name]
         raise AttributeError(f"this Path has no curve {name!r}; it recorded {', '.join(sorted(curves))}")
+
+    def __repr__(self):
+        if not len(self):
+            return f"Path(nothing recorded, stopped={self.stopped!r})"
+        losses = f"loss {self.loss[0]:.3g} at step {self.steps[0]} → {self.loss[-1]:.3g} at step {self.steps[-1]}"
+        return f"Path({len(self)} recorded steps, {losses}" + (f", stopped={self.stopped!r})" if self.stopped else ")")
 
     def __len__(self):
         return len(self.models)

@@ -217,3 +217,10 @@ def test_digits_are_seeded():
     first, again, other = (mha.data.digits(n=20, seed=seed) for seed in (1, 1, 2))
     assert_close(first.X, again.X, 0)
     assert abs(first.X - other.X).max() > 0
+
+
+def test_a_dataset_shows_sizes_and_source():
+    data = mha.data.tokenized_mixture(n=7, seed=3)
+    ones = int((data.y == 1).sum())
+    assert repr(data) == f"Dataset(n=7, T=10, d=8, {ones} labeled +1, from Mixture, float64)"
+    assert "from arrays" in repr(mha.data.from_arrays(data.X, data.y))

@@ -235,3 +235,14 @@ def test_digits_are_learned_and_generalize():
     path = mha.train(model, digits, mha.Adam(0.02), steps=150, test=digits.fresh(), record=3)
     assert path.accuracy[-1] > 0.97
     assert path.test_accuracy[-1] > 0.9
+
+
+def test_a_path_shows_its_ends():
+    path = mha.train(START, DATA, mha.GradientDescent(0.1), steps=5)
+    words = f"Path(6 recorded steps, loss {path.loss[0]:.3g} at step 0 → {path.loss[-1]:.3g} at step 5)"
+    assert repr(path) == words
+
+
+def test_a_path_survives_pickling():
+    path = mha.train(START, DATA, mha.GradientDescent(0.1), steps=5)
+    assert_close(pickle.loads(pickle.dumps(path)).loss, path.loss, 1e-15)

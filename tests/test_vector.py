@@ -133,3 +133,7 @@ def test_arrays_are_named_in_order():
     model = mha.MultiHeadAttention.zeros(1, 2, 3)
     assert list(model.arrays()) == ["W", "U"]
     assert model.sizes == (1, 2, 3)
+
+
+def test_a_model_shows_its_shapes_not_its_numbers():
+    assert repr(mha.MultiHeadAttention.zeros(2, 4, 3)) == "MultiHeadAttention(W (2, 3, 3), U (2, 4, 3), float64)"

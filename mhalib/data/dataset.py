@@ -8,7 +8,7 @@ import numpy as np
 from mhalib._array import as_like, is_array, require, require_labels
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Dataset:
     """Labelled token sequences: X (n, T, d), y (n,) in {−1, +1}, and what is known about where they came from.
 
@@ -23,6 +23,11 @@ class Dataset:
 
     def __len__(self):
         return self.X.shape[0]
+
+    def __repr__(self):
+        n, T, d = self.X.shape
+        source = "arrays" if self.truth is None else type(self.truth).__name__
+        return f"Dataset(n={n}, T={T}, d={d}, {int((self.y > 0).sum())} labeled +1, from {source}, {self.X.dtype})"
 
     def fresh(self, n=None, seed=1):
         """n new samples from the same source (same patterns, new draws), for testing: none is a training sample.

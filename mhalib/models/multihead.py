@@ -11,7 +11,7 @@ from mhalib.models.multihead_workspace import MultiHeadWorkspace
 from mhalib.models.vector import Vector
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class MultiHeadAttention(Vector):
     r"""H softmax attention heads that read T tokens and vote on a label.
 

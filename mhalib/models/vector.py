@@ -23,6 +23,11 @@ class Vector:
         named = {f.name: getattr(self, f.name) for f in fields(self)}
         return {name: value for name, value in named.items() if is_array(value)}
 
+    def __repr__(self):
+        arrays = self.arrays()
+        shapes = ", ".join(f"{name} {tuple(a.shape)}" for name, a in arrays.items())
+        return f"{type(self).__name__}({shapes}, {next(iter(arrays.values())).dtype})"
+
     def map(self, function):
         """The same model with ``function`` applied to every array: ``model.map(torch.as_tensor)``."""
         return self._with({name: function(a) for name, a in self.arrays().items()})
