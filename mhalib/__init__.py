@@ -5,6 +5,7 @@ The package behind the book *How Attention Learns*. Start with ``mha.data.tokeni
 """
 
 from importlib import import_module
+from typing import TYPE_CHECKING
 
 from mhalib import data, losses, models, theory
 from mhalib.attention import gaussian, softmax
@@ -12,6 +13,9 @@ from mhalib.models import MultiHeadAttention
 from mhalib.optim import Adam, GradientDescent, Momentum
 from mhalib.theory.ledger import ledger
 from mhalib.training import Path, train
+
+if TYPE_CHECKING:
+    from mhalib import plots
 
 __version__ = "0.1.0"
 __all__ = ["Adam", "GradientDescent", "Momentum", "MultiHeadAttention", "Path", "data", "gaussian", "ledger", "losses",
@@ -21,9 +25,12 @@ __all__ = ["Adam", "GradientDescent", "Momentum", "MultiHeadAttention", "Path", 
 def __getattr__(name):
     # Figures need plotly, which takes longer to import than everything else together.
     if name == "plots":
-        return import_module("mhalib.plots")
+        try:
+            return import_module("mhalib.plots")
+        except ModuleNotFoundError as error:
+            raise ImportError("mhalib.plots draws with plotly: pip install plotly") from error
     raise AttributeError(f"module 'mhalib' has no attribute {name!r}")
 
 
 def __dir__():
-    return sorted(__all__)
+    return sorted({*globals(), *__all__})

@@ -154,11 +154,24 @@ def require_labels(y, X):
     ValueError
         if its shape is not (n,) or an entry is neither −1 nor +1.
     """
+    _kind("X", X)
     require("y", y, (len(X),))
     require_same_dtype(y=y, X=X)
     if not getattr(y, "is_meta", False) and not bool((abs(y) == 1).all()):
         found = ", ".join(f"{value:g}" for value in sorted(set(to_numpy(y).tolist()))[:5])
         raise ValueError(f"y: expected labels −1 and +1, got {found}; for labels 0/1 use 2 * y − 1")
+
+
+def require_seed(seed):
+    """Check that a seed is a whole number ≥ 0.
+
+    Raises
+    ------
+    ValueError
+        if it is not: results without a seed could not be repeated.
+    """
+    if isinstance(seed, bool) or not isinstance(seed, (int, np.integer)) or seed < 0:
+        raise ValueError(f"seed: expected a whole number ≥ 0, got {seed!r}")
 
 
 def require_count(**counts):

@@ -21,7 +21,7 @@ def figure_html(figure):
     layout = {key: value for key, value in figure["layout"].items() if key != "title"}
     drawing = plotly.io.to_html(
         {**figure, "layout": layout},
-        config={"displaylogo": False, "responsive": True},
+        config={"displayModeBar": False, "responsive": True},  # its buttons cover legends, and one uploads the data
         auto_play=False,  # frames wait for the reader's hand
         include_plotlyjs=False,
         include_mathjax=False,

@@ -2,7 +2,8 @@
 
 A rule is a frozen dataclass with two methods: ``start(theta)`` gives the state before the first step, and
 ``step(theta, grad, state, k)`` gives the parameters and the state after step k = 0, 1, 2, …
-Everywhere ``lr`` is a positive number or a function of k that returns one.
+Everywhere ``lr`` is a positive number, or a function of k that returns a number ≥ 0. A gradient may be overwritten by
+the next one: a rule that wants to keep it keeps a copy, for example ``1.0 * grad``.
 """
 
 from collections.abc import Callable

@@ -38,8 +38,8 @@ def curves(x, named, xlabel="step", ylabel="", log_x=False, log_y=True, title=No
                            line={"color": COLORS[k % 6], "dash": DASHES[k % 6]})
     figure.update_xaxes(title=xlabel, type="log" if log_x else "linear")
     figure.update_yaxes(title=ylabel, type="log" if log_y else "linear", exponentformat="power")
-    return finish(figure, alt or "; ".join(_in_words(name, line.y) for name, line in
-                                           zip(named, figure.data, strict=True)) + ".", title)
+    words = "; ".join(_in_words(name, line.y) for name, line in zip(named, figure.data, strict=True))
+    return finish(figure, alt or f"{title + ': ' if title else ''}over {xlabel}, {words}.", title)
 
 
 def _drawable(values, log):
@@ -73,8 +73,9 @@ def training(path, title=None, alt=None):
     figure.update_xaxes(title="step", type="log", exponentformat="power", dtick=1)
     figure.update_yaxes(type="log", exponentformat="power", col=1)
     figure.update_yaxes(range=[0, 1.03], col=2)
-    words = "; ".join(_in_words(*line) for line in (left | right).items())
-    return finish(figure, alt or f"Training curves over {path.steps[-1]} steps: {words}.", title)
+    drawn = path.steps > 0  # step 0 has no place on a log axis
+    words = "; ".join(_in_words(name, values[drawn]) for name, values in (left | right).items())
+    return finish(figure, alt or f"{title or 'Training'}: from step 1 to {path.steps[-1]}, {words}.", title)
 
 
 def _present(path, names):
@@ -100,8 +101,9 @@ def attention(A, relevant=None, title=None, alt=None):
     figure = matrix(A, "key token", "query token", title, alt, colorbar="weight")
     figure.update_traces(zmin=0, zmax=1)
     figure.update_xaxes(tickvals=list(range(len(A))), ticktext=[f"{j}★" if m else str(j) for j, m in enumerate(marked)])
-    share = "" if relevant is None else (f" The relevant tokens {', '.join(map(str, np.flatnonzero(marked)))} receive "
-                                         f"{A[:, marked].sum(axis=1).mean():.0%} of the weight on average.")
+    share = ""
+    if marked.any():
+        share = f" On average {A[:, marked].sum(axis=1).mean():.0%} of the weight is on {_marked(marked)}."
     words = f"Attention weights of {len(A)} queries on {len(A)} keys, the largest {A.max():.2f}.{share}"
     return finish(figure, alt or words, title)
 
@@ -113,8 +115,13 @@ def tokens(X, relevant=None, title=None, alt=None):
     figure.update_yaxes(tickvals=list(range(len(X))), ticktext=[f"{t}★" if m else str(t) for t, m in enumerate(marked)])
     words = f"A sample of {len(X)} tokens in {len(X[0])} coordinates"
     if marked.any():
-        words += f"; the relevant tokens are {', '.join(map(str, np.flatnonzero(marked)))}"
+        words += f", with {_marked(marked)}"
     return finish(figure, alt or words + ".", title)
+
+
+def _marked(marked):
+    numbers = [str(t) for t in np.flatnonzero(marked)]
+    return f"the relevant token {numbers[0]}" if len(numbers) == 1 else f"the relevant tokens {', '.join(numbers)}"
 
 
 def images(X, names, title=None, alt=None):
@@ -143,8 +150,8 @@ def slider(figures, label, start=None):
     figure.update_layout(sliders=[{"active": values.index(start), "steps": steps, "pad": {"t": 60},
                                    "currentvalue": {"prefix": f"{label} = "}}], legend={"y": 1.12, "yanchor": "bottom"})
     _cover_all_frames(figure)
-    words = "; ".join(f"at {label} = {value}: {each.layout.meta['alt'].rstrip('.')}" for value, each in figures.items())
-    return finish_slider(figure, f"Slider over {label}. {words}.")
+    ends = " ".join(f"At {label} = {value}: {figures[value].layout.meta['alt']}" for value in (values[0], values[-1]))
+    return finish_slider(figure, f"Slider over {label} with the values {', '.join(map(str, values))}. {ends}")
 
 
 def finish_slider(figure, alt):

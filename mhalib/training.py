@@ -3,6 +3,7 @@
 import warnings
 from collections.abc import Iterable
 from dataclasses import dataclass
+from numbers import Real
 
 import numpy as np
 
@@ -13,10 +14,10 @@ from mhalib._array import as_like
 class Path:
     """What a training run left behind, at the recorded steps.
 
-    ``path.steps`` are the recorded steps 0 … K (K the last), and every curve is an array of the same length:
-    ``loss``, ``accuracy``, ``grad_norm``, ``norm_W`` = (1/H) Σ‖W_h‖ and ``norm_U`` = H^{−1/2} Σ‖U_h‖, and where the
-    data allow it ``attention_score``, ``test_loss``, ``test_accuracy``. ``path[k]`` is the model at
-    the k-th recorded step, ``path[-1]`` the last. ``stopped`` says why a run ended early, else it is None.
+    ``path.steps`` are the recorded steps in order; 0 and the last are among them unless you chose others. Every curve
+    is an array of the same length: ``loss``, ``accuracy``, ``grad_norm``, ``norm_W`` = (1/H) Σ‖W_h‖ and ``norm_U`` =
+    H^{−1/2} Σ‖U_h‖, and where the data allow it ``attention_score``, ``test_loss``, ``test_accuracy``. ``path[k]`` is
+    the model at the k-th recorded step. ``stopped`` says why a run ended early, else it is None.
     """
 
     steps: np.ndarray
@@ -28,7 +29,10 @@ class Path:
         curves = self.__dict__.get("curves", {})
         if name in curves:
             return curves[name]
-        raise AttributeError(f"this Path has no curve {name!r}; it recorded {', '.join(sorted(curves))}")
+        raise AttributeError(f"this Path has no curve {name!r}; it recorded {', '.join(sorted(curves)) or 'nothing'}")
+
+    def __dir__(self):
+        return [*super().__dir__(), *self.curves]
 
     def __repr__(self):
         if not len(self):
@@ -50,7 +54,8 @@ def train(model, data, optimizer, steps, *, test=None, record=200):
     ----------
     model : the starting point, for example ``MultiHeadAttention.zeros(H, T, d)``
     data : a ``Dataset``; its arrays decide between numpy and torch
-    optimizer : ``GradientDescent``, ``Momentum``, ``Adam``, or any object with ``start`` and ``step``
+    optimizer : ``GradientDescent``, ``Momentum``, ``Adam``, or any object with ``start`` and ``step``. A rule of your
+        own sees parameters that have ``+ − * / **`` and nothing else, and a gradient that the next step overwrites
     steps : how many updates, ≥ 0
     test : a second ``Dataset``, evaluated at the recorded steps only
     record : at most how many steps to record (half of them evenly, half geometrically spaced; the first and the last
@@ -59,7 +64,7 @@ def train(model, data, optimizer, steps, *, test=None, record=200):
     Returns
     -------
     Path
-        If the loss stops being finite, the path up to that step, with the reason in ``path.stopped``; a
+        If the loss stops being finite, the path up to the step before, with the reason in ``path.stopped``; a
         ``RuntimeWarning`` says the same.
 
     Raises
@@ -67,32 +72,40 @@ def train(model, data, optimizer, steps, *, test=None, record=200):
     ValueError, TypeError
         if sizes, labels, libraries or dtypes do not fit, before any step is taken.
     """
-    _require_parts(optimizer, data=data, **({} if test is None else {"test": test}))
+    _require_parts(model, optimizer, data=data, **({} if test is None else {"test": test}))
     recorder = _Recorder(model, data, test)
     recorded = set(_recorded_steps(steps, record))
-    workspace, theta, stopped = recorder.train_space, recorder.train_space.pack(model), None
+    workspace, stopped = recorder.train_space, None
+    theta = before = workspace.pack(model)
     state = optimizer.start(theta)
     with np.errstate(over="ignore", invalid="ignore", divide="ignore"):
         for k in range(steps + 1):
             loss, grad = workspace.loss_and_grad(theta)
             if not np.isfinite(float(loss)):
+                if k and k - 1 not in recorded:  # keep the last step that was finite
+                    recorder.add(k - 1, before, workspace.loss_and_grad(before)[1])
                 stopped = _reason(k, optimizer, recorder)
                 break
             if k in recorded:
                 recorder.add(k, theta, grad)
             if k < steps:
+                before = theta
                 theta, state = optimizer.step(theta, grad, state, k)
     if stopped:
         warnings.warn(stopped, RuntimeWarning, stacklevel=2)
     return recorder.path(stopped)
 
 
-def _require_parts(optimizer, **datasets):
+def _require_parts(model, optimizer, **datasets):
+    if not hasattr(model, "workspace"):
+        raise TypeError("model: expected a model such as MultiHeadAttention.zeros(H, T, d), "
+                        f"got {type(model).__name__}")
     for name, data in datasets.items():
         if not (hasattr(data, "X") and hasattr(data, "y")):
             raise TypeError(f"{name}: expected a Dataset, got {type(data).__name__}; "
                             "mhalib.data.from_arrays(X, y) makes one from arrays")
-    if not (hasattr(optimizer, "start") and hasattr(optimizer, "step")):
+    is_rule = hasattr(optimizer, "start") and hasattr(optimizer, "step") and not isinstance(optimizer, type)
+    if not is_rule:
         raise TypeError(f"optimizer: expected an update rule such as GradientDescent(lr=0.1), got {optimizer!r}")
 
 
@@ -100,9 +113,10 @@ def _recorded_steps(steps, record):
     if isinstance(steps, bool) or not isinstance(steps, (int, np.integer)) or steps < 0:
         raise ValueError(f"steps: expected a whole number ≥ 0, got {steps!r}")
     if isinstance(record, Iterable):
-        outside = [k for k in record if not 0 <= k <= steps or k != int(k)]
-        if outside:
-            raise ValueError(f"record: expected whole numbers between 0 and {steps}, got {outside[:5]}")
+        record = list(record)
+        outside = [k for k in record if not isinstance(k, Real) or not 0 <= k <= steps or k != int(k)]
+        if outside or not record:
+            raise ValueError(f"record: expected whole numbers between 0 and {steps}, got {outside[:5] or 'none'}")
         return [int(k) for k in record]
     if isinstance(record, bool) or not isinstance(record, (int, np.integer)):
         raise TypeError(f"record: expected how many steps to record, or a list of them, got {record!r}")
@@ -117,12 +131,19 @@ def _recorded_steps(steps, record):
 def _reason(k, optimizer, recorder):
     if k == 0:
         return "The loss is not finite at the start (step 0): the model's parameters or the data are too large."
-    last = f"the last recorded loss was {recorder.rows[-1]['loss']:.3g}" if recorder.rows else "nothing was recorded"
     lr = getattr(optimizer, "lr", None)
-    rate = "" if lr is None else f" with lr = {lr(k - 1) if callable(lr) else lr:.3g}"
-    return (f"The loss stopped being finite at step {k} of {type(optimizer).__name__}{rate}; {last}. Most likely the "
-            "step size is too large: above 2 / λ_max of the Hessian a step overshoots, and the next one more. "
-            "Try a smaller lr.")
+    lr = lr(k - 1) if callable(lr) else lr
+    rate = f" with lr = {lr:.3g}" if isinstance(lr, Real) else ""
+    return (f"The loss stopped being finite at step {k} of {type(optimizer).__name__}{rate}; the last finite loss was "
+            f"{recorder.rows[-1]['loss']:.3g}. Most likely the step size is too large: above 2 / λ_max of the Hessian "
+            "a step overshoots, and the next one more. Try a smaller lr.")
+
+
+def _test_space(model, test):
+    try:
+        return model.workspace(test.X, test.y)
+    except (TypeError, ValueError) as error:
+        raise type(error)(f"test: {error}") from None
 
 
 class _Recorder:
@@ -130,7 +151,7 @@ class _Recorder:
 
     def __init__(self, model, data, test):
         self.train_space = model.workspace(data.X, data.y)
-        self.test_space = None if test is None else model.workspace(test.X, test.y)
+        self.test_space = None if test is None else _test_space(model, test)
         relevant = getattr(data, "relevant", None)
         self.relevant = None if relevant is None else as_like(relevant, data.X)
         self.steps, self.models, self.rows = [], [], []

@@ -46,7 +46,8 @@ SETUP = """\
 import sys
 
 if "google.colab" in sys.modules:  # {reason}
-    %pip install --quiet --no-deps "git+{address}\""""
+    %pip install --quiet --no-deps "git+{address}"
+    %load_ext mhalib.notebook  # your numbers may differ from the book's: skip its assertions"""
 
 
 # --- every notebook -----------------------------------------------------------------------------------------

@@ -150,3 +150,13 @@ def test_every_statement_but_a_definition_is_a_row_of_the_ledger():
     kinds = {"prf:theorem", "prf:lemma", "prf:proposition", "prf:corollary"}
     stated = {option(body, "label") for path in CHAPTERS for kind, _, body in directives(read(path)) if kind in kinds}
     assert stated == registered
+
+
+def test_a_statement_has_one_title():
+    from mhalib import ledger
+
+    for statement in ledger:
+        found = directives(read(ROOT / "book" / f"{statement.chapter}.ipynb"))
+        titles = {option(body, "label"): title for kind, title, body in found if kind.startswith("prf:")}
+        plain = titles[statement.id].replace(r"\sqrt ", "√").replace("$", "")
+        assert plain == statement.title

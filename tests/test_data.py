@@ -224,3 +224,13 @@ def test_a_dataset_shows_sizes_and_source():
     ones = int((data.y == 1).sum())
     assert repr(data) == f"Dataset(n=7, T=10, d=8, {ones} labeled +1, from Mixture, float64)"
     assert "from arrays" in repr(mha.data.from_arrays(data.X, data.y))
+
+
+def test_fresh_draws_as_many_as_there_are():
+    assert len(mha.data.tokenized_mixture(n=7).fresh()) == 7
+
+
+def test_two_mixtures_share_no_fresh_draw():
+    first, second = (mha.data.tokenized_mixture(n=50, seed=seed).fresh(50) for seed in (0, 7))
+    assert (first.y != second.y).any()
+    assert (first.relevant != second.relevant).any()

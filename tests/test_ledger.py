@@ -162,3 +162,23 @@ def test_along_checks_every_recorded_model():
     assert_close(result.rhs, [check.rhs for check in checks], 0)
     assert_close(result.slack, [check.slack for check in checks], 1e-15)
     assert result.statement == checks[0].statement
+
+
+def test_a_bound_that_is_not_finite_is_never_hidden():
+    makes = (lambda: {"rhs": 1.0}, lambda: {"rhs": float("inf")}, lambda: {"rhs": float("nan")})
+    for order in (makes, makes[::-1]):
+        statement = Statement(id="x", title="", source="", mark="ours", chapter="", assumptions="",
+                              function=lambda rhs: Check(0.5, rhs, "x"), random=lambda seed: {"rhs": 1.0},
+                              extremal=order)
+        assert not statement.check(0).holds
+
+
+def test_a_check_is_true_when_it_holds():
+    assert Check(1.0, 2.0, "x")
+    assert not Check(2.0, 1.0, "x")
+
+
+def test_the_ledger_knows_its_ids():
+    assert "prop-1-hessian" in mha.ledger
+    assert "prop-7" not in mha.ledger
+    assert "prop-1-hessian" in repr(mha.ledger)

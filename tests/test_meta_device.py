@@ -30,10 +30,10 @@ FORMULAS |= {
     "hvp": lambda m, X, y, V: m.hvp(X, y, V),
     "logit_hessian": lambda m, X, y, V: m.logit_hessian(X),
     "hessian": lambda m, X, y, V: m.hessian(X, y),
+    "hessian_parts": lambda m, X, y, V: list(m.hessian_parts(X, y)),
     "ravel": lambda m, X, y, V: m.ravel(),
     "unravel": lambda m, X, y, V: m.unravel(V.ravel()),
     "arithmetic": lambda m, X, y, V: (m - 0.1 * V) * V / (V * V + 1) ** 0.5,
-    "dot": lambda m, X, y, V: m.dot(V),
 }
 formulas = pytest.mark.parametrize("formula", FORMULAS.values(), ids=FORMULAS)
 

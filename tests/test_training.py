@@ -160,22 +160,23 @@ def test_a_diverging_run_stops_at_the_first_loss_that_is_not_finite(lr):
     assert path.steps.tolist() == list(range(first))
     assert_close(path.loss / losses[:first], np.ones(first), 1e-9)
     assert np.isfinite(path.loss).all()
-    assert f"last recorded loss was {path.loss[-1]:.3g}" in path.stopped
+    assert f"last finite loss was {path.loss[-1]:.3g}" in path.stopped
     assert "smaller lr" in path.stopped
 
 
-def test_divergence_before_the_first_record_says_so():
-    with pytest.warns(RuntimeWarning, match="nothing was recorded"):
+def test_a_diverging_run_keeps_its_last_finite_step():
+    with pytest.warns(RuntimeWarning, match="stopped being finite at step 2"):
         path = mha.train(START, HOPELESS, mha.GradientDescent(1e308), steps=100, record=[50])
-    assert len(path) == 0
-    with pytest.raises(AttributeError, match="no curve 'loss'"):
-        _ = path.loss
+    assert path.steps.tolist() == [1]
+    assert_close(path.loss[0] / path[0].loss(HOPELESS.X, HOPELESS.y), 1.0, 1e-12)
 
 
 def test_a_start_that_is_not_finite_says_so():
     with pytest.warns(RuntimeWarning, match=r"not finite at the start \(step 0\)"):
         path = mha.train(1e308 * START, DATA, mha.GradientDescent(0.1), steps=5)
     assert len(path) == 0
+    with pytest.raises(AttributeError, match="it recorded nothing"):
+        _ = path.loss
 
 
 def test_a_run_that_converges_warns_of_nothing():
@@ -246,3 +247,8 @@ def test_a_path_shows_its_ends():
 def test_a_path_survives_pickling():
     path = mha.train(START, DATA, mha.GradientDescent(0.1), steps=5)
     assert_close(pickle.loads(pickle.dumps(path)).loss, path.loss, 1e-15)
+
+
+def test_steps_to_record_may_come_from_an_iterator():
+    path = mha.train(START, DATA, mha.GradientDescent(0.1), steps=20, record=(k for k in (20, 0, 10)))
+    assert path.steps.tolist() == [0, 10, 20]

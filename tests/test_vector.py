@@ -137,3 +137,27 @@ def test_arrays_are_named_in_order():
 
 def test_a_model_shows_its_shapes_not_its_numbers():
     assert repr(mha.MultiHeadAttention.zeros(2, 4, 3)) == "MultiHeadAttention(W (2, 3, 3), U (2, 4, 3), float64)"
+
+
+def test_inner_products_are_numbers_in_either_library():
+    u, v = problem(seed=1).model, problem(seed=2).model
+    w = u.map(torch.tensor)
+    assert isinstance(u.dot(v), float)
+    assert isinstance(w.dot(w), float)
+    assert_close(w.dot(v.map(torch.tensor)), u.dot(v), 1e-14, u.norm() * v.norm())
+    assert_close((w.dot(w) * w).W.numpy(), u.dot(u) * u.W, 1e-14)
+
+
+def test_a_model_scales_by_a_0d_array():
+    u = problem(seed=1).model
+    assert_close((u * np.array(0.5)).W, 0.5 * u.W, 1e-15)
+    assert_close((np.array(0.5) * u).W, 0.5 * u.W, 1e-15)
+    assert_close((u.map(torch.tensor) * torch.tensor(0.5)).W.numpy(), 0.5 * u.W, 1e-15)
+
+
+def test_a_vector_gives_a_model_its_own_arrays():
+    model = problem(H=1).model
+    vector = model.ravel()
+    same = model.unravel(vector)
+    vector[:] = 9
+    assert_close(same.W, model.W, 1e-15)

@@ -43,12 +43,30 @@
     for (const figure of figures()) Plotly.relayout(figure, layoutColors(figure, colors));
   };
 
+  // plotly's slider answers to the pointer alone; this one, seen while it has the focus, answers to the keyboard.
+  const addKeys = (figure) => (figure.layout.sliders ?? []).forEach((slider, i) => {
+    const input = document.createElement("input");
+    const say = () => input.setAttribute("aria-valuetext", slider.steps[input.value].label);
+    Object.assign(input, { type: "range", className: "mha-keys", min: 0, max: slider.steps.length - 1, step: 1 });
+    input.value = slider.active ?? 0;
+    input.setAttribute("aria-label", (slider.currentvalue?.prefix ?? "").replace(/[\s=]+$/, "") || "slider");
+    input.addEventListener("input", async () => {
+      say();
+      await Plotly.animate(figure, ...slider.steps[input.value].args);
+      Plotly.relayout(figure, { [`sliders[${i}].active`]: Number(input.value) });
+    });
+    figure.on("plotly_sliderchange", ({ slider: moved }) => { input.value = moved.active; say(); });
+    say();
+    figure.after(input);
+  });
+
   const fit = (box) => {
     for (const figure of figures()) if (box.contains(figure)) Plotly.Plots.resize(figure);
   };
 
   document.addEventListener("DOMContentLoaded", () => {
     paint();
+    figures().forEach(addKeys);
     new MutationObserver(paint).observe(document.documentElement, { attributeFilter: ["data-theme"] });
   });
   // A figure drawn while its box was closed has no size; "toggle" doesn't bubble, hence the capture.

@@ -10,7 +10,7 @@ from mhalib._array import as_like, is_array, require, require_labels
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Dataset:
-    """Labelled token sequences: X (n, T, d), y (n,) in {−1, +1}, and what is known about where they came from.
+    """Labeled token sequences: X (n, T, d), y (n,) in {−1, +1}, and what is known about where they came from.
 
     ``relevant`` (n, T) marks the tokens that carry the label, where that is known. ``truth`` is the object that made
     the data; it can draw ``fresh`` samples.
@@ -30,9 +30,9 @@ class Dataset:
         return f"Dataset(n={n}, T={T}, d={d}, {int((self.y > 0).sum())} labeled +1, from {source}, {self.X.dtype})"
 
     def fresh(self, n=None, seed=1):
-        """n new samples from the same source (same patterns, new draws), for testing: none is a training sample.
+        """n samples that training has not seen, from the same source: the same patterns, new draws for each ``seed``.
 
-        Of real data the source is finite: n defaults to all images that were held out.
+        n defaults to as many as this dataset has; of real data, whose source is finite, to all that were held out.
 
         Raises
         ------
@@ -42,6 +42,7 @@ class Dataset:
         if not hasattr(self.truth, "sample"):
             raise ValueError("fresh: expected a dataset made by a generator of mhalib.data; "
                              "one made from_arrays has no source of new samples")
+        n = getattr(self.truth, "size", len(self)) if n is None else n
         drawn = self.truth.sample(n, seed)
         return replace(drawn, X=as_like(drawn.X, self.X), y=as_like(drawn.y, self.y))
 

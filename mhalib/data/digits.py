@@ -1,11 +1,11 @@
 """Real input: scikit-learn's bundled 8 × 8 handwritten digits, each image a sequence of eight rows."""
 
-from collections.abc import Collection
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
 
-from mhalib._array import require_count
+from mhalib._array import require_count, require_seed
 from mhalib.data.dataset import Dataset
 
 
@@ -17,10 +17,15 @@ class HeldOut:
     y: np.ndarray = field(repr=False)
     classes: tuple[int, int]
 
+    @property
+    def size(self):
+        """How many images are held out."""
+        return len(self.y)
+
     def sample(self, n, seed):
-        """n different held-out images in an order fixed by ``seed``; all of them if n is None."""
-        n = len(self.y) if n is None else n
+        """n different held-out images in an order fixed by ``seed``."""
         require_count(n=n)
+        require_seed(seed)
         if n > len(self.y):
             raise ValueError(f"n: expected at most the {len(self.y)} held-out images of {self.classes}, got {n}")
         chosen = np.random.default_rng([seed, 2]).permutation(len(self.y))[:n]
@@ -46,9 +51,11 @@ def digits(classes=(3, 8), n=200, seed=0):
     Source: the UCI optical recognition of handwritten digits test set, as bundled with scikit-learn
     (1,797 images, about 180 a digit).
     """
-    images, target = _bundled()
-    if not isinstance(classes, Collection) or len(set(classes)) != 2 or not set(classes) <= set(range(10)):
+    is_pair = isinstance(classes, Sequence) and len(classes) == len(set(classes)) == 2
+    if not is_pair or not set(classes) <= set(range(10)):
         raise ValueError(f"classes: expected two different digits from 0 to 9, got {classes!r}")
+    require_seed(seed)
+    images, target = _bundled()
     keep = np.isin(target, classes)
     X, y = images[keep] / 16, np.where(target[keep] == classes[1], 1.0, -1.0)
     require_count(n=n)

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from mhalib._array import require_count
+from mhalib._array import require_count, require_seed
 from mhalib.data.dataset import Dataset
 
 
@@ -35,11 +35,13 @@ class Mixture:
     T: int
     n_relevant: int
     sigma: float
+    seed: int
 
     def sample(self, n, seed):
-        """n new samples; their streams are not those of ``tokenized_mixture(seed=seed)``."""
+        """n new samples; no two mixtures, and no two seeds, share their draws."""
+        require_seed(seed)
         M, d = self.nu.shape
-        return self.assemble(draw(n, self.T, d, M, (seed, 2)))
+        return self.assemble(draw(n, self.T, d, M, (self.seed, 2, seed)))
 
     def assemble(self, draws):
         """The ``Dataset`` of given draws: X_it = μ_{y_i} on relevant tokens, ν_{j_it} + σ z_it on the others."""
@@ -91,6 +93,7 @@ def tokenized_mixture(n=100, T=10, d=8, M=4, zeta=0.1, S=2.0, sigma=0.2, seed=0)
     Source: Deora et al. 2023, data model DM1 [recalled].
     """
     require_count(n=n, T=T, d=d, M=M)
+    require_seed(seed)
     relevant = round(zeta * T) if np.isfinite(zeta) else 0
     if not 1 <= relevant <= T or abs(zeta * T - relevant) > 1e-9:
         raise ValueError(f"zeta: expected zeta * T to be a whole number between 1 and T, "
@@ -100,4 +103,4 @@ def tokenized_mixture(n=100, T=10, d=8, M=4, zeta=0.1, S=2.0, sigma=0.2, seed=0)
     if not 0 < S < np.inf or not 0 <= sigma < np.inf:
         raise ValueError(f"expected finite S > 0 and sigma ≥ 0, got S = {S} and sigma = {sigma}")
     mu, nu = patterns(M, d, S, seed)
-    return Mixture(mu, nu, T, relevant, sigma).assemble(draw(n, T, d, M, (seed, 1)))
+    return Mixture(mu, nu, T, relevant, sigma, seed).assemble(draw(n, T, d, M, (seed, 1)))

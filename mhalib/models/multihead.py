@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from mhalib._array import namespace, require, require_count, require_labels, require_same_dtype
+from mhalib._array import namespace, require, require_count, require_labels, require_same_dtype, require_seed
 from mhalib.attention import softmax
 from mhalib.losses import logistic
 from mhalib.models.multihead_workspace import MultiHeadWorkspace
@@ -54,6 +54,7 @@ class MultiHeadAttention(Vector):
     def random(cls, H, T, d, scale=1.0, seed=0, dtype=np.float64):
         """Independent N(0, scale²) entries: first all of W, then all of U, from one seeded stream."""
         require_count(H=H, T=T, d=d)
+        require_seed(seed)
         # default_rng(seed) itself is the stream that data patterns of the same seed come from: W would know them.
         rng = np.random.default_rng([seed, 3])
         W, U = rng.standard_normal((H, d, d)), rng.standard_normal((H, T, d))
@@ -150,20 +151,24 @@ class MultiHeadAttention(Vector):
         return xp.concatenate([xp.concatenate([WW, UW.mT], axis=3), xp.concatenate([UW, zero], axis=3)], axis=2)
 
     def hessian(self, X, y):
-        """Dense loss Hessian (H p, H p), p = d² + T d, in the order of ``ravel``; small sizes only.
+        """Dense loss Hessian (H p, H p), p = d² + T d, in the order of ``ravel``; small sizes only."""
+        positive, signed = self.hessian_parts(X, y)
+        return positive + signed
 
-        It is (1/n) Σ ℓ″ ∇Φ ∇Φᵀ + (1/n) Σ ℓ′ y ∇²Φ: a positive part of rank ≤ n that couples the heads,
-        and a part that is block-diagonal over heads.
+    def hessian_parts(self, X, y, loss=logistic):
+        """The two parts of ∇²L (H p, H p), for any loss of the margin.
+
+        (1/n) Σ ℓ″ ∇Φ ∇Φᵀ, positive, of rank ≤ n, couples the heads; (1/n) Σ ℓ′ y ∇²Φ is block-diagonal over heads.
         """
         z, n, H = self.margins(X, y), len(y), self.sizes[0]
         features = self.features(X)
-        hessian = (features.mT * (logistic.curvature(z) / n)) @ features
-        weight = y * logistic.slope(z) / (n * H ** 0.5)
-        blocks = namespace(X).einsum("n,nhpq->hpq", weight, self.logit_hessian(X))
-        p = blocks.shape[-1]
-        for h in range(H):
-            hessian[h * p:(h + 1) * p, h * p:(h + 1) * p] += blocks[h]
-        return hessian
+        positive = (features.mT * (loss.curvature(z) / n)) @ features
+        weight = y * loss.slope(z) / (n * H ** 0.5)
+        signed = namespace(X).zeros_like(positive)
+        for h, block in enumerate(namespace(X).einsum("n,nhpq->hpq", weight, self.logit_hessian(X))):
+            at = slice(h * len(block), (h + 1) * len(block))
+            signed[at, at] = block
+        return positive, signed
 
     def norms(self):
         """The averages that the paper plots: norm_W = (1/H) Σ‖W_h‖ and norm_U = H^{−1/2} Σ‖U_h‖ (Frobenius).
@@ -182,7 +187,8 @@ class MultiHeadAttention(Vector):
         """The inverse of ``ravel``: a ``MultiHeadAttention`` of this one's sizes from a vector (H (d² + T d),)."""
         H, T, d = self.sizes
         require("vector", vector, (H * (d * d + T * d),), finite=False)
-        rows = vector.reshape(H, -1)
+        require_same_dtype(vector=vector, W=self.W)
+        rows = vector.reshape(H, -1) + 0  # a copy: the model owns its arrays
         return self._with({"W": rows[:, :d * d].reshape(H, d, d), "U": rows[:, d * d:].reshape(H, T, d)})
 
     def _check(self, X):

@@ -4,7 +4,7 @@ import operator
 from dataclasses import fields
 from numbers import Real
 
-from mhalib._array import is_array, namespace, to_numpy
+from mhalib._array import is_array, require_same_dtype
 from mhalib.models.workspace import Workspace
 
 
@@ -39,13 +39,15 @@ class Vector:
         return new
 
     def _apply(self, op, other):
+        if is_array(other) and other.ndim == 0:
+            other = float(other)  # an inner product, say
         if isinstance(other, Real):
             return self.map(lambda a: op(a, float(other)))  # a np.float64 would turn float32 into float64
         if type(other) is not type(self):
             return NotImplemented
         mine, theirs = self.arrays(), other.arrays()
         for name in mine:
-            namespace(**{f"left {name}": mine[name], f"right {name}": theirs[name]})
+            require_same_dtype(**{f"left {name}": mine[name], f"right {name}": theirs[name]})
             if mine[name].shape != theirs[name].shape:
                 raise ValueError(f"{name}: expected two {type(self).__name__} of one shape, "
                                  f"got {tuple(mine[name].shape)} and {tuple(theirs[name].shape)}")
@@ -75,8 +77,10 @@ class Vector:
         return -1.0 * self
 
     def dot(self, other):
-        """The Euclidean inner product of all parameters."""
-        return sum(a.sum() for a in self._apply(operator.mul, other).arrays().values())
+        """The Euclidean inner product of all parameters with those of a point of the same class, a number."""
+        if type(other) is not type(self):
+            raise TypeError(f"other: expected a {type(self).__name__}, got {type(other).__name__}")
+        return float(sum(a.sum() for a in self._apply(operator.mul, other).arrays().values()))
 
     def workspace(self, X, y):
         """What ``train`` runs on: the plain formula here, a faster equivalent where a model has one."""
@@ -84,4 +88,4 @@ class Vector:
 
     def norm(self):
         """The Euclidean norm ‖θ‖ of all parameters together."""
-        return float(to_numpy(self.dot(self))) ** 0.5
+        return self.dot(self) ** 0.5

@@ -53,9 +53,10 @@ def _bounded_variable(seed):
            broken=lambda seed: {"z": np.array([0.5]), "loss": MarginSquared()},
            breaks="the loss is logistic: (1 − z)²/2 instead")
 def self_bounded_slope(z, loss=logistic):
-    """|ℓ′(z)| ≤ min(1, ℓ(z)), for all margins z; the check gives the worst ratio."""
-    ratio = abs(loss.slope(z)) / np.minimum(1, loss(z))
-    return Check(float(ratio.max()), 1.0, "|ℓ′| / min(1, ℓ) ≤ 1")
+    """|ℓ′(z)| ≤ min(1, ℓ(z)) and ℓ″(z) ≤ min(¼, |ℓ′(z)|), for all margins z; the check gives the worst ratio."""
+    slope = abs(loss.slope(z))
+    ratios = slope / np.minimum(1, loss(z)), loss.curvature(z) / np.minimum(0.25, slope)
+    return Check(float(np.max(ratios)), 1.0, "|ℓ′| / min(1, ℓ) and ℓ″ / min(¼, |ℓ′|) ≤ 1")
 
 
 class MarginSquared:
@@ -88,8 +89,8 @@ def deviation_bound(q, s):
     return Check(deviation(q, s), float(DEVIATION * (q * q).max()), "E|Y − EY| ≤ 4/(3√3) max q²")
 
 
-@statement(id="prop-1-gradient", title="The logit's gradient is bounded", mark="ours",
-           source="Deora et al. 2023, Proposition 1 (constant ours, attained)", chapter=CHAPTER, assumptions=TOKENS,
+@statement(id="prop-1-gradient", title="Gradient bound", mark="ours",
+           source="this book, after Deora et al. 2023, Proposition 1", chapter=CHAPTER, assumptions=TOKENS,
            random=problem, extremal=(equal_tokens, lambda: opposite_tokens(u=1e3)),
            broken=lambda seed: short(seed, equal_tokens), breaks=TOKENS)
 def gradient_bound(model, data, R=None):
@@ -99,8 +100,8 @@ def gradient_bound(model, data, R=None):
     return Check(float(lhs), gradient_constant(model, R), "‖∇Φ‖ ≤ G")
 
 
-@statement(id="prop-1-gradient-sharp", title="The gradient bound that is attained at every size of the decoders",
-           mark="ours", source="this book, sharpening Deora et al. 2023, Proposition 1", chapter=CHAPTER,
+@statement(id="prop-1-gradient-sharp", title="The sharper gradient bound",
+           mark="ours", source="this book, after Deora et al. 2023, Proposition 1", chapter=CHAPTER,
            assumptions=TOKENS, random=problem,
            extremal=(equal_tokens, lambda: opposite_tokens(u=1 / 1.5 ** 2), lambda: opposite_tokens(u=1e3)),
            broken=lambda seed: short(seed, equal_tokens), breaks=TOKENS)
@@ -115,8 +116,8 @@ def sharp_gradient_bound(model, data, R=None):
     return Check(gradient_bound(model, data, R).lhs, float(rhs), "‖∇Φ‖ ≤ √T R √(mean_h max(1, R⁴‖U_h‖²))")
 
 
-@statement(id="prop-1-hessian", title="The logit's Hessian is bounded, and falls like 1/√H", mark="ours",
-           source="Deora et al. 2023, Proposition 1 (constant ours, attained)", chapter=CHAPTER, assumptions=TOKENS,
+@statement(id="prop-1-hessian", title="Hessian bound", mark="ours",
+           source="this book, after Deora et al. 2023, Proposition 1", chapter=CHAPTER, assumptions=TOKENS,
            random=problem, extremal=(opposite_tokens, lambda: opposite_tokens(u=0.01)),
            broken=lambda seed: short(seed, opposite_tokens), breaks=TOKENS)
 def hessian_bound(model, data, R=None):
@@ -127,8 +128,8 @@ def hessian_bound(model, data, R=None):
     return Check(float(lhs), hessian_constant(model, R) / root_H, "‖∇²Φ‖ ≤ B/√H")
 
 
-@statement(id="prop-1-hessian-sharp", title="The Hessian bound with the best deviation constant", mark="ours",
-           source="this book, sharpening Deora et al. 2023, Proposition 1", chapter=CHAPTER, assumptions=TOKENS,
+@statement(id="prop-1-hessian-sharp", title="The sharper Hessian bound", mark="ours",
+           source="this book, after Deora et al. 2023, Proposition 1", chapter=CHAPTER, assumptions=TOKENS,
            random=problem, extremal=(opposite_tokens, lambda: opposite_tokens(u=1e4, mean=3 ** -0.5)),
            broken=lambda seed: short(seed, opposite_tokens), breaks=TOKENS)
 def sharp_hessian_bound(model, data, R=None):
@@ -143,8 +144,8 @@ def sharp_hessian_bound(model, data, R=None):
     return Check(hessian_bound(model, data, R).lhs, float(rhs), "‖∇²Φ‖ ≤ √T R³ (r′ + √(r′² + 4))/(2√H)")
 
 
-@statement(id="prop-1-recalled", title="The looser shape of the constants", mark="recalled",
-           source="Deora et al. 2023, Proposition 1 (as recalled; not a quotation)", chapter=CHAPTER,
+@statement(id="prop-1-recalled", title="The constants as recalled", mark="recalled",
+           source="Deora et al. 2023, Proposition 1, not a quotation", chapter=CHAPTER,
            assumptions=TOKENS, random=problem, extremal=(equal_tokens, opposite_tokens),
            broken=lambda seed: short(seed, opposite_tokens), breaks=TOKENS)
 def recalled_bound(model, data, R=None):

@@ -76,8 +76,8 @@ def _single_head(seed):
     return {"X": X, "W": W, "U": U, "seed": seed}
 
 
-@statement(id="lemma-1-derivatives", title="Gradients and Hessians of one head", mark="ours",
-           source="Deora et al. 2023, Lemma 1 (formulas derived here)", chapter="multihead/02_how_steep_how_curved",
+@statement(id="lemma-1-derivatives", title="Derivatives of one head", mark="ours",
+           source="this book, after Deora et al. 2023, Lemma 1", chapter="multihead/02_how_steep_how_curved",
            assumptions="none", random=_single_head,
            broken=lambda seed: _single_head(seed) | {"normalize": 0.5},
            breaks="the attention weights sum to 1")
@@ -101,4 +101,4 @@ def derivative_formulas(X, W, U, seed, normalize=1.0):
              (np.array(second_derivative(X, W, U, V, dU)), _slope(X, shifted, U + step * dU, V, dU),
               R ** 3 + R ** 5 * u)]
     errors = [abs(formula.sum() - normalize * value.imag / step.imag) / size for formula, value, size in cases]
-    return Check(float(max(errors)), 1e-12, "error of the five formulas, relative to their size ≤ 1e-12")
+    return Check(float(max(errors)), 1e-12, "error of the five formulas ≤ 1e-12")

@@ -81,7 +81,7 @@ def short(seed, make, **sizes):
     return make(R=R, **sizes) | {"R": R / 2}
 
 
-def two_heads(seed):
+def several_heads(seed):
     """A random problem with two heads or more, at scales where no derivative is lost in rounding."""
     rng = np.random.default_rng([seed, 18])
     n, H, T, d = rng.integers(2, 4, size=4)

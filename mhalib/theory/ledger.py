@@ -31,6 +31,9 @@ class Check(NamedTuple):
         """Whether lhs ≤ rhs up to rounding. Both must be finite: an infinite bound says nothing."""
         return isfinite(self.lhs) and isfinite(self.rhs) and self.lhs <= self.rhs + ROUNDING * abs(self.rhs)
 
+    def __bool__(self):
+        return self.holds
+
     def __repr__(self):
         relation = "≤" if self.holds else "> (violates ≤)"
         return f"Check({self.lhs:.6g} {relation} {self.rhs:.6g}, slack {self.slack:.3g}: {self.statement})"
@@ -57,13 +60,18 @@ class Statement:
     breaks: str = ""
 
     def check(self, seed):
-        """The check with the least slack among the random instance of ``seed`` and all extremal ones."""
+        """The worst check among the random instance of ``seed`` and the extremal ones: a failure, or least slack."""
         instances = [self.random(seed), *(make() for make in self.extremal)]
-        return min((self.function(**instance) for instance in instances), key=lambda check: check.slack)
+        return _worst(self.function(**instance) for instance in instances)
 
     def twin(self, seed):
         """The same check with one hypothesis broken, which must fail; None for a statement that has no twin."""
         return None if self.broken is None else self.function(**self.broken(seed))
+
+
+def _worst(checks):
+    # A bound that is infinite or not a number has no small slack, but it fails: failures come first.
+    return min(checks, key=lambda check: (check.holds, check.slack))
 
 
 class Ledger:
@@ -77,6 +85,12 @@ class Ledger:
 
     def __len__(self):
         return len(self._statements)
+
+    def __contains__(self, id):
+        return id in self._statements
+
+    def __repr__(self):
+        return f"Ledger({', '.join(self._statements)})"
 
     def __getitem__(self, id):
         if id not in self._statements:
@@ -97,12 +111,12 @@ class Ledger:
 
 
 def _row(statement, seeds):
-    checks = [statement.check(seed) for seed in range(seeds)]
+    worst = _worst(statement.check(seed) for seed in range(seeds))
     twins = [statement.twin(seed) for seed in range(min(seeds, 20))] if statement.broken else []
-    return {"id": statement.id, "title": statement.title, "claim": checks[0].statement, "source": statement.source,
+    return {"id": statement.id, "title": statement.title, "claim": worst.statement, "source": statement.source,
             "mark": statement.mark, "chapter": statement.chapter, "assumptions": statement.assumptions,
-            "instances": seeds + len(statement.extremal), "holds": all(check.holds for check in checks),
-            "slack": min(check.slack for check in checks), "breaks": statement.breaks,
+            "instances": seeds + len(statement.extremal), "holds": worst.holds,
+            "slack": worst.slack, "breaks": statement.breaks,
             "twins": len(twins), "twins_fail": all(not twin.holds for twin in twins)}
 
 

@@ -17,14 +17,14 @@ from mhalib.theory.instances import (
     leaning,
     opposite_tokens,
     problem,
+    several_heads,
     short,
     token_radius,
-    two_heads,
     valley,
 )
 from mhalib.theory.ledger import Check, statement
 
-SOURCE = "Deora et al. 2023, Corollary 1 (ours, constants explicit)"
+SOURCE = "this book, after Deora et al. 2023, Corollary 1"
 
 
 def loss_gradient(model, data, loss=logistic):
@@ -35,19 +35,11 @@ def loss_gradient(model, data, loss=logistic):
 
 def loss_hessian(model, data, loss=logistic):
     """The two parts of ∇²L (p, p): (1/n) Σ ℓ″ ∇Φ ∇Φᵀ, and (1/n) Σ ℓ′ y ∇²Φ, block-diagonal over heads."""
-    z, features = model.margins(data.X, data.y), model.features(data.X)
-    positive = (features.T * (loss.curvature(z) / len(z))) @ features
-    weight = data.y * loss.slope(z) / (len(z) * model.sizes[0] ** 0.5)
-    blocks = np.einsum("n,nhpq->hpq", weight, model.logit_hessian(data.X))
-    signed = np.zeros_like(positive)
-    for h, block in enumerate(blocks):
-        at = slice(h * len(block), (h + 1) * len(block))
-        signed[at, at] = block
-    return positive, signed
+    return model.hessian_parts(data.X, data.y, loss)
 
 
-@statement(id="cor-1-gradient", title="The loss bounds its own gradient", mark="ours", source=SOURCE, chapter=CHAPTER,
-           assumptions=f"{TOKENS}; logistic loss", random=problem, extremal=(equal_tokens, confident),
+@statement(id="cor-1-gradient", title="The loss is steep only where it is large", mark="ours", source=SOURCE,
+           chapter=CHAPTER, assumptions=f"{TOKENS}; logistic loss", random=problem, extremal=(equal_tokens, confident),
            broken=lambda seed: equal_tokens() | {"loss": MarginSquared()},
            breaks="the loss is logistic: (1 − z)²/2 instead")
 def self_bounded_gradient(model, data, R=None, loss=logistic):
@@ -57,17 +49,17 @@ def self_bounded_gradient(model, data, R=None, loss=logistic):
     return Check(float(np.linalg.norm(loss_gradient(model, data, loss))), G * min(1, L), "‖∇L‖ ≤ G min(1, L)")
 
 
-@statement(id="cor-1-smoothness", title="The loss is ρ-smooth", mark="ours", source=SOURCE, chapter=CHAPTER,
+@statement(id="cor-1-smoothness", title="Smoothness", mark="ours", source=SOURCE, chapter=CHAPTER,
            assumptions=f"{TOKENS}; logistic loss", random=problem,
            extremal=(equal_tokens, opposite_tokens, lambda: equal_tokens(R=1e-6)),
            broken=lambda seed: short(seed, equal_tokens), breaks=TOKENS)
 def smoothness(model, data, R=None):
-    """λ_max(∇²L) ≤ ρ = G²/4 + B/√H.  Source: Corollary 1 (ours)."""
+    """‖∇²L‖₂ ≤ ρ = G²/4 + B/√H, in particular λ_max(∇²L) ≤ ρ.  Source: Corollary 1 (ours)."""
     rho = smoothness_constant(model, token_radius(data.X) if R is None else R)
-    return Check(_eigenvalues(model, data)[-1], rho, "λ_max(∇²L) ≤ ρ")
+    return Check(max(map(abs, _eigenvalues(model, data))), rho, "‖∇²L‖ ≤ ρ")
 
 
-@statement(id="cor-1-weak-convexity", title="Self-bounded weak convexity", mark="ours", source=SOURCE, chapter=CHAPTER,
+@statement(id="cor-1-weak-convexity", title="Weak convexity", mark="ours", source=SOURCE, chapter=CHAPTER,
            assumptions=f"{TOKENS}; logistic loss", random=problem, extremal=(opposite_tokens,),
            broken=lambda seed: short(seed, opposite_tokens), breaks=TOKENS)
 def weak_convexity(model, data, R=None):
@@ -147,9 +139,9 @@ def quasi_convexity(model, other, data, R=None, points=201):
 
 
 @statement(id="lemma-1-blocks", title="The logit's Hessian is block-diagonal over heads", mark="ours",
-           source="Deora et al. 2023, Lemma 1 (ours)", chapter=CHAPTER,
-           assumptions="each head has parameters of its own", random=two_heads,
-           broken=lambda seed: two_heads(seed) | {"of": "loss"},
+           source="this book", chapter=CHAPTER,
+           assumptions="each head has parameters of its own", random=several_heads,
+           broken=lambda seed: several_heads(seed) | {"of": "loss"},
            breaks="it is the logit that is differentiated: the loss instead")
 def block_diagonal(model, data, of="logit"):
     """The mixed second derivatives of two different heads vanish for the logit; the loss couples the heads.
@@ -157,6 +149,8 @@ def block_diagonal(model, data, of="logit"):
     lhs is the largest mixed derivative, by central differences of the gradient, relative to the largest entry of
     the Hessian; rhs is 1e-12. ``of`` = "loss" differentiates the loss and is the twin.
     """
+    if model.sizes[0] < 2:
+        raise ValueError("model: expected two heads or more, got one, which has no mixed derivatives")
     gradient = {"logit": lambda m: m.features(data.X)[0], "loss": lambda m: loss_gradient(m, data)}[of]
     hessian = abs(numerical_hessian(gradient, model))
     head = np.repeat(np.arange(model.sizes[0]), len(hessian) // model.sizes[0])

@@ -33,13 +33,15 @@ def selection(scores, relevant, gap=None):
 
     In the check lhs is the bound and rhs the weight.  Source: this book.
     """
+    if relevant.all() or not relevant.any():
+        raise ValueError("relevant: expected some tokens marked and some not, got all or none")
     gap = scores[relevant].min() - scores[~relevant].max() if gap is None else gap
     return Check(float(selected_mass(relevant.mean(), gap)), float(softmax(scores)[relevant].sum()),
                  "ζe^g/(ζe^g + 1 − ζ) ≤ weight on relevant tokens")
 
 
 @statement(id="prop-head-scale", title="At a random start the logit's size has a bound without H", mark="ours",
-           source="this book; model of Deora et al. 2023, Section 2 [recalled]", chapter=CHAPTER,
+           source="this book", chapter=CHAPTER,
            assumptions=f"{TOKENS}; decoder entries independent with mean 0 and variance 1", random=problem,
            extremal=(equal_tokens,), broken=lambda seed: short(seed, equal_tokens), breaks=TOKENS)
 def head_scale(model, data, R=None):
@@ -60,7 +62,7 @@ def _at_zero(seed):
 
 
 @statement(id="prop-first-step", title="The first step moves only the decoders", mark="ours",
-           source="this book; Deora et al. 2023, Lemma 2 treats the randomized step", chapter=CHAPTER,
+           source="this book", chapter=CHAPTER,
            assumptions="all parameters are zero", random=_at_zero,
            extremal=(lambda: {"model": MultiHeadAttention.zeros(3, 10, 8), "data": tokenized_mixture()},),
            broken=lambda seed: {"model": MultiHeadAttention.random(3, 10, 8, seed=seed), "data": tokenized_mixture()},

@@ -167,6 +167,29 @@ def test_every_figure_fits_a_phone(phone):
     assert all(width <= 390 for width in widths)
 
 
+def test_no_figure_offers_to_upload_itself(visit):
+    assert count(visit, ".mha-figure .modebar-btn") == 0
+
+
+def test_every_slider_moves_by_keyboard(visit):
+    state = """(input) => {
+      const figure = input.previousElementSibling, frames = figure._transitionData._frames;
+      const drawn = JSON.stringify(figure.data.map((trace) => Array.from(trace.y)));
+      const lines = (frame) => JSON.stringify(frame.data.map((trace) => Array.from(trace.y)));
+      const shows = frames.findIndex((frame) => lines(frame) === drawn);
+      return [shows, figure.layout.sliders[0].active ?? 0, input.getAttribute("aria-valuetext"), frames.length];
+    }"""
+    for keys in visit.page.locator(".mha-keys").all():
+        keys.focus()
+        for key in ("End", "Home", "ArrowRight"):
+            visit.page.keyboard.press(key)
+            visit.page.wait_for_timeout(300)
+            shown, active, words, frames = keys.evaluate(state)
+            assert shown == active == {"End": frames - 1, "Home": 0, "ArrowRight": 1}[key]
+            assert words
+    assert count(visit, ".slider-container") == count(visit, ".mha-keys")
+
+
 def test_every_image_has_alt_text(visit):
     assert count(visit, "img:not([alt])") == 0
     assert count(visit, ".bd-article img[alt='']") == 0
