@@ -174,8 +174,10 @@ def test_no_figure_offers_to_upload_itself(visit):
 def test_every_slider_moves_by_keyboard(visit):
     state = """(input) => {
       const figure = input.previousElementSibling, frames = figure._transitionData._frames;
-      const drawn = JSON.stringify(figure.data.map((trace) => Array.from(trace.y)));
-      const lines = (frame) => JSON.stringify(frame.data.map((trace) => Array.from(trace.y)));
+      const bytes = (text) => Uint8Array.from(atob(text), (c) => c.charCodeAt(0));
+      const numbers = (y) => Array.from(y.bdata ? new Float64Array(bytes(y.bdata).buffer) : y);
+      const lines = ({ data }) => JSON.stringify(data.map((trace) => numbers(trace.y)));
+      const drawn = lines(figure);
       const shows = frames.findIndex((frame) => lines(frame) === drawn);
       return [shows, figure.layout.sliders[0].active ?? 0, input.getAttribute("aria-valuetext"), frames.length];
     }"""
