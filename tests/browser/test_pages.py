@@ -161,6 +161,10 @@ def test_a_phone_never_scrolls_sideways(phone):
     assert not phone.page.evaluate(OVERFLOW)
 
 
+def test_a_desk_never_scrolls_sideways(opened):
+    assert not opened.page.evaluate(OVERFLOW)
+
+
 def test_every_figure_fits_a_phone(phone):
     assert not phone.page.evaluate(UNDRAWN)
     widths = [figure.bounding_box()["width"] for figure in phone.page.locator(".main-svg").all()]
