@@ -151,13 +151,8 @@ def slider(figures, label, start=None):
                                    "currentvalue": {"prefix": f"{label} = "}}], legend={"y": 1.12, "yanchor": "bottom"})
     _cover_all_frames(figure)
     ends = " ".join(f"At {label} = {value}: {figures[value].layout.meta['alt']}" for value in (values[0], values[-1]))
-    return finish_slider(figure, f"Slider over {label} with the values {', '.join(map(str, values))}. {ends}")
-
-
-def finish_slider(figure, alt):
-    """Alt text and room for a slider below."""
-    figure.update_layout(meta={"alt": alt}, height=(figure.layout.height or 380) + 110)
-    return figure
+    alt = f"Slider over {label} with the values {', '.join(map(str, values))}. {ends}"
+    return figure.update_layout(meta={"alt": alt}, height=figure.layout.height + 110)
 
 
 def _cover_all_frames(figure):

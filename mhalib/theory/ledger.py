@@ -61,17 +61,17 @@ class Statement:
 
     def check(self, seed):
         """The worst check among the random instance of ``seed`` and the extremal ones: a failure, or least slack."""
-        instances = [self.random(seed), *(make() for make in self.extremal)]
-        return _worst(self.function(**instance) for instance in instances)
+        return self.worst([seed])
+
+    def worst(self, seeds):
+        """The worst check among the random instances of several seeds and the extremal ones, each made once."""
+        instances = [*map(self.random, seeds), *(make() for make in self.extremal)]
+        # A bound that is infinite or not a number has no small slack, but it fails: failures come first.
+        return min((self.function(**instance) for instance in instances), key=lambda check: (check.holds, check.slack))
 
     def twin(self, seed):
         """The same check with one hypothesis broken, which must fail; None for a statement that has no twin."""
         return None if self.broken is None else self.function(**self.broken(seed))
-
-
-def _worst(checks):
-    # A bound that is infinite or not a number has no small slack, but it fails: failures come first.
-    return min(checks, key=lambda check: (check.holds, check.slack))
 
 
 class Ledger:
@@ -111,7 +111,7 @@ class Ledger:
 
 
 def _row(statement, seeds):
-    worst = _worst(statement.check(seed) for seed in range(seeds))
+    worst = statement.worst(range(seeds))
     twins = [statement.twin(seed) for seed in range(min(seeds, 20))] if statement.broken else []
     return {"id": statement.id, "title": statement.title, "claim": worst.statement, "source": statement.source,
             "mark": statement.mark, "chapter": statement.chapter, "assumptions": statement.assumptions,

@@ -1,4 +1,4 @@
-"""Chapter 1: how far softmax selects, why the heads are averaged with 1/√H, and where training starts."""
+"""Chapter 1: how far softmax selects, why the sum of the heads carries 1/√H, and where training starts."""
 
 import numpy as np
 
@@ -77,3 +77,29 @@ def first_step(model, data):
     size = token_radius(data.X)
     error = max(abs(grad.W).max() / size ** 3, abs(grad.U - row).max() / size)
     return Check(float(error), 1e-12, "∇_W L = 0 and ∇_U L = −mean(y x̄)/(2√H) at θ = 0")
+
+
+def _equal_heads(seed):
+    instance = problem(seed)
+    model, heads = instance["model"], np.zeros(np.random.default_rng([seed, 22]).integers(1, 9), dtype=int)
+    return instance | {"model": MultiHeadAttention(model.W[heads], model.U[heads])}
+
+
+@statement(id="prop-equal-heads", title="Equal heads are one head", mark="ours", source="this book", chapter=CHAPTER,
+           assumptions="all heads are equal", random=_equal_heads,
+           broken=lambda seed: {"model": MultiHeadAttention.random(3, 10, 8, seed=seed), "data": tokenized_mixture()},
+           breaks="all heads are equal")
+def equal_heads(model, data):
+    """H heads (W, U) have the logit of one head (W, √H U), and H ∇_{W_h} L, √H ∇_{U_h} L are its two gradients.
+
+    lhs is the largest of the three errors relative to the bounds √T R ‖√H U‖, √T R³ ‖√H U‖ and √T R, rhs 1e-12.
+    Source: this book.
+    """
+    (H, T, _), R = model.sizes, token_radius(data.X)
+    one = MultiHeadAttention(model.W[:1], H ** 0.5 * model.U[:1])
+    (_, grad), (_, grad_1) = (each.loss_and_grad(data.X, data.y) for each in (model, one))
+    u, scale = np.linalg.norm(one.U), T ** 0.5 * R
+    errors = [abs(model(data.X) - one(data.X)).max() / (scale * u),
+              abs(H * grad.W - grad_1.W).max() / (scale * R ** 2 * u),
+              abs(H ** 0.5 * grad.U - grad_1.U).max() / scale]
+    return Check(float(max(errors)), 1e-12, "Φ, H ∇_{W_h} L and √H ∇_{U_h} L are those of one head")
