@@ -74,7 +74,7 @@ def train(model, data, optimizer, steps, *, test=None, record=200):
     """
     _require_parts(model, optimizer, data=data, **({} if test is None else {"test": test}))
     recorder = _Recorder(model, data, test)
-    recorded = set(_recorded_steps(steps, record))
+    recorded = set(recorded_steps(steps, record))
     workspace, stopped = recorder.train_space, None
     theta = before = workspace.pack(model)
     state = optimizer.start(theta)
@@ -109,7 +109,8 @@ def _require_parts(model, optimizer, **datasets):
         raise TypeError(f"optimizer: expected an update rule such as GradientDescent(lr=0.1), got {optimizer!r}")
 
 
-def _recorded_steps(steps, record):
+def recorded_steps(steps, record):
+    """The steps that ``train`` records, in order, for its arguments ``steps`` and ``record``."""
     if isinstance(steps, bool) or not isinstance(steps, (int, np.integer)) or steps < 0:
         raise ValueError(f"steps: expected a whole number ≥ 0, got {steps!r}")
     if isinstance(record, Iterable):

@@ -1,0 +1,132 @@
+"""What a live figure is, said once for Python and for the browser."""
+
+import json
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any
+
+import plotly.graph_objects as go
+
+from mhalib.training import Path
+
+
+@dataclass(frozen=True)
+class Control:
+    """One control of a live figure: a slider over given values, a menu (``choice``), or a ``switch``.
+
+    Every value is written down, so that Python and the browser mean the same number by it.
+    """
+
+    name: str
+    label: str
+    values: tuple
+    value: Any
+    texts: tuple[str, ...] = ()
+    kind: str = "slider"
+
+    def __post_init__(self):
+        if self.value not in self.values:
+            raise ValueError(f"{self.name}: expected the value at the start to be one of {self.values}, "
+                             f"got {self.value!r}")
+        if not self.texts:
+            object.__setattr__(self, "texts", tuple(f"{value:g}" if isinstance(value, float) else str(value)
+                                                    for value in self.values))
+
+    def own(self, value):
+        """The one of ``values`` that equals ``value``; ValueError if there is none."""
+        for known in self.values:
+            if known == value and isinstance(known, bool) == isinstance(value, bool):
+                return known
+        raise ValueError(f"{self.name}: expected one of {', '.join(map(repr, self.values))}, got {value!r}")
+
+    def to_json(self):
+        """What the browser reads."""
+        return {"name": self.name, "label": self.label, "values": list(self.values), "value": self.value,
+                "texts": list(self.texts), "kind": self.kind}
+
+
+@dataclass(frozen=True)
+class Description:
+    """A live figure: what is trained, from where, under which controls, and what is drawn of it.
+
+    Parameters
+    ----------
+    title, alt : the figure's caption, and in words what its default frame shows
+    model, data, start, test : the names under which ``engine.js`` knows the formulas, and the numbers they start from:
+        ``data`` = {"kind": "mixture", …draws}, ``start`` = {"kind": "zeros"}; ``test`` like ``data``, or None
+    controls, fixed : what the reader can change, and the other values that the run reads
+    record : the recorded steps; the last of them ends the run
+    curves, pictures : names of what is measured at every recorded step, and of the last recorded model
+    frame : the plotly figure, styled but without the numbers that are drawn
+    draw : where they go, ``{"trace": 0, "x": "steps", "y": "loss"}`` or ``{"layout": "xaxis.ticktext", "from": name}``;
+        with ``"once": True`` they are those at the start for good, as a line to compare with
+    summary, stopped : the sentence that says the result, and the one for a run that diverged; ``{loss}`` is replaced by
+        the last number of that curve, ``{lr}`` by that value
+    train : values → ``Path``, the same run by mhalib, with every name of ``curves`` among its curves
+    depict : name → function of (path, values), for every name of ``pictures``
+    """
+
+    title: str
+    alt: str
+    model: str
+    data: dict
+    start: dict
+    controls: tuple[Control, ...]
+    fixed: dict
+    record: tuple[int, ...]
+    curves: tuple[str, ...]
+    frame: go.Figure
+    draw: tuple[dict, ...]
+    summary: str
+    train: Callable[[dict], Path]
+    pictures: tuple[str, ...] = ()
+    depict: dict[str, Callable] = field(default_factory=dict)
+    test: dict | None = None
+    stopped: str = ("The loss stopped being finite at step {stopped}: the step size is too large here. "
+                    "The curve is what came before.")
+
+    @property
+    def defaults(self):
+        """The values at the start."""
+        return {control.name: control.value for control in self.controls}
+
+    def values(self, changes):
+        """The values at the start with some changed; ValueError for a name or a value that no control has."""
+        known = {control.name: control for control in self.controls}
+        for name in changes:
+            if name not in known:
+                raise ValueError(f"{name}: no such control; this figure has {', '.join(known)}")
+        return self.defaults | {name: known[name].own(value) for name, value in changes.items()}
+
+    def results(self, values):
+        """What the browser draws for these values, by mhalib: steps, curves and pictures by name."""
+        path = self.train(values)
+        return ({"steps": path.steps.tolist()} | {name: path.curves[name].tolist() for name in self.curves}
+                | {name: self.depict[name](path, values) for name in self.pictures})
+
+    def figure(self, values):
+        """The figure for these values, complete, drawn from mhalib's own run."""
+        first, now = self.results(self.defaults), None
+        figure = go.Figure(self.frame)
+        for place in self.draw:
+            if not place.get("once") and now is None:
+                now = first if values == self.defaults else self.results(values)
+            _put(figure, place, first if place.get("once") else now)
+        return figure.update_layout(title=None, meta={"alt": self.alt})
+
+    def to_json(self):
+        """What the browser reads: everything but Python's own functions."""
+        figure = json.loads(self.figure(self.defaults).to_json())
+        return {"title": self.title, "model": self.model, "data": self.data, "start": self.start, "test": self.test,
+                "controls": [control.to_json() for control in self.controls], "fixed": self.fixed,
+                "record": list(self.record), "curves": list(self.curves), "pictures": list(self.pictures),
+                "figure": {"data": figure["data"], "layout": figure["layout"]}, "draw": list(self.draw),
+                "summary": self.summary, "stopped": self.stopped}
+
+
+def _put(figure, place, results):
+    if "layout" in place:
+        figure.update_layout({place["layout"].replace(".", "_"): results[place["from"]]})
+        return
+    parts = {part: results[name] for part, name in place.items() if part not in ("trace", "once")}
+    figure.data[place["trace"]].update(parts)

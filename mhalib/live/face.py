@@ -1,0 +1,85 @@
+"""The anywidget that carries a live figure: the same JavaScript in the built book, JupyterLab, Voilà and Colab."""
+
+from base64 import b64encode
+from html import escape
+from importlib.resources import files
+from itertools import count
+
+import anywidget
+import plotly.offline
+import traitlets
+from IPython.display import HTML, display
+
+from mhalib._still import svg
+
+_numbers = count(1)
+
+
+def module():
+    """The JavaScript of the widget: one module made of the files beside this one, and the compiled kernel in it."""
+    folder = files("mhalib.live")
+    kernel = b64encode((folder / "kernel.wasm").read_bytes()).decode()
+    sources = [(folder / name).read_text("utf-8") for name in ("kernel.js", "engine.js", "widget.js")]
+    return "\n".join([f'const KERNEL = "{kernel}";', *sources])
+
+
+class LiveFigure(anywidget.AnyWidget):
+    """A figure that trains where it is read. Made by ``mha.live.heads`` and its siblings.
+
+    ``controls`` names what can be moved; ``values`` is where the controls stand, in Python as in the browser, and can
+    be set; ``path()`` is the ``Path`` that mhalib computes for them.
+    """
+
+    _esm = module()
+    _css = (files("mhalib.live") / "widget.css").read_text("utf-8")
+    spec = traitlets.Dict().tag(sync=True)
+    values = traitlets.Dict().tag(sync=True)
+
+    def __init__(self, description):
+        self._description = description
+        self._still = f"mha-still-{next(_numbers)}"
+        super().__init__(spec=description.to_json() | {"still": self._still}, values=description.defaults)
+        self.on_msg(self._answer)
+
+    @property
+    def controls(self):
+        """Name → ``Control``: its label, its values, and the one at the start."""
+        return {control.name: control for control in self._description.controls}
+
+    def path(self, **values):
+        """The ``Path`` of the figure's run by mhalib, for the controls as they stand, or for other values.
+
+        Raises
+        ------
+        ValueError
+            for a name that no control has, or a value that it cannot take.
+        """
+        return self._description.train(self._description.values(self.values | values))
+
+    def drawn(self, **values):
+        """What is drawn, by name: ``steps``, the curves, and the pictures of the last model; computed by mhalib."""
+        return self._description.results(self._description.values(self.values | values))
+
+    def figure(self, **values):
+        """The figure as a plotly figure that stands still, drawn from mhalib's own run."""
+        return self._description.figure(self._description.values(self.values | values))
+
+    def still(self):
+        """The default frame as HTML without JavaScript; it stands until the live figure takes its place."""
+        drawing = svg(self.spec["figure"])
+        return (f'<figure class="mha-still" id="{self._still}"><figcaption>{escape(self._description.title)}'
+                f"</figcaption>{drawing}</figure>")
+
+    def _ipython_display_(self, **_):
+        display(HTML(self.still()))
+        bundle, metadata = self._repr_mimebundle_()
+        display(bundle, metadata=metadata, raw=True)
+
+    @traitlets.validate("values")
+    def _known_values(self, proposal):
+        return self._description.values(self.values | proposal["value"])
+
+    def _answer(self, _, content, __):
+        # The built book has plotly.js on its pages; a notebook asks for the one that the plotly wheel carries.
+        if content.get("want") == "plotly":
+            self.send({"plotly": True}, [plotly.offline.get_plotlyjs().encode()])

@@ -1,0 +1,135 @@
+"""The live figures of Part I: heads, a mixture in the reader's hands, curvature along training."""
+
+import numpy as np
+from plotly.subplots import make_subplots
+
+from mhalib.data.mixture import draw, tokenized_mixture
+from mhalib.live.description import Control, Description
+from mhalib.live.face import LiveFigure
+from mhalib.models import MultiHeadAttention
+from mhalib.optim import Adam, GradientDescent, Momentum
+from mhalib.plots import COLORS, SEQUENTIAL, finish
+from mhalib.theory.bounds import smoothness_constant
+from mhalib.theory.instances import token_radius
+from mhalib.theory.loss_bounds import smoothness, weak_convexity
+from mhalib.training import recorded_steps, train
+
+RULES = {"gd": GradientDescent, "momentum": Momentum, "adam": Adam}
+STEP_SIZES = (0.01, 0.03, 0.1, 0.3, 1.0, 3.0, 10.0, 30.0)
+
+
+def arrays(data):
+    """A ``Dataset`` as the browser reads it."""
+    n, T, d = data.X.shape
+    relevant = None if data.relevant is None else data.relevant.astype(int).ravel().tolist()
+    return {"kind": "arrays", "n": n, "T": T, "d": d, "X": data.X.ravel().tolist(), "y": data.y.tolist(),
+            "relevant": relevant}
+
+
+def mixture_draws(mixture, draws):
+    """The draws of a ``Mixture`` as the browser reads them: it assembles X for any ζ and σ."""
+    n, T, d = draws.normal.shape
+    flat = {name: getattr(draws, name).ravel().tolist() for name in ("sign", "rank", "pattern", "normal")}
+    return {"kind": "mixture", "n": n, "T": T, "d": d, "mu": mixture.mu.ravel().tolist(),
+            "nu": mixture.nu.ravel().tolist(), **flat}
+
+
+def heads(data, steps=500):
+    """A live figure: the number of heads and the step size, from zero, on ``data``.
+
+    Heads that start at zero stay equal, so the browser trains one and counts it H times; the reader can switch this
+    off.  Source: Zero-initialization collapse (this book).
+    """
+    measured = "accuracy" if data.relevant is None else "attention_score"
+    _, T, d = data.X.shape
+    record = recorded_steps(steps, 100)
+
+    def run(values):
+        start = MultiHeadAttention.zeros(values["H"], T, d)
+        return train(start, data, RULES[values["optimizer"]](values["lr"]), steps, record=record)
+
+    words = measured.replace("_", " ")
+    frame = _two_panels("loss", words)
+    _line(frame, 0, "as at the start", 1, faint=True)
+    _line(frame, 0, "training loss", 1)
+    _line(frame, 1, "as at the start", 2, faint=True)
+    _line(frame, 1, words, 2)
+    frame.update_xaxes(title="step", type="log", range=[0, np.log10(steps)], dtick=1, exponentformat="power")
+    frame.update_yaxes(type="log", range=[-5, 1], dtick=1, exponentformat="power", col=1)
+    frame.update_yaxes(range=[0, 1.03], col=2)
+    return LiveFigure(Description(
+        title="Move the heads and the step size: the page trains again",
+        alt=f"Two curves over training steps, from zero, one head, step size 1: the training loss and the {words}. "
+            "Sliders change the number of heads and the step size, a menu the update rule.",
+        model="multihead", data=arrays(data), start={"kind": "zeros"}, record=tuple(record),
+        curves=("loss", measured), fixed={},
+        controls=(Control("H", "heads H", (1, 2, 4, 8, 16, 32, 64), 1),
+                  Control("lr", "step size η", STEP_SIZES, 1.0),
+                  Control("optimizer", "update rule", tuple(RULES), "gd", ("gradient descent", "momentum 0.9", "Adam"),
+                          "choice"),
+                  Control("shortcut", "train one head, count it H times", (False, True), True, kind="switch")),
+        frame=frame, draw=({"trace": 0, "x": "steps", "y": "loss", "once": True},
+                           {"trace": 1, "x": "steps", "y": "loss"},
+                           {"trace": 2, "x": "steps", "y": measured, "once": True},
+                           {"trace": 3, "x": "steps", "y": measured}),
+        summary=f"After {{steps}} steps with {{H}} heads and step size {{lr}}: training loss {{loss}}, "
+                f"{words} {{{measured}}}.", train=run))
+
+
+def mixture(n=64, T=8, d=8, M=4, S=2.0, steps=500, seed=0):
+    """A live figure: how many tokens carry the label, how noisy the others are, and the step size, for one head.
+
+    The page carries the draws of a ``tokenized_mixture`` and of as many fresh samples, and assembles both anew for
+    every share ζ and noise σ.
+    """
+    record = recorded_steps(steps, 80)
+    source = tokenized_mixture(n=n, T=T, d=d, M=M, S=S, seed=seed).truth
+
+    def run(values):
+        data = tokenized_mixture(n=n, T=T, d=d, M=M, S=S, zeta=values["zeta"], sigma=values["sigma"], seed=seed)
+        rule = GradientDescent(values["lr"])
+        return train(MultiHeadAttention.zeros(1, T, d), data, rule, steps, test=data.fresh(seed=1), record=record)
+
+    def attention(path, values):
+        data = tokenized_mixture(n=n, T=T, d=d, M=M, S=S, zeta=values["zeta"], sigma=values["sigma"], seed=seed)
+        return path[-1].attention(data.X[:1]).mean(axis=1)[0].tolist()
+
+    def token_names(path, values):
+        relevant = draw(n, T, d, M, (seed, 1)).rank[0] < round(values["zeta"] * T)
+        return [f"{t}★" if star else f"{t}" for t, star in enumerate(relevant)]
+
+    frame = _two_panels("loss", "attention of sample 0 at the end")
+    _line(frame, 0, "training loss, as at the start", 1, faint=True)
+    _line(frame, 0, "training loss", 1)
+    _line(frame, 1, "test loss", 1)
+    frame.add_heatmap(zmin=0, zmax=1, colorscale=SEQUENTIAL, colorbar={"title": "weight"}, row=1, col=2)
+    frame.update_xaxes(title="step", type="log", range=[0, np.log10(steps)], dtick=1, exponentformat="power", col=1)
+    frame.update_yaxes(type="log", range=[-4, 1], dtick=1, exponentformat="power", col=1)
+    frame.update_xaxes(title="key token", tickvals=list(range(T)), constrain="domain", col=2)
+    frame.update_yaxes(title="query token", autorange="reversed", tickvals=list(range(T)), constrain="domain", col=2)
+    return LiveFigure(Description(
+        title="Move the share of relevant tokens, their neighbors' noise, and the step size",
+        alt="Left, training and test loss over 500 steps of one head from zero. Right, the attention weights of one sample "
+            "after the last step: the column of the relevant token, which carries a star, stands out.",
+        model="multihead", data=mixture_draws(source, draw(n, T, d, M, (seed, 1))), start={"kind": "zeros"},
+        test=mixture_draws(source, draw(n, T, d, M, (seed, 2, 1))), record=tuple(record), fixed={"H": 1, "optimizer": "gd"},
+        curves=("loss", "test_loss", "attention_score", "test_accuracy"), pictures=("attention", "token_names"),
+        controls=(Control("zeta", "share ζ of relevant tokens", tuple(k / T for k in range(1, T // 2 + 1)), 1 / T),
+                  Control("sigma", "noise σ", (0.0, 0.2, 0.4, 0.6, 0.8, 1.0, 1.5, 2.0), 0.2),
+                  Control("lr", "step size η", STEP_SIZES, 1.0)),
+        frame=frame, draw=({"trace": 0, "x": "steps", "y": "loss", "once": True},
+                           {"trace": 1, "x": "steps", "y": "loss"}, {"trace": 2, "x": "steps", "y": "test_loss"},
+                           {"trace": 3, "z": "attention"}, {"layout": "xaxis2.ticktext", "from": "token_names"}),
+        summary="After {steps} steps: training loss {loss}, test loss {test_loss}, test accuracy {test_accuracy}, "
+                "attention score {attention_score}.",
+        train=run, depict={"attention": attention, "token_names": token_names}))
+
+
+def _two_panels(left, right):
+    frame = make_subplots(rows=1, cols=2, horizontal_spacing=0.12, subplot_titles=(left, right))
+    return finish(frame, alt="")
+
+
+def _line(frame, color, name, column, faint=False):
+    look = {"color": "#888888", "dash": "dot", "width": 1.5} if faint else {"color": COLORS[color]}
+    frame.add_scatter(name=name, mode="lines", line=look, row=1, col=column)

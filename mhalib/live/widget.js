@@ -1,0 +1,291 @@
+// The face of a live figure: controls, plotly, a worker that trains, a line of text that says what came out.
+// It stands behind kernel.js and engine.js in one module; the description of the figure comes from Python.
+
+// Runs jobs in slices and posts what has been recorded; a newer job ends an older one. Its text runs in the worker,
+// and where no worker can start it runs here.
+function serve(engine, post) {
+  const SLICE = 8, BETWEEN_FRAMES = 60; // milliseconds
+  const channel = new MessageChannel(); // a later turn without the four milliseconds that a timer waits
+  let spec = null, current = null;
+
+  channel.port1.onmessage = () => current && turn();
+
+  function turn() {
+    const { job, training } = current, first = current.posted === 0;
+    try {
+      training.advance(SLICE);
+    } catch (error) {
+      current = null;
+      return post({ job, error: String(error) });
+    }
+    const { done } = training.result;
+    if (done) current = null;
+    else channel.port2.postMessage(null);
+    if (done || first || Date.now() - current.posted > BETWEEN_FRAMES) {
+      post({ job, ...training.result });
+      if (!done) current.posted = Date.now();
+    }
+  }
+
+  return (message) => {
+    if (message.spec) spec = message.spec;
+    try {
+      current = { job: message.job, training: engine.run(spec, message.values), posted: 0 };
+    } catch (error) {
+      current = null;
+      return post({ job: message.job, error: String(error) });
+    }
+    turn();
+  };
+}
+
+function bytesOf(base64) {
+  return Uint8Array.from(atob(base64), (character) => character.charCodeAt(0));
+}
+
+// Gives `run(values, show)` and `close()`. `show` hears of the last run alone.
+function trainer(spec) {
+  const parts = [makeKernel, makeEngine, serve, bytesOf].map(String).join("\n");
+  const start = "const server = serve(makeEngine(makeKernel(bytesOf(KERNEL))), (result) => postMessage(result));" +
+    "onmessage = (event) => server(event.data);";
+  let job = 0, shown = null, last = null, worker = null, send = null;
+
+  const hear = (result) => result.job === job && shown(result);
+  const here = () => serve(makeEngine(makeKernel(bytesOf(KERNEL))), (result) => setTimeout(hear, 0, result));
+
+  // A page may forbid workers, at once or a moment later.
+  function fallBack() {
+    worker?.terminate();
+    worker = null;
+    send = here();
+    if (last) send({ ...last, spec });
+  }
+
+  try {
+    const source = `const KERNEL = "${KERNEL}";\n${parts}\n${start}`;
+    const url = URL.createObjectURL(new Blob([source], { type: "text/javascript" }));
+    worker = new Worker(url);
+    worker.onmessage = (event) => hear(event.data);
+    worker.onerror = (event) => { event.preventDefault(); fallBack(); };
+    send = (message) => worker.postMessage(message);
+  } catch {
+    fallBack();
+  }
+
+  return {
+    run(values, show) {
+      shown = show;
+      const message = { job: ++job, values, ...(last ? {} : { spec }) };
+      last = { job, values };
+      send(message);
+    },
+    close: () => worker?.terminate(),
+    get place() { return worker ? "worker" : "page"; },
+  };
+}
+
+// The page's own plotly; with a kernel behind, the one that Python's plotly carries, asked for once a page.
+function plotly(model) {
+  if (window.Plotly) return Promise.resolve(window.Plotly);
+  return (window.mhaPlotly ??= new Promise((resolve, reject) => {
+    const tooLate = setTimeout(() => {
+      window.mhaPlotly = null;
+      reject(new Error("no plotly.js came: is the kernel running?"));
+    }, 60000);
+    const take = (message, buffers) => {
+      if (message?.plotly !== true) return;
+      model.off("msg:custom", take);
+      clearTimeout(tooLate);
+      const define = window.define; // a loader of modules would keep plotly for itself
+      const script = document.createElement("script");
+      window.define = undefined;
+      script.textContent = new TextDecoder().decode(buffers[0]);
+      document.head.append(script);
+      window.define = define;
+      resolve(window.Plotly);
+    };
+    model.on("msg:custom", take);
+    model.send({ want: "plotly" });
+  }));
+}
+
+function element(name, properties, ...children) {
+  const { dataset, ...plain } = properties;
+  const made = Object.assign(document.createElement(name), plain);
+  Object.assign(made.dataset, dataset ?? {});
+  made.append(...children);
+  return made;
+}
+
+// One control: {root, set(value)}; `changed(value)` is called at every move.
+function control({ name, label, values, texts, kind }, changed) {
+  const index = (value) => Math.max(0, values.indexOf(value));
+  const id = `mha-${name}-${Math.random().toString(36).slice(2)}`;
+  const caption = element("label", { htmlFor: id, textContent: label });
+
+  if (kind === "switch") {
+    const input = element("input", { id, type: "checkbox", dataset: { control: name } });
+    input.addEventListener("change", () => changed(input.checked));
+    return { root: element("div", { className: "mha-control mha-switch" }, input, caption),
+             set: (value) => { input.checked = value; } };
+  }
+  if (kind === "choice") {
+    const options = texts.map((text, k) => element("option", { value: k, textContent: text }));
+    const input = element("select", { id, dataset: { control: name } }, ...options);
+    input.addEventListener("change", () => changed(values[input.value]));
+    return { root: element("div", { className: "mha-control" }, caption, input),
+             set: (value) => { input.value = index(value); } };
+  }
+  const input = element("input", { id, type: "range", min: 0, max: values.length - 1, step: 1,
+                                   dataset: { control: name } });
+  const shown = element("output", { htmlFor: id });
+  const say = () => {
+    shown.textContent = texts[input.value];
+    input.setAttribute("aria-valuetext", texts[input.value]);
+  };
+  input.addEventListener("input", () => { say(); changed(values[input.value]); });
+  return { root: element("div", { className: "mha-control" }, caption, input, shown),
+           set: (value) => { input.value = index(value); say(); } };
+}
+
+// 0.0123 and 4.5e-7: three digits, as in the text of the book.
+function digits(value) {
+  if (typeof value !== "number" || !Number.isFinite(value)) return String(value);
+  if (value !== 0 && (Math.abs(value) < 1e-3 || Math.abs(value) >= 1e5)) {
+    const [mantissa, exponent] = value.toExponential(2).split("e");
+    return `${mantissa} · 10${[...exponent.replace("+", "")].map((c) => "⁻⁰¹²³⁴⁵⁶⁷⁸⁹"["-0123456789".indexOf(c)]).join("")}`;
+  }
+  return String(Number(value.toPrecision(3)));
+}
+
+// "after {steps} steps the loss is {loss}": the last number of each curve, and the values of the controls.
+function sentence(spec, values, result) {
+  const last = (curve) => curve[curve.length - 1];
+  const ends = Object.fromEntries(Object.entries(result.curves).map(([name, curve]) => [name, last(curve)]));
+  const known = { ...spec.fixed, ...values, ...ends, steps: last(result.steps), stopped: result.stopped };
+  const template = result.stopped === null ? spec.summary : spec.stopped;
+  return template.replace(/\{(\w+)\}/g, (_, name) => digits(known[name]));
+}
+
+// What was recorded, put where the description says it is drawn; no result: the frame that Python drew.
+function fill(figure, draw, result) {
+  if (!result) return figure.data;
+  const known = { steps: result.steps, ...result.curves, ...result.pictures };
+  const data = figure.data.map((trace) => ({ ...trace }));
+  for (const { trace, once, layout, ...parts } of draw) {
+    if (once) continue;
+    for (const [key, name] of Object.entries(parts)) if (known[name]) data[trace][key] = known[name];
+  }
+  return data;
+}
+
+function layoutOf(figure, draw, result) {
+  const layout = structuredClone(figure.layout);
+  for (const { layout: path, from } of draw) {
+    if (!path || !result?.pictures[from]) continue;
+    const keys = path.split("."), name = keys.pop();
+    keys.reduce((node, key) => (node[key] ??= {}), layout)[name] = result.pictures[from];
+  }
+  return layout;
+}
+
+// Draws the last frame asked for; while one is being drawn, those in between are dropped.
+function drawer(Plotly, box, spec, drawn) {
+  const config = { displayModeBar: false, responsive: true };
+  let waiting, busy = false;
+  return async function draw(result) {
+    waiting = result;
+    if (busy) return;
+    busy = true;
+    while (waiting !== undefined) {
+      const frame = waiting;
+      waiting = undefined;
+      await Plotly.react(box, fill(spec.figure, spec.draw, frame), layoutOf(spec.figure, spec.draw, frame), config);
+      drawn(frame);
+    }
+    busy = false;
+  };
+}
+
+function render({ model, el }) {
+  const spec = model.get("spec");
+  const box = element("div", { className: "mha-live-plot" });
+  const summary = element("p", { className: "mha-live-summary" });
+  summary.setAttribute("role", "status"); // a screen reader says what came out, when it has come
+  const root = element("div", { className: "mha-live", dataset: { state: "loading" } });
+  root.setAttribute("role", "group");
+  root.setAttribute("aria-label", spec.figure.layout.meta.alt);
+  box.setAttribute("role", "img");
+  box.setAttribute("aria-label", spec.figure.layout.meta.alt);
+
+  let values = { ...model.get("values") }, train = null, draw = null, saving = null;
+
+  function go() {
+    root.dataset.state = "running";
+    train.run(values, (result) => (result.error ? fail(result.error) : draw({ ...result, values })));
+  }
+
+  function drawn(frame) {
+    if (!frame) return;
+    root.dispatchEvent(new CustomEvent("mha-drawn", { detail: { job: frame.job, done: frame.done, values: frame.values } }));
+    if (!frame.done || frame.values !== values) return;
+    summary.textContent = sentence(spec, values, frame);
+    root.dataset.state = "done";
+  }
+
+  function fail(reason) {
+    root.dataset.state = "failed";
+    summary.textContent = `This figure could not train: ${reason}`;
+  }
+
+  function change(name, value) {
+    values = { ...values, [name]: value };
+    if (train) go();
+    clearTimeout(saving); // the kernel, where there is one, hears of the value that is kept
+    saving = setTimeout(() => { model.set("values", values); model.save_changes(); }, 150);
+  }
+
+  const controls = Object.fromEntries(spec.controls.map((said) =>
+    [said.name, control(said, (value) => change(said.name, value))]));
+  const setAll = () => Object.entries(controls).forEach(([name, { set }]) => set(values[name]));
+  const reset = element("button", { type: "button", className: "mha-reset", textContent: "Reset" });
+  reset.addEventListener("click", () => spec.controls.forEach(({ name, value }) => {
+    controls[name].set(value);
+    change(name, value);
+  }));
+
+  function follow() {
+    const asked = model.get("values");
+    if (Object.keys(asked).every((name) => asked[name] === values[name])) return;
+    values = { ...asked };
+    setAll();
+    if (train) go();
+  }
+  model.on("change:values", follow);
+
+  const caption = element("p", { className: "mha-live-title", textContent: spec.title });
+  const panel = element("div", { className: "mha-controls" }, ...Object.values(controls).map((c) => c.root), reset);
+  root.append(caption, panel, box, summary);
+  el.append(root);
+  setAll();
+
+  const closing = { done: false };
+  plotly(model).then((Plotly) => {
+    if (closing.done) return;
+    document.getElementById(spec.still)?.setAttribute("hidden", "");
+    draw = drawer(Plotly, box, spec, drawn);
+    train = trainer(spec);
+    root.dataset.place = train.place;
+    draw(null).then(go); // the frame that came with the page, then the real one
+  }).catch((error) => fail(error.message));
+
+  return () => {
+    closing.done = true;
+    clearTimeout(saving);
+    model.off("change:values", follow);
+    train?.close();
+    window.Plotly?.purge(box);
+  };
+}
+
+export default { render };
