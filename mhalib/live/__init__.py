@@ -2,6 +2,6 @@
 
 from mhalib.live.description import Control, Description
 from mhalib.live.face import LiveFigure
-from mhalib.live.multihead import heads, mixture
+from mhalib.live.multihead import curvature, heads, mixture
 
-__all__ = ["Control", "Description", "LiveFigure", "heads", "mixture"]
+__all__ = ["Control", "Description", "LiveFigure", "curvature", "heads", "mixture"]

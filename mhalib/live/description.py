@@ -56,14 +56,14 @@ class Description:
         ``data`` = {"kind": "mixture", …draws}, ``start`` = {"kind": "zeros"}; ``test`` like ``data``, or None
     controls, fixed : what the reader can change, and the other values that the run reads
     record : the recorded steps; the last of them ends the run
-    curves, pictures : names of what is measured at every recorded step, and of the last recorded model
+    curves, lasts : names of what is measured at every recorded step, and of the last model alone
     frame : the plotly figure, styled but without the numbers that are drawn
     draw : where they go, ``{"trace": 0, "x": "steps", "y": "loss"}`` or ``{"layout": "xaxis.ticktext", "from": name}``;
         with ``"once": True`` they are those at the start for good, as a line to compare with
     summary, stopped : the sentence that says the result, and the one for a run that diverged; ``{loss}`` is replaced by
         the last number of that curve, ``{lr}`` by that value
     train : values → ``Path``, the same run by mhalib, with every name of ``curves`` among its curves
-    depict : name → function of (path, values), for every name of ``pictures``
+    measure : name → function of (path, values), for each name of ``lasts`` that is no curve
     """
 
     title: str
@@ -79,8 +79,8 @@ class Description:
     draw: tuple[dict, ...]
     summary: str
     train: Callable[[dict], Path]
-    pictures: tuple[str, ...] = ()
-    depict: dict[str, Callable] = field(default_factory=dict)
+    lasts: tuple[str, ...] = ()
+    measure: dict[str, Callable] = field(default_factory=dict)
     test: dict | None = None
     stopped: str = ("The loss stopped being finite at step {stopped}: the step size is too large here. "
                     "The curve is what came before.")
@@ -99,10 +99,11 @@ class Description:
         return self.defaults | {name: known[name].own(value) for name, value in changes.items()}
 
     def results(self, values):
-        """What the browser draws for these values, by mhalib: steps, curves and pictures by name."""
+        """What the browser draws for these values, by mhalib: steps, curves and last measures by name."""
         path = self.train(values)
-        return ({"steps": path.steps.tolist()} | {name: path.curves[name].tolist() for name in self.curves}
-                | {name: self.depict[name](path, values) for name in self.pictures})
+        lasts = {name: self.measure[name](path, values) if name in self.measure else float(path.curves[name][-1])
+                 for name in self.lasts}
+        return {"steps": path.steps.tolist()} | {name: path.curves[name].tolist() for name in self.curves} | lasts
 
     def figure(self, values):
         """The figure for these values, complete, drawn from mhalib's own run."""
@@ -119,7 +120,7 @@ class Description:
         figure = json.loads(self.figure(self.defaults).to_json())
         return {"title": self.title, "model": self.model, "data": self.data, "start": self.start, "test": self.test,
                 "controls": [control.to_json() for control in self.controls], "fixed": self.fixed,
-                "record": list(self.record), "curves": list(self.curves), "pictures": list(self.pictures),
+                "record": list(self.record), "curves": list(self.curves), "lasts": list(self.lasts),
                 "figure": {"data": figure["data"], "layout": figure["layout"]}, "draw": list(self.draw),
                 "summary": self.summary, "stopped": self.stopped}
 

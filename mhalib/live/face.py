@@ -57,7 +57,7 @@ class LiveFigure(anywidget.AnyWidget):
         return self._description.train(self._description.values(self.values | values))
 
     def drawn(self, **values):
-        """What is drawn, by name: ``steps``, the curves, and the pictures of the last model; computed by mhalib."""
+        """What is drawn, by name: ``steps``, the curves, and what is measured of the last model; by mhalib."""
         return self._description.results(self._description.values(self.values | values))
 
     def figure(self, **values):

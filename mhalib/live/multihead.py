@@ -1,5 +1,7 @@
 """The live figures of Part I: heads, a mixture in the reader's hands, curvature along training."""
 
+from dataclasses import replace
+
 import numpy as np
 from plotly.subplots import make_subplots
 
@@ -7,11 +9,12 @@ from mhalib.data.mixture import draw, tokenized_mixture
 from mhalib.live.description import Control, Description
 from mhalib.live.face import LiveFigure
 from mhalib.models import MultiHeadAttention
+from mhalib.models.multihead import normals
 from mhalib.optim import Adam, GradientDescent, Momentum
-from mhalib.plots import COLORS, SEQUENTIAL, finish
+from mhalib.plots import COLORS, DASHES, SEQUENTIAL, finish
 from mhalib.theory.bounds import smoothness_constant
 from mhalib.theory.instances import token_radius
-from mhalib.theory.loss_bounds import smoothness, weak_convexity
+from mhalib.theory.loss_bounds import curvature_constant
 from mhalib.training import recorded_steps, train
 
 RULES = {"gd": GradientDescent, "momentum": Momentum, "adam": Adam}
@@ -42,7 +45,7 @@ def heads(data, steps=500):
     """
     measured = "accuracy" if data.relevant is None else "attention_score"
     _, T, d = data.X.shape
-    record = recorded_steps(steps, 100)
+    record = recorded_steps(steps, 50)
 
     def run(values):
         start = MultiHeadAttention.zeros(values["H"], T, d)
@@ -72,7 +75,7 @@ def heads(data, steps=500):
                            {"trace": 1, "x": "steps", "y": "loss"},
                            {"trace": 2, "x": "steps", "y": measured, "once": True},
                            {"trace": 3, "x": "steps", "y": measured}),
-        summary=f"After {{steps}} steps with {{H}} heads and step size {{lr}}: training loss {{loss}}, "
+        summary=f"After {{steps}} steps with H = {{H}} and η = {{lr}}: training loss {{loss}}, "
                 f"{words} {{{measured}}}.", train=run))
 
 
@@ -82,21 +85,22 @@ def mixture(n=64, T=8, d=8, M=4, S=2.0, steps=500, seed=0):
     The page carries the draws of a ``tokenized_mixture`` and of as many fresh samples, and assembles both anew for
     every share ζ and noise σ.
     """
-    record = recorded_steps(steps, 80)
-    source = tokenized_mixture(n=n, T=T, d=d, M=M, S=S, seed=seed).truth
+    record = recorded_steps(steps, 60)
+
+    def sample(zeta=1 / T, sigma=0.2, **_):
+        return tokenized_mixture(n=n, T=T, d=d, M=M, S=S, zeta=zeta, sigma=sigma, seed=seed)
 
     def run(values):
-        data = tokenized_mixture(n=n, T=T, d=d, M=M, S=S, zeta=values["zeta"], sigma=values["sigma"], seed=seed)
-        rule = GradientDescent(values["lr"])
+        data, rule = sample(**values), GradientDescent(values["lr"])
         return train(MultiHeadAttention.zeros(1, T, d), data, rule, steps, test=data.fresh(seed=1), record=record)
 
     def attention(path, values):
-        data = tokenized_mixture(n=n, T=T, d=d, M=M, S=S, zeta=values["zeta"], sigma=values["sigma"], seed=seed)
-        return path[-1].attention(data.X[:1]).mean(axis=1)[0].tolist()
+        return path[-1].attention(sample(**values).X[:1]).mean(axis=1)[0].tolist()
 
     def token_names(path, values):
-        relevant = draw(n, T, d, M, (seed, 1)).rank[0] < round(values["zeta"] * T)
-        return [f"{t}★" if star else f"{t}" for t, star in enumerate(relevant)]
+        return [f"{t}★" if star else f"{t}" for t, star in enumerate(sample(**values).relevant[0])]
+
+    source = sample().truth
 
     frame = _two_panels("loss", "attention of sample 0 at the end")
     _line(frame, 0, "training loss, as at the start", 1, faint=True)
@@ -113,7 +117,7 @@ def mixture(n=64, T=8, d=8, M=4, S=2.0, steps=500, seed=0):
             "after the last step: the column of the relevant token, which carries a star, stands out.",
         model="multihead", data=mixture_draws(source, draw(n, T, d, M, (seed, 1))), start={"kind": "zeros"},
         test=mixture_draws(source, draw(n, T, d, M, (seed, 2, 1))), record=tuple(record), fixed={"H": 1, "optimizer": "gd"},
-        curves=("loss", "test_loss", "attention_score", "test_accuracy"), pictures=("attention", "token_names"),
+        curves=("loss", "test_loss"), lasts=("attention", "attention_score", "test_accuracy", "token_names"),
         controls=(Control("zeta", "share ζ of relevant tokens", tuple(k / T for k in range(1, T // 2 + 1)), 1 / T),
                   Control("sigma", "noise σ", (0.0, 0.2, 0.4, 0.6, 0.8, 1.0, 1.5, 2.0), 0.2),
                   Control("lr", "step size η", STEP_SIZES, 1.0)),
@@ -122,7 +126,57 @@ def mixture(n=64, T=8, d=8, M=4, S=2.0, steps=500, seed=0):
                            {"trace": 3, "z": "attention"}, {"layout": "xaxis2.ticktext", "from": "token_names"}),
         summary="After {steps} steps: training loss {loss}, test loss {test_loss}, test accuracy {test_accuracy}, "
                 "attention score {attention_score}.",
-        train=run, depict={"attention": attention, "token_names": token_names}))
+        train=run, measure={"attention": attention, "token_names": token_names}))
+
+
+def curvature(data, steps=400, scale=0.3, seed=0):
+    """A live figure: the ends of the spectrum of ∇²L along training, with their bounds, from a random start.
+
+    The page computes both ends from Hessian-vector products.  Source: Corollary 1 (ours).
+    """
+    n, T, d = data.X.shape
+    record = recorded_steps(steps, 12)
+    H_values = (1, 2, 4, 8, 16)
+
+    def run(values):
+        start = MultiHeadAttention.random(values["H"], T, d, scale=values["scale"], seed=seed)
+        path = train(start, data, GradientDescent(values["lr"]), steps, record=record)
+        return replace(path, curves=path.curves | _spectrum_ends(path, data, values["lr"]))
+
+    frame = _two_panels("upward", "downward")
+    for column, names in ((1, ("largest eigenvalue", "its bound ρ", "edge of stability 2/η")),
+                          (2, ("− smallest eigenvalue", "its bound (B/√H) L", "loss L"))):
+        for k, name in enumerate(names):
+            _line(frame, k + 3 * (column - 1), name, column)
+    frame.update_xaxes(title="step", type="log", range=[0, np.log10(steps)], dtick=1, exponentformat="power")
+    frame.update_yaxes(type="log", exponentformat="power", dtick=2)
+    frame.update_yaxes(range=[-4, 6], col=1)
+    frame.update_yaxes(range=[-6, 4], col=2)
+    curves = ("sharpness", "smoothness_bound", "edge", "negative_curvature", "weak_convexity_bound", "loss")
+    return LiveFigure(Description(
+        title="Move the heads, the step size, the scale of the start: curvature against its bounds",
+        alt="Curves over training steps on logarithmic axes. Left, the largest eigenvalue of the loss's Hessian, the bound rho "
+            "two to four orders of magnitude above it, and the line 2 over eta. Right, the negative curvature, its bound "
+            "two orders of magnitude above it, and the loss: all three fall together.",
+        model="multihead", data=arrays(data), record=tuple(record), curves=curves, fixed={"optimizer": "gd"},
+        start={"kind": "normal", "stream": normals(H_values[-1] * (d * d + T * d), seed).tolist()},
+        controls=(Control("H", "heads H", H_values, 2),
+                  Control("lr", "step size η", (0.1, 0.3, 1.0, 3.0, 10.0, 30.0), 1.0),
+                  Control("scale", "scale of the start", (0.03, 0.1, 0.3, 1.0, 3.0), scale)),
+        frame=frame, draw=tuple({"trace": k, "x": "steps", "y": name} for k, name in enumerate(curves)),
+        summary="After {steps} steps with H = {H}: loss {loss}, largest eigenvalue {sharpness} under its bound "
+                "{smoothness_bound}, negative curvature {negative_curvature} under its bound {weak_convexity_bound}.",
+        train=run))
+
+
+def _spectrum_ends(path, data, lr):
+    """The curves of ``curvature`` at the recorded models, from the dense Hessian."""
+    R = token_radius(data.X)
+    ends = np.array([np.linalg.eigvalsh(model.hessian(data.X, data.y))[[0, -1]] for model in path.models])
+    kappa = np.array([curvature_constant(model, data, R) for model in path.models])
+    return {"sharpness": ends[:, 1], "negative_curvature": -ends[:, 0], "edge": np.full(len(path), 2 / lr),
+            "smoothness_bound": np.array([smoothness_constant(model, R) for model in path.models]),
+            "weak_convexity_bound": kappa * path.loss}
 
 
 def _two_panels(left, right):
@@ -131,5 +185,6 @@ def _two_panels(left, right):
 
 
 def _line(frame, color, name, column, faint=False):
-    look = {"color": "#888888", "dash": "dot", "width": 1.5} if faint else {"color": COLORS[color]}
-    frame.add_scatter(name=name, mode="lines", line=look, row=1, col=column)
+    look = {"color": "#888888", "width": 4} if faint else {"color": COLORS[color], "dash": DASHES[color % 3]}
+    frame.add_scatter(name=name, mode="lines", line=look, opacity=0.4 if faint else 1, row=1, col=column,
+                      showlegend=column == 1 or not faint)

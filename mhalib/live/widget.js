@@ -158,11 +158,11 @@ function digits(value) {
   return String(Number(value.toPrecision(3)));
 }
 
-// "after {steps} steps the loss is {loss}": the last number of each curve, and the values of the controls.
+// "after {steps} steps the loss is {loss}": the last number of each curve, what is measured last, the controls' values.
 function sentence(spec, values, result) {
   const last = (curve) => curve[curve.length - 1];
   const ends = Object.fromEntries(Object.entries(result.curves).map(([name, curve]) => [name, last(curve)]));
-  const known = { ...spec.fixed, ...values, ...ends, steps: last(result.steps), stopped: result.stopped };
+  const known = { ...spec.fixed, ...values, ...ends, ...result.lasts, steps: last(result.steps), stopped: result.stopped };
   const template = result.stopped === null ? spec.summary : spec.stopped;
   return template.replace(/\{(\w+)\}/g, (_, name) => digits(known[name]));
 }
@@ -170,10 +170,10 @@ function sentence(spec, values, result) {
 // What was recorded, put where the description says it is drawn; no result: the frame that Python drew.
 function fill(figure, draw, result) {
   if (!result) return figure.data;
-  const known = { steps: result.steps, ...result.curves, ...result.pictures };
+  const known = { steps: result.steps, ...result.curves, ...result.lasts };
   const data = figure.data.map((trace) => ({ ...trace }));
   for (const { trace, once, layout, ...parts } of draw) {
-    if (once) continue;
+    if (once || layout) continue;
     for (const [key, name] of Object.entries(parts)) if (known[name]) data[trace][key] = known[name];
   }
   return data;
@@ -182,11 +182,21 @@ function fill(figure, draw, result) {
 function layoutOf(figure, draw, result) {
   const layout = structuredClone(figure.layout);
   for (const { layout: path, from } of draw) {
-    if (!path || !result?.pictures[from]) continue;
+    if (!path || !result?.lasts[from]) continue;
     const keys = path.split("."), name = keys.pop();
-    keys.reduce((node, key) => (node[key] ??= {}), layout)[name] = result.pictures[from];
+    keys.reduce((node, key) => (node[key] ??= {}), layout)[name] = result.lasts[from];
   }
   return layout;
+}
+
+// On a phone the right panel goes below the left one.
+function stack(layout) {
+  if (!layout.xaxis2) return;
+  const places = { xaxis: [0, 1], xaxis2: [0, 1], yaxis: [0.58, 1], yaxis2: [0, 0.42] };
+  for (const [axis, domain] of Object.entries(places)) layout[axis].domain = domain;
+  layout.annotations.forEach((title, k) => Object.assign(title, { x: 0.5, y: k ? 0.42 : 1 }));
+  layout.height *= 1.7;
+  layout.legend.y = -0.12;
 }
 
 // Draws the last frame asked for; while one is being drawn, those in between are dropped.
@@ -200,7 +210,9 @@ function drawer(Plotly, box, spec, drawn) {
     while (waiting !== undefined) {
       const frame = waiting;
       waiting = undefined;
-      await Plotly.react(box, fill(spec.figure, spec.draw, frame), layoutOf(spec.figure, spec.draw, frame), config);
+      const layout = layoutOf(spec.figure, spec.draw, frame);
+      if (box.clientWidth < 480) stack(layout);
+      await Plotly.react(box, fill(spec.figure, spec.draw, frame), layout, config);
       drawn(frame);
     }
     busy = false;

@@ -11,6 +11,12 @@ from mhalib.models.multihead_workspace import MultiHeadWorkspace
 from mhalib.models.vector import Vector
 
 
+def normals(count, seed):
+    """The first ``count`` standard normals of the stream that random models of this seed are drawn from."""
+    # default_rng(seed) itself is the stream that data patterns of the same seed come from: W would know them.
+    return np.random.default_rng([seed, 3]).standard_normal(count)
+
+
 @dataclass(frozen=True, eq=False, repr=False)
 class MultiHeadAttention(Vector):
     r"""H softmax attention heads that read T tokens and vote on a label.
@@ -55,10 +61,8 @@ class MultiHeadAttention(Vector):
         """Independent N(0, scale²) entries: first all of W, then all of U, from one seeded stream."""
         require_count(H=H, T=T, d=d)
         require_seed(seed)
-        # default_rng(seed) itself is the stream that data patterns of the same seed come from: W would know them.
-        rng = np.random.default_rng([seed, 3])
-        W, U = rng.standard_normal((H, d, d)), rng.standard_normal((H, T, d))
-        return cls((scale * W).astype(dtype), (scale * U).astype(dtype))
+        W, U = np.split(normals(H * (d * d + T * d), seed), [H * d * d])
+        return cls((scale * W).reshape(H, d, d).astype(dtype), (scale * U).reshape(H, T, d).astype(dtype))
 
     @property
     def sizes(self):
