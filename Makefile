@@ -14,7 +14,7 @@ book test bench: export MKL_NUM_THREADS := 1
 # Figures as the book draws them, on the book's own copy of plotly.
 book test: export MHALIB_FIGURES := book
 
-.PHONY: help book test lint notebooks chromium lab bench address clean
+.PHONY: help book test lint notebooks chromium colab lab bench kernel address clean
 .NOTPARALLEL:
 .DEFAULT_GOAL := help
 
@@ -42,6 +42,9 @@ notebooks: $(READY)   ## are the notebooks committed without outputs?
 chromium:        ## the browser that the page tests drive
 	@.ci/chromium
 
+colab:           ## every notebook on the versions that Colab ships, mhalib from its wheel
+	@.ci/colab
+
 # The notebooks assert the numbers of the text; who changes a number in the laboratory need not hear of it.
 lab: export PYTHONOPTIMIZE := 1
 lab: $(READY)    ## work on the book live, in JupyterLab
@@ -50,12 +53,15 @@ lab: $(READY)    ## work on the book live, in JupyterLab
 bench: $(READY)  ## this engine against what one would write by hand
 	@$(PY) -m benchmarks
 
+kernel: $(READY) ## compile the inner loop of the live figures, kernel.c, to WebAssembly
+	@$(PY) .ci/kernel.py
+
 address:         ## set the repository's address everywhere: make address URL=https://github.com/NAME/REPOSITORY
 	@python=$$(.ci/python) && "$$python" .ci/address.py "$(URL)"
 
-clean:           ## remove what the builds left (the environment stays: rm -r .venv removes it)
+clean:           ## remove what the builds left (the environments stay: rm -r .venv .venv-colab removes them)
 	@rm -rf _build build dist *.egg-info .pytest_cache .ruff_cache .hypothesis
-	@find . -name __pycache__ -not -path './.venv/*' -prune -exec rm -rf {} +
+	@find . -name __pycache__ -not -path './.venv*/*' -prune -exec rm -rf {} +
 
 $(READY): requirements.txt pyproject.toml
 	@.ci/venv $(VENV)

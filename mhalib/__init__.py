@@ -15,21 +15,22 @@ from mhalib.theory.ledger import ledger
 from mhalib.training import Path, train
 
 if TYPE_CHECKING:
-    from mhalib import plots
+    from mhalib import live, plots
+    from mhalib.exploring import explore
 
 __version__ = "0.1.0"
-__all__ = ["Adam", "GradientDescent", "Momentum", "MultiHeadAttention", "Path", "data", "gaussian", "ledger", "losses",
-           "models", "plots", "softmax", "theory", "train"]
+__all__ = ["Adam", "GradientDescent", "Momentum", "MultiHeadAttention", "Path", "data", "explore", "gaussian", "ledger",
+           "live", "losses", "models", "plots", "softmax", "theory", "train"]
 
 
 def __getattr__(name):
-    # Figures need plotly, which takes longer to import than everything else together.
-    if name == "plots":
-        try:
-            return import_module("mhalib.plots")
-        except ModuleNotFoundError as error:
-            raise ImportError("mhalib.plots draws with plotly: pip install plotly") from error
-    raise AttributeError(f"module 'mhalib' has no attribute {name!r}")
+    # Figures need plotly and widgets, which take longer to import than everything else together.
+    if name not in {"explore", "live", "plots"}:
+        raise AttributeError(f"module 'mhalib' has no attribute {name!r}")
+    try:
+        return import_module("mhalib.exploring").explore if name == "explore" else import_module(f"mhalib.{name}")
+    except ModuleNotFoundError as error:
+        raise ImportError(f"mhalib.{name} draws with {error.name}: pip install {error.name}") from error
 
 
 def __dir__():

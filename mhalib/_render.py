@@ -4,6 +4,8 @@ import os
 from html import escape
 from itertools import count
 
+from mhalib._still import svg
+
 _numbers = count(1)
 
 
@@ -12,6 +14,7 @@ def figure_html(figure):
 
     Its alt text is `layout.meta["alt"]`. Its title becomes the caption above it: a caption wraps on a narrow screen,
     and plotly's title does not.
+    Where no script runs, a still of it stands with the alt text below.
     Its id counts the displays of the notebook, so that the same notebook always gives the same page.
     Raises ValueError where the alt text is missing.
     """
@@ -30,26 +33,41 @@ def figure_html(figure):
     )
     return (
         f'<figure class="mha-figure" role="group" aria-label="{escape(alt)}">{caption}{drawing}'
-        f"<noscript><p>{escape(alt)}</p></noscript></figure>"
+        # The picture says the words to a reader who cannot see it, and the paragraph to one who can.
+        f'<noscript>{svg(figure)}<p aria-hidden="true">{escape(alt)}</p></noscript></figure>'
     )
 
 
 def _words(figure):
     """Take the alt text, which must be there, and the title as a caption element, which may be empty."""
-    layout = figure.get("layout", {})
-    meta = layout.get("meta")
-    meta = meta if isinstance(meta, dict) else {}
-    alt = str(meta.get("alt") or "").strip()
-    if not alt:
-        raise ValueError('a figure of the book needs alt text: say in layout.meta["alt"] what it shows')
-    title = layout.get("title")
+    alt = require_alt_text(figure)
+    title = figure.get("layout", {}).get("title")
     title = title.get("text") if isinstance(title, dict) else title
     return alt, f"<figcaption>{escape(title)}</figcaption>" if title else ""
 
 
+def alt_text(figure):
+    """What ``layout.meta["alt"]`` says of a figure, given as plotly's dict; "" where it says nothing."""
+    meta = figure.get("layout", {}).get("meta")
+    return str((meta.get("alt") if isinstance(meta, dict) else None) or "").strip()
+
+
+def require_alt_text(figure):
+    """The alt text of a figure, given as plotly's dict; a ValueError where it has none."""
+    alt = alt_text(figure)
+    if not alt:
+        raise ValueError('a figure of the book needs alt text: say in layout.meta["alt"] what it shows')
+    return alt
+
+
+def book_is_asked():
+    """Is this run for the pages of the book, which have no kernel? The environment says MHALIB_FIGURES=book."""
+    return os.environ.get("MHALIB_FIGURES") == "book"
+
+
 def use_book_renderer_if_asked():
-    """Make figures display as the book needs them, where the environment says MHALIB_FIGURES=book."""
-    if os.environ.get("MHALIB_FIGURES") != "book":
+    """Make figures display as the book needs them, where the book is what is asked for."""
+    if not book_is_asked():
         return
     import plotly.io
     from plotly.io.base_renderers import MimetypeRenderer

@@ -45,7 +45,8 @@ class Case:
 
     @property
     def data(self):
-        return mha.data.tokenized_mixture(n=self.n, T=self.T, d=self.d, M=self.M, zeta=self.zeta, sigma=self.sigma, seed=3)
+        sizes = {name: getattr(self, name) for name in ("n", "T", "d", "M", "zeta", "sigma")}
+        return mha.data.tokenized_mixture(**sizes, seed=3)
 
     @property
     def curves(self):
@@ -80,12 +81,14 @@ class Case:
 
     def _spectrum(self, path, data):
         ends = np.array([np.linalg.eigvalsh(model.hessian(data.X, data.y))[[0, -1]] for model in path.models])
-        bounds = {"smoothness_bound": mha.theory.smoothness, "weak_convexity_bound": mha.theory.self_bounded_weak_convexity}
+        bounds = {"smoothness_bound": mha.theory.smoothness,
+                  "weak_convexity_bound": mha.theory.self_bounded_weak_convexity}
         return {"sharpness": ends[:, 1], "negative_curvature": -ends[:, 0]} | {
             name: mha.theory.along(path, data, bound).rhs for name, bound in bounds.items()}
 
 
-SHAPES = ({}, {"n": 1, "T": 2, "d": 3, "M": 1, "zeta": 0.5, "H": 2}, {"n": 24, "T": 8, "d": 7, "M": 5, "zeta": 0.25, "H": 1})
+SHAPES = ({}, {"n": 1, "T": 2, "d": 3, "M": 1, "zeta": 0.5, "H": 2},
+          {"n": 24, "T": 8, "d": 7, "M": 5, "zeta": 0.25, "H": 1})
 STABLE = [Case(scale=scale, optimizer=rule, lr=lr, **shape) for shape, scale, rule, lr in
           product(SHAPES, (0.0, 0.5), ("gd", "momentum", "adam"), (0.03, 0.3))]
 STABLE += [Case(H=16, shortcut=shortcut, optimizer=rule) for shortcut in (True, False) for rule in RULES]

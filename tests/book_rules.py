@@ -41,13 +41,14 @@ LEDGER_LINK = re.compile(r"\]\([^)]*ledger[^)]*\)|\{(doc|ref|any)\}`[^`]*ledger[
 EMOJI = re.compile(
     "[\U0001f000-\U0001faff\u2600-\u26ff\u2705\u2728\u274c\u274e\u2753-\u2757\u2795-\u2797\u2b50\u2b55\ufe0f]"
 )
-REASON = "Colab has numpy, torch, scipy, scikit-learn and plotly; never reinstall them"
+REASON = "Colab has numpy, torch, scikit-learn, plotly and anywidget; never reinstall them"
 SETUP = """\
 import sys
 
 if "google.colab" in sys.modules:  # {reason}
     %pip install --quiet --no-deps "git+{address}"
-    %load_ext mhalib.notebook  # your numbers may differ from the book's: skip its assertions"""
+    # Your numbers may differ from the book's: skip its assertions.
+    %load_ext mhalib.notebook"""
 
 
 # --- every notebook -----------------------------------------------------------------------------------------
@@ -138,9 +139,13 @@ def visible_loops(notebook):
 
 
 def visible_definitions(notebook):
-    """None but one function, the lesson: a later hidden cell asserts that it equals the library's."""
+    """None but one function, the lesson: a later hidden cell asserts that it equals the library's.
+
+    And what a cell hands to ``mha.explore``: that one is the reader's, to change.
+    """
     kinds = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
-    defined = [(cell, node) for cell, node in visible_nodes(notebook) if isinstance(node, kinds)]
+    defined = [(cell, node) for cell, node in visible_nodes(notebook)
+               if isinstance(node, kinds) and f"mha.explore({node.name}," not in source(cell)]
     offences = [f"{name(c)}: {n.name}, a second definition" for c, n in defined[1:]]
     if defined and not is_asserted(notebook, *defined[0]):
         offences.append(f"{name(defined[0][0])}: {defined[0][1].name} is asserted in no later hidden cell")

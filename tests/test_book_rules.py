@@ -154,6 +154,12 @@ def test_second_definition_is_caught():
     assert rules.visible_definitions(notebook(lesson, again, proof))
 
 
+def test_what_a_cell_hands_to_explore_is_the_readers():
+    own = python("def f(H=1):\n    return H\n\nmha.explore(f, H=(1, 4))")
+    assert rules.visible_definitions(notebook(own)) == []
+    assert rules.visible_definitions(notebook(python("def g(H=1):\n    return H\n\nmha.explore(f, H=(1, 4))")))
+
+
 def test_assertion_before_the_lesson_is_caught():
     proof = python("assert f(1) == 1", "remove-cell", cell_id="one")
     assert rules.visible_definitions(notebook(proof, python("def f(x):\n    return x", cell_id="two")))

@@ -18,7 +18,7 @@ ALL_BOUNDS = [theory.gradient_bound, bounds.sharp_gradient_bound, theory.hessian
               bounds.recalled_bound, theory.self_bounded_gradient, theory.smoothness, theory.weak_convexity,
               theory.self_bounded_weak_convexity]
 # Statements whose right side is a tolerance: nothing to attain.
-IDENTITIES = {"lemma-1-derivatives", "lemma-1-blocks", "prop-first-step", "prop-equal-heads"}
+IDENTITIES = {"lemma-1-derivatives", "lemma-1-blocks", "prop-first-step", "prop-equal-heads", "thm-collapse"}
 
 
 def dataset(drawn):

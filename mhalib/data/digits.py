@@ -70,7 +70,9 @@ def digits(classes=(3, 8), n=200, seed=0):
 def _bundled():
     try:
         from sklearn.datasets import load_digits
-    except ImportError as error:
+    except ModuleNotFoundError as error:
+        if error.name.split(".")[0] != "sklearn":
+            raise
         raise ImportError("mhalib.data.digits reads the images bundled with scikit-learn: "
                           "pip install scikit-learn") from error
     bunch = load_digits()

@@ -3,7 +3,7 @@
 //
 // One function with nothing outside it, because its text is also the text of a Web Worker. A figure for another
 // model adds its formulas to `datasets`, `starts` and `models`, and a description in Python; nothing else changes.
-// `kernel`, or null, is the compiled multi-head gradient of kernel.js; the JavaScript below is its reference.
+// `kernel`, or null, is the compiled multi-head model of kernel.js; the JavaScript below is its reference.
 function makeEngine(kernel) {
   "use strict";
 
@@ -223,11 +223,14 @@ function makeEngine(kernel) {
       return (Math.sqrt(T) * radius ** 3 * (r + Math.sqrt(r * r + 4))) / 2;
     };
 
-    // What can be recorded at a step. `now` holds theta, loss, grad, lr; A, P and z are those of theta.
+    // What can be recorded at a step, after `lossAndGrad(theta)`. `now` holds theta, loss, grad, lr.
     const curves = {
       loss: (now) => now.loss,
       grad_norm: (now) => norm(now.grad) * Math.sqrt(copies),
-      accuracy: () => z.reduce((sum, margin) => sum + (margin > 0), 0) / n,
+      accuracy: (now) => {
+        forward(now.theta); // the kernel leaves no margins
+        return z.reduce((sum, margin) => sum + (margin > 0), 0) / n;
+      },
       attention_score: () => {
         let sum = 0;
         for (let i = 0, k = 0; i < n; i++)
@@ -241,27 +244,48 @@ function makeEngine(kernel) {
       weak_convexity_bound: (now) => (hessianConstant(now.theta) / Math.sqrt(H)) * now.loss,
     };
 
-    // What is measured of the last model alone; the attention is that of sample 0, averaged over heads.
+    // What is measured of the last model alone, after `forward(theta)`; the attention is that of sample 0, averaged over
+    // heads.
     const lasts = {
       attention: () => Array.from({ length: T }, (_, t) => Array.from({ length: T }, (_, j) =>
         mean(Array.from({ length: heads }, (_, h) => A[h * TT + t * T + j])))),
       token_names: () => Array.from({ length: T }, (_, t) => (relevant[t] ? `${t}★` : `${t}`)),
     };
 
-    return { size, heads, T, d, forward, lossAndGrad: fast() ?? lossAndGrad, hvp, curves, lasts };
+    return { size, heads, T, d, forward, lossAndGrad, hvp, curves, lasts, ...fast() };
 
-    // The compiled kernel, where there is one. Copies enter as one head whose decoder is √H longer.
+    // What the compiled kernel does instead, where there is one. Copies enter as one head whose decoder is √H longer.
     function fast() {
       const compiled = kernel?.(X, y, { n, T, d, H: heads });
       if (!compiled) return null;
       const root = Math.sqrt(copies), isU = (k) => k % head >= d * d;
       const toOne = Float64Array.from({ length: size }, (_, k) => (isU(k) ? root : 1));
       const fromOne = Float64Array.from({ length: size }, (_, k) => (isU(k) ? 1 / root : 1 / copies));
-      return (theta, grad) => {
+
+      if (relevant) compiled.relevant.set(relevant);
+
+      function hand(theta) {
         for (let k = 0; k < size; k++) compiled.theta[k] = theta[k] * toOne[k];
-        const loss = compiled.lossAndGrad();
-        for (let k = 0; k < size; k++) grad[k] = compiled.grad[k] * fromOne[k];
-        return loss;
+      }
+
+      return {
+        forward(theta) {
+          hand(theta);
+          return forward(theta);
+        },
+        lossAndGrad(theta, grad) {
+          hand(theta);
+          const loss = compiled.lossAndGrad();
+          for (let k = 0; k < size; k++) grad[k] = compiled.grad[k] * fromOne[k];
+          return loss;
+        },
+        hvp(V, out) {
+          if (copies > 1) return hvp(V, out); // which refuses
+          compiled.direction.set(V);
+          compiled.hvp();
+          out.set(compiled.product);
+        },
+        curves: relevant ? { ...curves, attention_score: compiled.attentionScore } : curves,
       };
     }
   }
@@ -322,35 +346,35 @@ function makeEngine(kernel) {
 
   // [λ_min, λ_max] of the matrix whose products `multiply(v, out)` gives. Stops when both have settled.
   function spectrumEnds(multiply, size) {
-    let q = Float64Array.from({ length: size }, (_, i) => Math.sin(1 + i * i)); // any direction, always the same
+    const next = Float64Array.from({ length: size }, (_, i) => Math.sin(1 + i * i)); // any direction, always the same
     const basis = [], a = [], b = [];
-    let ends = [0, 0];
-    for (let k = 0; k < size; k++) {
-      const length = norm(q);
-      q = q.map((x) => x / length);
+    let ends = null, moved = 0;
+    for (let k = 0; k < size && (k < 10 || k - moved <= 3); k++) {
+      const length = norm(next), q = new Float64Array(size);
+      if (k) {
+        if (length <= 1e-14 * Math.abs(a[0]) + 1e-300) break; // the directions that the start can reach are used up
+        b.push(length);
+      }
+      for (let i = 0; i < size; i++) q[i] = next[i] / length;
       basis.push(q);
-      const next = new Float64Array(size);
       multiply(q, next);
       a.push(dot(q, next));
-      for (let twice = 0; twice < 2; twice++)
-        for (const old of basis) {
-          const along = dot(old, next);
-          for (let i = 0; i < size; i++) next[i] -= along * old[i];
-        }
-      if (k % 4 === 3 || k === size - 1) {
-        const before = ends, scale = () => Math.max(Math.abs(ends[0]), Math.abs(ends[1]));
-        ends = [tridiagonalEigenvalue(a, b, 0), tridiagonalEigenvalue(a, b, a.length - 1)];
-        if (k > 8 && ends.every((end, i) => Math.abs(end - before[i]) <= 1e-11 * Math.abs(end) + 1e-15 * scale())) break;
+      // In exact numbers the last two would do; the second time removes what rounding has left along any.
+      for (const old of [...basis.slice(-2), ...basis]) {
+        const along = dot(old, next);
+        for (let i = 0; i < size; i++) next[i] -= along * old[i];
       }
-      b.push(norm(next));
-      if (b[k] <= 1e-14 * Math.abs(a[0]) + 1e-300) { // the directions that the start can reach are used up
-        b.pop();
-        ends = [tridiagonalEigenvalue(a, b, 0), tridiagonalEigenvalue(a, b, a.length - 1)];
-        break;
+      // From step to step the ends only move apart: an eigenvalue outside of the last ones is the new end.
+      ends ??= [a[0], a[0]];
+      const slack = 1e-15 * Math.max(Math.abs(ends[0]), Math.abs(ends[1]));
+      for (const end of [0, 1]) {
+        const edge = ends[end] + (end ? 1 : -1) * (1e-11 * Math.abs(ends[end]) + slack);
+        if (countBelow(a, b, edge) === end * (k + 1)) continue;
+        ends[end] = tridiagonalEigenvalue(a, b, end * k);
+        moved = k;
       }
-      q = next;
     }
-    return ends;
+    return [tridiagonalEigenvalue(a, b, 0), tridiagonalEigenvalue(a, b, a.length - 1)];
   }
 
   // --- a run: what mhalib.train does, to be taken in slices -----------------------------------------------------
@@ -361,9 +385,6 @@ function makeEngine(kernel) {
     negative_curvature: (now) => -ends(now)[0],
     edge: (now) => 2 / now.lr,
   };
-
-  // These need no weights and no margins of the recorded model, so they cost no second forward pass.
-  const blind = new Set(["loss", "grad_norm", "norm_W", "norm_U", "test_loss", "edge"]);
 
   function ends(now) {
     return (now.ends ??= spectrumEnds(now.model.hvp, now.model.size));
@@ -380,7 +401,6 @@ function makeEngine(kernel) {
     const theta = starts[spec.start.kind](spec.start, model, all);
     const step = optimizers[all.optimizer](all, model.size);
     const [grad, before, unused] = Array.from({ length: 3 }, () => new Float64Array(model.size));
-    const looks = spec.curves.some((name) => !blind.has(name)); // does a curve need the attention weights?
     const recorded = new Set(spec.record), last = Math.max(...spec.record);
     const result = { steps: [], curves: Object.fromEntries(spec.curves.map((name) => [name, []])), lasts: {},
                      done: false, stopped: null };
@@ -390,7 +410,6 @@ function makeEngine(kernel) {
 
     function record(at, loss) {
       const now = { theta, grad, loss, lr: all.lr, model };
-      if (looks) model.forward(theta);
       result.steps.push(at);
       for (const name of spec.curves)
         result.curves[name].push(name === "test_loss" ? fresh.lossAndGrad(theta, unused) : measure(model, name, now));
@@ -400,7 +419,7 @@ function makeEngine(kernel) {
       const now = { theta, loss: model.forward(theta), grad, lr: all.lr, model };
       fresh?.forward(theta);
       for (const name of spec.lasts)
-        result.lasts[name] = name.startsWith("test_") ? measure(fresh, name.slice(5)) : measure(model, name, now);
+        result.lasts[name] = name.startsWith("test_") ? measure(fresh, name.slice(5), now) : measure(model, name, now);
       result.done = true;
     }
 

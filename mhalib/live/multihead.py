@@ -58,10 +58,10 @@ def heads(data, steps=500):
     _line(frame, 1, "as at the start", 2, faint=True)
     _line(frame, 1, words, 2)
     frame.update_xaxes(title="step", type="log", range=[0, np.log10(steps)], dtick=1, exponentformat="power")
-    frame.update_yaxes(type="log", range=[-5, 1], dtick=1, exponentformat="power", col=1)
+    frame.update_yaxes(type="log", range=[-8, 2], dtick=2, exponentformat="power", col=1)
     frame.update_yaxes(range=[0, 1.03], col=2)
     return LiveFigure(Description(
-        title="Move the heads and the step size: the page trains again",
+        title="Heads and step size, from zero",
         alt=f"Two curves over training steps, from zero, one head, step size 1: the training loss and the {words}. "
             "Sliders change the number of heads and the step size, a menu the update rule.",
         model="multihead", data=arrays(data), start={"kind": "zeros"}, record=tuple(record),
@@ -108,17 +108,18 @@ def mixture(n=64, T=8, d=8, M=4, S=2.0, steps=500, seed=0):
     _line(frame, 1, "test loss", 1)
     frame.add_heatmap(zmin=0, zmax=1, colorscale=SEQUENTIAL, colorbar={"title": "weight"}, row=1, col=2)
     frame.update_xaxes(title="step", type="log", range=[0, np.log10(steps)], dtick=1, exponentformat="power", col=1)
-    frame.update_yaxes(type="log", range=[-4, 1], dtick=1, exponentformat="power", col=1)
+    frame.update_yaxes(type="log", range=[-8, 2], dtick=2, exponentformat="power", col=1)
     frame.update_xaxes(title="key token", tickvals=list(range(T)), constrain="domain", col=2)
     frame.update_yaxes(title="query token", autorange="reversed", tickvals=list(range(T)), constrain="domain", col=2)
     return LiveFigure(Description(
-        title="Move the share of relevant tokens, their neighbors' noise, and the step size",
-        alt="Left, training and test loss over 500 steps of one head from zero. Right, the attention weights of one sample "
-            "after the last step: the column of the relevant token, which carries a star, stands out.",
+        title="Relevant tokens, noise, step size",
+        alt="Left, training and test loss over 500 steps of one head from zero. Right, the attention weights of one "
+            "sample after the last step: the column of the relevant token, which carries a star, stands out.",
         model="multihead", data=mixture_draws(source, draw(n, T, d, M, (seed, 1))), start={"kind": "zeros"},
-        test=mixture_draws(source, draw(n, T, d, M, (seed, 2, 1))), record=tuple(record), fixed={"H": 1, "optimizer": "gd"},
+        test=mixture_draws(source, draw(n, T, d, M, (seed, 2, 1))), record=tuple(record),
+        fixed={"H": 1, "optimizer": "gd"},
         curves=("loss", "test_loss"), lasts=("attention", "attention_score", "test_accuracy", "token_names"),
-        controls=(Control("zeta", "share ζ of relevant tokens", tuple(k / T for k in range(1, T // 2 + 1)), 1 / T),
+        controls=(Control("zeta", "relevant share ζ", tuple(k / T for k in range(1, T // 2 + 1)), 1 / T),
                   Control("sigma", "noise σ", (0.0, 0.2, 0.4, 0.6, 0.8, 1.0, 1.5, 2.0), 0.2),
                   Control("lr", "step size η", STEP_SIZES, 1.0)),
         frame=frame, draw=({"trace": 0, "x": "steps", "y": "loss", "once": True},
@@ -136,7 +137,7 @@ def curvature(data, steps=400, scale=0.3, seed=0):
     """
     n, T, d = data.X.shape
     record = recorded_steps(steps, 12)
-    H_values = (1, 2, 4, 8, 16)
+    H_values = (1, 2, 4, 8)
 
     def run(values):
         start = MultiHeadAttention.random(values["H"], T, d, scale=values["scale"], seed=seed)
@@ -150,14 +151,14 @@ def curvature(data, steps=400, scale=0.3, seed=0):
             _line(frame, k + 3 * (column - 1), name, column)
     frame.update_xaxes(title="step", type="log", range=[0, np.log10(steps)], dtick=1, exponentformat="power")
     frame.update_yaxes(type="log", exponentformat="power", dtick=2)
-    frame.update_yaxes(range=[-4, 6], col=1)
-    frame.update_yaxes(range=[-6, 4], col=2)
+    frame.update_yaxes(range=[-4, 4], col=1)
+    frame.update_yaxes(range=[-6, 3], col=2)
     curves = ("sharpness", "smoothness_bound", "edge", "negative_curvature", "weak_convexity_bound", "loss")
     return LiveFigure(Description(
-        title="Move the heads, the step size, the scale of the start: curvature against its bounds",
-        alt="Curves over training steps on logarithmic axes. Left, the largest eigenvalue of the loss's Hessian, the bound rho "
-            "two to four orders of magnitude above it, and the line 2 over eta. Right, the negative curvature, its bound "
-            "two orders of magnitude above it, and the loss: all three fall together.",
+        title="Curvature along training, against its bounds",
+        alt="Curves over training steps on logarithmic axes. Left, the largest eigenvalue of the loss's Hessian, the "
+            "bound rho two to four orders of magnitude above it, and the line 2 over eta. Right, the negative "
+            "curvature, its bound two orders of magnitude above it, and the loss: all three fall together.",
         model="multihead", data=arrays(data), record=tuple(record), curves=curves, fixed={"optimizer": "gd"},
         start={"kind": "normal", "stream": normals(H_values[-1] * (d * d + T * d), seed).tolist()},
         controls=(Control("H", "heads H", H_values, 2),

@@ -117,6 +117,9 @@ function element(name, properties, ...children) {
   return made;
 }
 
+// JupyterLab's shortcuts would take the arrow keys from whatever in an output has the focus.
+const OWN_KEYS = { lmSuppressShortcuts: "true" };
+
 // One control: {root, set(value)}; `changed(value)` is called at every move.
 function control({ name, label, values, texts, kind }, changed) {
   const index = (value) => Math.max(0, values.indexOf(value));
@@ -124,21 +127,21 @@ function control({ name, label, values, texts, kind }, changed) {
   const caption = element("label", { htmlFor: id, textContent: label });
 
   if (kind === "switch") {
-    const input = element("input", { id, type: "checkbox", dataset: { control: name } });
+    const input = element("input", { id, type: "checkbox", dataset: { control: name, ...OWN_KEYS } });
     input.addEventListener("change", () => changed(input.checked));
     return { root: element("div", { className: "mha-control mha-switch" }, input, caption),
              set: (value) => { input.checked = value; } };
   }
   if (kind === "choice") {
     const options = texts.map((text, k) => element("option", { value: k, textContent: text }));
-    const input = element("select", { id, dataset: { control: name } }, ...options);
+    const input = element("select", { id, dataset: { control: name, ...OWN_KEYS } }, ...options);
     input.addEventListener("change", () => changed(values[input.value]));
     return { root: element("div", { className: "mha-control" }, caption, input),
              set: (value) => { input.value = index(value); } };
   }
   const input = element("input", { id, type: "range", min: 0, max: values.length - 1, step: 1,
-                                   dataset: { control: name } });
-  const shown = element("output", { htmlFor: id });
+                                   dataset: { control: name, ...OWN_KEYS } });
+  const shown = element("span", { className: "mha-value", ariaHidden: "true" }); // the slider itself says it aloud
   const say = () => {
     shown.textContent = texts[input.value];
     input.setAttribute("aria-valuetext", texts[input.value]);
@@ -169,9 +172,9 @@ function sentence(spec, values, result) {
 
 // What was recorded, put where the description says it is drawn; no result: the frame that Python drew.
 function fill(figure, draw, result) {
-  if (!result) return figure.data;
-  const known = { steps: result.steps, ...result.curves, ...result.lasts };
   const data = figure.data.map((trace) => ({ ...trace }));
+  if (!result) return data;
+  const known = { steps: result.steps, ...result.curves, ...result.lasts };
   for (const { trace, once, layout, ...parts } of draw) {
     if (once || layout) continue;
     for (const [key, name] of Object.entries(parts)) if (known[name]) data[trace][key] = known[name];
@@ -189,12 +192,13 @@ function layoutOf(figure, draw, result) {
   return layout;
 }
 
-// On a phone the right panel goes below the left one.
-function stack(layout) {
+// On a phone the right panel goes below the left one, and its color bar with it.
+function stack(layout, data) {
   if (!layout.xaxis2) return;
   const places = { xaxis: [0, 1], xaxis2: [0, 1], yaxis: [0.58, 1], yaxis2: [0, 0.42] };
   for (const [axis, domain] of Object.entries(places)) layout[axis].domain = domain;
   layout.annotations.forEach((title, k) => Object.assign(title, { x: 0.5, y: k ? 0.42 : 1 }));
+  for (const trace of data) if (trace.colorbar) trace.colorbar = { ...trace.colorbar, y: 0.21, len: 0.42 };
   layout.height *= 1.7;
   layout.legend.y = -0.12;
 }
@@ -210,9 +214,9 @@ function drawer(Plotly, box, spec, drawn) {
     while (waiting !== undefined) {
       const frame = waiting;
       waiting = undefined;
-      const layout = layoutOf(spec.figure, spec.draw, frame);
-      if (box.clientWidth < 480) stack(layout);
-      await Plotly.react(box, fill(spec.figure, spec.draw, frame), layout, config);
+      const data = fill(spec.figure, spec.draw, frame), layout = layoutOf(spec.figure, spec.draw, frame);
+      if (box.clientWidth < 480) stack(layout, data);
+      await Plotly.react(box, data, layout, config);
       drawn(frame);
     }
     busy = false;
@@ -260,7 +264,8 @@ function render({ model, el }) {
   const controls = Object.fromEntries(spec.controls.map((said) =>
     [said.name, control(said, (value) => change(said.name, value))]));
   const setAll = () => Object.entries(controls).forEach(([name, { set }]) => set(values[name]));
-  const reset = element("button", { type: "button", className: "mha-reset", textContent: "Reset" });
+  const reset = element("button", { type: "button", className: "mha-reset", textContent: "Reset",
+                                    dataset: OWN_KEYS });
   reset.addEventListener("click", () => spec.controls.forEach(({ name, value }) => {
     controls[name].set(value);
     change(name, value);

@@ -1,6 +1,9 @@
 """Theory: one function per numbered statement, each registered in the ledger with a check that runs."""
 
-from mhalib.theory import selection, derivatives, bounds, loss_bounds  # isort: skip (the order of the book)
+# isort: off (the order of the book)
+from mhalib.theory import bounds, collapse, derivatives, loss_bounds, selection
+
+# isort: on
 from mhalib.theory.bounds import gradient_bound, gradient_constant, hessian_bound, hessian_constant, smoothness_constant
 from mhalib.theory.ledger import Along, Check, along, ledger
 from mhalib.theory.loss_bounds import (
@@ -13,7 +16,7 @@ from mhalib.theory.loss_bounds import (
     weak_convexity,
 )
 
-__all__ = ["Along", "Check", "along", "bounds", "derivatives", "gradient_bound", "gradient_constant", "hessian_bound",
-           "hessian_constant", "ledger", "loss_bounds", "loss_gradient", "loss_hessian", "quasi_convexity",
-           "selection", "self_bounded_gradient", "self_bounded_weak_convexity", "smoothness", "smoothness_constant",
-           "weak_convexity"]
+__all__ = ["Along", "Check", "along", "bounds", "collapse", "derivatives", "gradient_bound", "gradient_constant",
+           "hessian_bound", "hessian_constant", "ledger", "loss_bounds", "loss_gradient", "loss_hessian",
+           "quasi_convexity", "selection", "self_bounded_gradient", "self_bounded_weak_convexity", "smoothness",
+           "smoothness_constant", "weak_convexity"]

@@ -58,7 +58,7 @@ def site():
 
 
 @pytest.fixture(scope="session")
-def chromium(site):
+def chromium():
     """Start one browser for all pages."""
     path = chromium_path()
     if path is None:
@@ -105,7 +105,7 @@ class Visit:
 
 
 @pytest.fixture(scope="session")
-def new_visit(chromium, site):
+def new_visit(site, chromium):
     """Give the way to open a page."""
     return partial(Visit, chromium, site)
 

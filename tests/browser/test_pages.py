@@ -88,6 +88,16 @@ def dark(opened):
     choose(opened, "light")
 
 
+@pytest.fixture
+def unscripted(visit, chromium):
+    """Give the page as a browser without JavaScript shows it."""
+    context = chromium.new_context(viewport={"width": 1280, "height": 900}, java_script_enabled=False)
+    page = context.new_page()
+    page.goto(visit.site + visit.name)
+    yield page
+    context.close()
+
+
 def choose(visit, theme):
     mode = "() => document.documentElement.dataset.mode"
     for _ in range(3):
@@ -117,6 +127,19 @@ def test_no_tex_is_left_raw(visit):
 
 def test_every_figure_is_drawn(opened):
     assert not opened.page.evaluate(UNDRAWN)
+
+
+def test_every_figure_shows_a_still_without_javascript(unscripted):
+    boxes = [figure.bounding_box() for figure in unscripted.locator(".mha-figure").all()]
+    stills = unscripted.locator(".mha-figure > noscript > svg[role=img]").all()
+    assert len(stills) == len(boxes)
+    for still, box in zip(stills, boxes, strict=True):
+        inner = still.bounding_box()
+        assert still.is_visible()
+        assert still.get_attribute("aria-label").strip()
+        assert 300 < inner["width"] <= box["width"]
+        assert 60 < inner["height"] < 600
+        assert inner["y"] - box["y"] < 100, "the empty drawing stands above it"
 
 
 def test_every_figure_says_what_it_shows(visit):

@@ -1,0 +1,45 @@
+// Loss, gradient and Hessian-vector product of the multi-head classifier by kernel.wasm, some ten times faster than
+// the engine's JavaScript.
+//
+// One function with nothing outside it, because its text is also part of the text of a Web Worker. From the bytes of
+// kernel.wasm it makes (X, y, {n, T, d, H}) => { theta, … }: write `theta`, call `lossAndGrad()`, read `grad`; or write
+// `direction`, call `hvp()`, read `product`; or write `relevant`, which is 0 before, and call `attentionScore()`.
+// Where the browser cannot or may not run them, either function returns null; the caller computes without.
+function makeKernel(bytes) {
+  "use strict";
+
+  // Old browsers know no SIMD, some forbid compiling outside of a Worker, and a page's security policy may forbid it
+  // everywhere; address space runs out with the number of problems alive. All of them throw.
+  const orNull = (make) => {
+    try {
+      return make();
+    } catch {
+      return null;
+    }
+  };
+  const module = orNull(() => new WebAssembly.Module(bytes));
+
+  // Each problem has an instance of its own, and thereby a memory of its own.
+  function problem(X, y, { n, T, d, H }) {
+    const kernel = orNull(() => new WebAssembly.Instance(module).exports);
+    if (!kernel?.prepare(n, T, d, H)) return null; // too large for its memory
+    // Only now: growing the memory cuts off the arrays that look into it.
+    const view = (start, length) => new Float64Array(kernel.memory.buffer, start, length);
+    view(kernel.tokens(), n * T * d).set(X);
+    view(kernel.labels(), n).set(y);
+    kernel.loaded();
+    const size = H * (d * d + T * d);
+    return {
+      theta: view(kernel.theta(), size),
+      grad: view(kernel.gradient(), size),
+      lossAndGrad: kernel.loss_and_grad,
+      direction: view(kernel.direction(), size),
+      product: view(kernel.product(), size),
+      hvp: kernel.hessian_vector,
+      relevant: view(kernel.relevant(), n * T),
+      attentionScore: kernel.attention_score,
+    };
+  }
+
+  return module && problem;
+}

@@ -1,0 +1,270 @@
+"""Every live figure of the built book, moved by mouse and by keyboard: what it draws is what mhalib computes."""
+
+import json
+import re
+from functools import cache
+
+import numpy as np
+import pytest
+
+import mhalib as mha
+from browser.conftest import BUILD
+
+STATE = re.compile(r'<script type="application/vnd.jupyter.widget-state\+json">(.*?)</script>', re.DOTALL)
+DRAWN = """(root) => JSON.parse(JSON.stringify(root.querySelector(".js-plotly-plot").data.map(
+  ({ x, y, z }) => ({ x: x && Array.from(x), y: y && Array.from(y), z }))))"""
+READY = "(n) => document.querySelectorAll('.mha-live[data-state=done]').length === n"
+# What the notebooks make, in the order of their pages; a test holds each to what its page carries.
+FIGURES = {
+    "book/multihead/01_a_small_attention_model.html": (
+        mha.live.mixture,
+        lambda: mha.live.heads(mha.data.tokenized_mixture(n=100, T=10, d=8, M=4, zeta=0.1, S=2.0, sigma=0.2, seed=0))),
+    "book/multihead/02_how_steep_how_curved.html": (
+        lambda: mha.live.curvature(
+            mha.data.tokenized_mixture(n=40, T=8, d=6, M=3, zeta=0.25, S=1.0, sigma=0.1, seed=0)),),
+}
+PLACES = [(page, k) for page, figures in FIGURES.items() for k in range(len(figures))]
+NO_WORKER = "delete window.Worker;"
+DEAD_WORKER = """window.Worker = class {
+  constructor() { setTimeout(() => this.onerror(new Event("error", { cancelable: true })), 50); }
+  postMessage() {}
+  terminate() {}
+};"""
+NO_KERNEL = "delete window.WebAssembly;"
+
+
+def descriptions(page):
+    """The descriptions that a built page carries, in order."""
+    state = STATE.search((BUILD / page).read_text("utf-8"))
+    models = json.loads(state[1])["state"].values() if state else ()
+    return [model["state"]["spec"] for model in models if "spec" in model["state"]]
+
+
+@cache
+def figure(page, k):
+    return FIGURES[page][k]()
+
+
+@cache
+def expected(page, k, values):
+    return figure(page, k).drawn(**dict(values))
+
+
+def default_and_ends(made):
+    """For each control its values at min, default and max, the others at the start."""
+    return [(name, value) for name, control in made.controls.items()
+            for value in dict.fromkeys((control.values[0], control.value, control.values[-1]))]
+
+
+class Live:
+    """One live figure on an open page."""
+
+    def __init__(self, visit, page, k):
+        self.page, self.at, self.made = visit.page, (page, k), figure(page, k)
+        self.root = visit.page.locator(".mha-live").nth(k)
+
+    def input(self, name):
+        return self.root.locator(f"[data-control={name}]")
+
+    def settle(self):
+        """Wait for the last run to be drawn; two frames later, so that a move just made has begun."""
+        self.page.evaluate("() => new Promise((go) => requestAnimationFrame(() => requestAnimationFrame(go)))")
+        self.root.and_(self.page.locator("[data-state=done]")).wait_for(timeout=60_000)
+
+    def reset(self):
+        self.root.get_by_role("button", name="Reset").click()
+        self.settle()
+
+    def assert_draws(self, **values):
+        """Every drawn curve and picture is mhalib's, for these values and the others at the start."""
+        self.settle()
+        wanted = expected(*self.at, tuple(sorted(values.items())))
+        drawn = self.root.evaluate(DRAWN)
+        above = np.array(wanted["loss"]) > 1e-12
+        for place in self.made.spec["draw"]:
+            for part in {"x", "y", "z"} & set(place) if not place.get("once") else ():
+                found, right = np.array(drawn[place["trace"]][part], dtype=float), np.array(wanted[place[part]])
+                if part == "z":
+                    np.testing.assert_allclose(found, right, rtol=0, atol=1e-9)
+                else:
+                    np.testing.assert_allclose(found[above], right[above], rtol=1e-9, err_msg=f"{place} at {values}")
+
+    def drag(self, name, value):
+        """Move a control by mouse: a slider by its thumb, a menu by its entry, a switch by a click."""
+        control, input = self.made.controls[name], self.input(name)
+        if control.kind == "choice":
+            input.select_option(control.texts[control.values.index(value)])
+        elif control.kind == "switch":
+            input.set_checked(value)
+        else:
+            self.slide(input, control.values.index(value) / (len(control.values) - 1))
+
+    def slide(self, input, share, hops=4):
+        input.scroll_into_view_if_needed()
+        box, now = input.bounding_box(), input.evaluate("(node) => node.value / node.max")
+        x, y = (lambda part: box["x"] + 8 + part * (box["width"] - 16)), box["y"] + box["height"] / 2
+        self.page.mouse.move(x(now), y)
+        self.page.mouse.down()
+        self.page.mouse.move(x(share), y, steps=hops)
+        self.page.mouse.up()
+
+    def type(self, name, value):
+        """Move a control by keyboard alone."""
+        control, input = self.made.controls[name], self.input(name)
+        at, last = control.values.index(value), len(control.values) - 1
+        input.focus()
+        if control.kind == "switch":
+            if input.is_checked() != value:
+                input.press("Space")
+            return
+        arrow = "ArrowDown" if control.kind == "choice" else "ArrowRight"
+        for key in ["End"] if at == last else ["Home", *[arrow] * at]:
+            input.press(key)
+
+
+@pytest.fixture(scope="module")
+def pages(new_visit):
+    """Open each page once."""
+    opened = {}
+
+    def open_page(page):
+        if page not in opened:
+            opened[page] = new_visit(page).open()
+            opened[page].page.wait_for_function(READY, arg=len(FIGURES[page]), timeout=60_000)
+        return opened[page]
+
+    yield open_page
+    for visit in opened.values():
+        visit.context.close()
+
+
+@pytest.fixture
+def live(pages, place):
+    visit = pages(place[0])
+    one = Live(visit, *place)
+    yield one
+    assert not visit.complaints + visit.failures
+    one.reset()
+
+
+each = pytest.mark.parametrize("place", PLACES, ids=lambda place: f"{place[0].split('/')[-1][:2]}-{place[1]}")
+
+
+def test_every_live_figure_of_the_book_is_tested():
+    found = {path.relative_to(BUILD).as_posix(): descriptions(path) for path in BUILD.rglob("book/**/*.html")}
+    assert {page: len(specs) for page, specs in found.items() if specs} == {p: len(f) for p, f in FIGURES.items()}
+
+
+@each
+def test_page_carries_the_figure_that_python_makes(place, site):
+    carried, made = descriptions(place[0])[place[1]], json.loads(json.dumps(figure(*place).spec))
+    assert carried.pop("still") and made.pop("still")
+    carried.pop("figure"), made.pop("figure")  # its numbers are compared where they are drawn
+    assert carried == made
+
+
+@each
+def test_mouse_moves_every_control_and_the_curve_is_mhalibs(live):
+    for name, value in default_and_ends(live.made):
+        live.drag(name, value)
+        live.assert_draws(**{name: value})
+        live.reset()
+
+
+@each
+def test_keyboard_moves_every_control_and_the_curve_is_mhalibs(live):
+    for name, value in default_and_ends(live.made):
+        live.type(name, value)
+        live.assert_draws(**{name: value})
+        live.reset()
+
+
+@each
+def test_after_rapid_dragging_the_last_value_is_drawn(live):
+    lr, values = live.input("lr"), live.made.controls["lr"].values
+    for share in (1, 0, 1, 0):
+        live.slide(lr, share, hops=12)
+    live.slide(lr, 1 / (len(values) - 1), hops=12)
+    live.assert_draws(lr=values[1])
+    before = live.root.evaluate(DRAWN)
+    live.page.wait_for_timeout(400)
+    assert live.root.evaluate(DRAWN) == before, "a stale run was drawn"
+
+
+@each
+def test_two_controls_moved_together_are_both_heard(live):
+    values = {name: control.values[1] for name, control in live.made.controls.items() if control.kind == "slider"}
+    for name, value in values.items():
+        live.type(name, value)
+    live.assert_draws(**values)
+
+
+@each
+def test_result_is_said_in_words(live):
+    status = live.root.get_by_role("status")
+    first = status.inner_text()
+    live.type("lr", live.made.controls["lr"].values[0])
+    live.settle()
+    assert re.search(r"\d", first) and status.inner_text() != first
+
+
+@each
+def test_controls_have_names_and_say_their_values(live):
+    for name, control in live.made.controls.items():
+        assert live.root.get_by_label(control.label, exact=True).get_attribute("data-control") == name
+        if control.kind == "slider":
+            live.type(name, control.values[-1])
+            assert live.input(name).get_attribute("aria-valuetext") == control.texts[-1]
+    live.settle()
+
+
+@each
+def test_tab_reaches_every_control_in_order(live):
+    first, *others = live.made.controls
+    live.input(first).focus()
+    for name in others:
+        live.page.keyboard.press("Tab")
+        assert live.page.evaluate("document.activeElement.dataset.control") == name
+    live.page.keyboard.press("Tab")
+    assert live.page.evaluate("document.activeElement.textContent") == "Reset"
+
+
+@each
+def test_default_frame_makes_room_for_the_live_one(live):
+    still = live.page.locator(".mha-still").nth(live.at[1])
+    assert still.is_hidden()
+    assert live.root.locator(".main-svg").first.bounding_box()["width"] > 200
+
+
+@pytest.mark.parametrize("script, place, kernel", [(NO_WORKER, "page", True), (DEAD_WORKER, "page", True),
+                                                   (NO_WORKER + NO_KERNEL, "page", False), ("", "worker", True)],
+                         ids=["no worker", "dead worker", "plain JavaScript", "as it is"])
+def test_without_workers_and_without_wasm_the_curve_is_the_same(new_visit, script, place, kernel):
+    page = next(iter(FIGURES))
+    visit = new_visit(page)
+    visit.context.add_init_script(script)
+    visit.open().page.wait_for_function(READY, arg=len(FIGURES[page]), timeout=60_000)
+    live = Live(visit, page, 0)
+    live.type("lr", live.made.controls["lr"].values[1])
+    live.assert_draws(lr=live.made.controls["lr"].values[1])
+    assert live.root.get_attribute("data-place") == place
+    assert not visit.complaints
+    visit.context.close()
+
+
+@pytest.mark.parametrize("page", FIGURES)
+def test_without_javascript_the_default_frame_stands(chromium, site, page):
+    context = chromium.new_context(java_script_enabled=False)
+    opened = context.new_page()
+    opened.goto(site + page)
+    drawings = opened.locator(".mha-still svg")
+    assert drawings.count() == len(FIGURES[page])
+    for drawing in drawings.all():
+        assert drawing.is_visible() and drawing.bounding_box()["width"] > 200
+        assert len(drawing.get_attribute("aria-label")) > 40
+    context.close()
+
+
+@pytest.mark.parametrize("page", FIGURES)
+def test_page_is_light(page, site):
+    assert (BUILD / page).stat().st_size < 2e6

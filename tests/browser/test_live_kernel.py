@@ -1,0 +1,128 @@
+"""What a reader's hand does in JupyterLab and in Voilà, and what Python hears of it."""
+
+import re
+from functools import partial
+from urllib.parse import urlparse
+
+import pytest
+
+from browser import servers
+
+PLACES = {"JupyterLab": (servers.jupyterlab, servers.in_jupyterlab), "Voila": (servers.voila, servers.in_voila)}
+
+# The smallest widget with a slider: when it fails too, the fault is not mhalib's.
+PROBE = '''
+import anywidget, ipywidgets, traitlets
+
+class Probe(anywidget.AnyWidget):
+    value = traitlets.Int(3).tag(sync=True)
+    _esm = """
+    function render({ model, el }) {
+      const input = Object.assign(document.createElement("input"), { type: "range", max: 9, className: "probe" });
+      const show = () => { input.value = model.get("value"); };
+      input.addEventListener("input", () => { model.set("value", Number(input.value)); model.save_changes(); });
+      model.on("change:value", show);
+      show();
+      input.dataset.lmSuppressShortcuts = "true"; // else JupyterLab takes the arrow keys for its own
+      el.append(input);
+    }
+    export default { render };
+    """
+
+probe, heard, seven = Probe(), ipywidgets.Label("nothing yet"), ipywidgets.Button(description="seven")
+probe.observe(lambda change: setattr(heard, "value", f"Python has {probe.value}"), "value")
+seven.on_click(lambda button: setattr(probe, "value", 7))
+ipywidgets.VBox([probe, heard, seven])
+'''
+
+FIGURE = '''
+import ipywidgets
+import mhalib as mha
+
+figure = mha.live.heads(mha.data.tokenized_mixture())
+heard, four = ipywidgets.Label("nothing yet"), ipywidgets.Button(description="four")
+
+def hear(change):
+    heard.value = f"Python has H = {figure.values['H']} and loss = {float(figure.path().loss[-1])!r};"
+
+figure.observe(hear, "values")
+four.on_click(lambda button: setattr(figure, "values", {"H": 4}))
+display(figure, heard, four)
+'''
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    """Give a folder with the two notebooks."""
+    folder = tmp_path_factory.mktemp("notebooks")
+    servers.write_notebook(folder / "probe.ipynb", PROBE)
+    servers.write_notebook(folder / "figure.ipynb", FIGURE)
+    return folder
+
+
+@pytest.fixture(scope="module", params=PLACES)
+def opened(request, chromium, folder):
+    """Start one of the two servers, and give the way to open a notebook on it: run, in a window."""
+    serve, look = PLACES[request.param]
+    with serve(folder) as server:
+        yield partial(look, chromium, server)
+
+
+def test_python_hears_a_slider_and_the_slider_hears_python(opened):
+    with opened("probe.ipynb") as seen:
+        slider = seen.page.locator("input.probe")
+        slider.press("ArrowRight")
+        seen.page.get_by_text("Python has 4").wait_for()
+        seen.page.get_by_role("button", name="seven").click()
+        seen.page.get_by_text("Python has 7").wait_for()
+        assert slider.input_value() == "7"
+
+
+def test_no_other_host_is_needed(opened):
+    with opened("probe.ipynb") as seen:
+        seen.page.locator("input.probe").wait_for()
+        # Voilà's own page asks for a font of icons, and does without.
+        needed = [url for url in seen.asked_elsewhere if "fontawesome" not in urlparse(url).path]
+        assert not needed
+
+
+# The live figure has trained, and says something else than before.
+SAYS_ANOTHER_RESULT = """(before) => {
+  const figure = document.querySelector(".mha-live[data-state=done]");
+  return figure && figure.querySelector(".mha-live-summary").innerText !== before;
+}"""
+
+
+def summary(seen, before=""):
+    """Wait until the live figure has trained, with another result than before, and give its summary."""
+    seen.page.wait_for_function(SAYS_ANOTHER_RESULT, arg=before)
+    return seen.page.locator(".mha-live-summary").inner_text()
+
+
+def loss_in(summary):
+    """Read the training loss from a summary, which writes 4.5 · 10⁻⁷ for small numbers."""
+    mantissa, exponent = re.search(r"training loss ([\d.]+)(?: · 10([⁻⁰¹²³⁴⁵⁶⁷⁸⁹]+))?", summary).groups()
+    return float(mantissa) * 10.0 ** int((exponent or "0").translate(str.maketrans("⁻⁰¹²³⁴⁵⁶⁷⁸⁹", "-0123456789")))
+
+
+def loss_heard(seen, heads):
+    """Wait until Python has that number of heads, and give the loss of its own run."""
+    said = seen.page.get_by_text(f"Python has H = {heads} and loss")
+    said.wait_for()
+    return float(re.search(r"loss = (.+);", said.inner_text())[1])
+
+
+def test_a_live_figure_trains_again_and_python_agrees(opened):
+    with opened("figure.ipynb") as seen:
+        first = summary(seen)
+        seen.page.locator(".mha-live input[type=range]").first.press("ArrowRight")
+        # The summary has three digits.
+        assert loss_in(summary(seen, before=first)) == pytest.approx(loss_heard(seen, heads=2), rel=6e-3)
+
+
+def test_a_live_figure_follows_python(opened):
+    with opened("figure.ipynb") as seen:
+        first = summary(seen)
+        seen.page.get_by_role("button", name="four").click()
+        assert loss_in(summary(seen, before=first)) == pytest.approx(loss_heard(seen, heads=4), rel=6e-3)
+        assert seen.page.locator(".mha-live input[type=range]").first.get_attribute("aria-valuetext") == "4"

@@ -1,0 +1,81 @@
+"""What the set-up cell and a widget do when they find Colab: a stub of google.colab notes what they call.
+
+A stub shows that nothing else is installed, and that Colab is asked to admit widgets that are not its own. It cannot
+show what Colab's page then does: whether it fetches anywidget's code, runs the figure's, and lets it start a worker.
+`make colab` runs this file on Colab's versions, too.
+"""
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parent.parent
+NOTEBOOK = next(path for path in sorted((ROOT / "book").rglob("*.ipynb")) if ".ipynb_checkpoints" not in path.parts)
+MANAGER = "https://example.org/manager.min.js"
+VIEW = "application/vnd.jupyter.widget-view+json"
+
+# anywidget remembers for the whole process that it has asked, so each case has a process of its own. The modules are
+# those that Colab's kernel has loaded before the first cell, reduced to what is called of them.
+PROGRAM = f"""
+import json, sys, types
+import anywidget
+from IPython.core.interactiveshell import InteractiveShell
+
+setup, on_colab = json.load(sys.stdin)
+installed, asked = [], []
+
+def enable_custom_widget_manager():
+    asked.append("custom widgets")
+    output._widgets._installed_url = "{MANAGER}"
+
+output = types.ModuleType("google.colab.output")
+output._widgets = types.SimpleNamespace(_installed_url=None)
+output.enable_custom_widget_manager = enable_custom_widget_manager
+if on_colab:
+    sys.modules |= {{"google.colab": types.ModuleType("google.colab"), "google.colab.output": output}}
+
+shell = InteractiveShell()
+shell.register_magic_function(installed.append, "line", "pip")
+shell.run_cell(setup).raise_error()
+asserts_count = not shell.run_cell("assert False").success
+_, metadata = anywidget.AnyWidget()._repr_mimebundle_()
+print(json.dumps([installed, asked, metadata, asserts_count]))
+"""
+
+
+def run(on_colab):
+    """Run the set-up cell and make a widget: the last line that the program prints is what it saw."""
+    cells = json.loads(NOTEBOOK.read_text("utf-8"))["cells"]
+    setup = "".join(next(cell["source"] for cell in cells if cell["cell_type"] == "code"))
+    program = subprocess.run([sys.executable, "-c", PROGRAM], input=json.dumps([setup, on_colab]), cwd=ROOT,
+                             stdout=subprocess.PIPE, text=True, check=True)
+    return json.loads(program.stdout.splitlines()[-1])
+
+
+@pytest.fixture(scope="module")
+def colab():
+    return run(on_colab=True)
+
+
+def test_on_colab_mhalib_alone_is_installed(colab):
+    installed, *_ = colab
+    assert [line.split()[:3] for line in installed] == [["install", "--quiet", "--no-deps"]]
+    assert '"git+https://github.com/' in installed[0]
+
+
+def test_on_colab_a_widget_asks_for_colabs_manager_of_custom_widgets_once(colab):
+    _, asked, metadata, _ = colab
+    assert asked == ["custom widgets"]
+    assert metadata == {VIEW: {"colab": {"custom_widget_manager": {"url": MANAGER}}}}
+
+
+def test_on_colab_the_books_numbers_do_not_bind_the_reader(colab):
+    *_, asserts_count = colab
+    assert not asserts_count
+
+
+def test_elsewhere_nothing_is_installed_and_nothing_asked():
+    assert run(on_colab=False) == [[], [], {}, True]

@@ -1,0 +1,228 @@
+"""The compiled kernel of the live figures, in V8 as in a browser: it is mhalib's gradient, and it is what C says."""
+
+import importlib.util
+import json
+import os
+import shutil
+import subprocess
+import sys
+import warnings
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from py_mini_racer import MiniRacer
+
+from mhalib.losses import logistic
+from oracles import assert_close
+from strategies import problem, problems, rounding, steepness
+
+ROOT = Path(__file__).parent.parent
+LIVE = ROOT / "mhalib" / "live"
+NO_COMPILER = "no ziglang, so NOBODY LOOKED WHETHER kernel.wasm IS kernel.c: install the pins of requirements.txt"
+
+# n, T, d, H. The kernel works on pairs of samples and on tiles of four by two: every remainder of both occurs.
+SIZES = [(5, 4, 3, 2), (1, 2, 3, 4), (2, 3, 4, 1), (4, 1, 2, 3), (3, 2, 1, 5), (1, 1, 1, 1), (7, 6, 5, 4), (8, 7, 6, 5),
+         (9, 5, 7, 1), (64, 8, 8, 1), (65, 9, 11, 3), (100, 10, 8, 2), (31, 8, 8, 16)]
+SCALES = {
+    "plain": {},
+    "uniform attention": {"W": 0.0},
+    "saturated attention": {"W": 30.0},
+    "long tokens": {"X": 3.0},
+    "tiny decoders": {"U": 1e-8},
+    "long decoders": {"U": 1e4},
+    "large parameters": {"W": 30.0, "U": 1e4},
+}
+# mini_racer hands numbers over as text, which JavaScript and Python write so that no bit is lost.
+HARNESS = """
+const kernel = makeKernel(Uint8Array.from(%s));
+const evaluate = ({ theta, lossAndGrad, grad }, values) => {
+  theta.set(values);
+  return [lossAndGrad(), ...grad].join(" ");
+};
+const problems = [];
+"""
+
+
+@pytest.fixture(scope="module")
+def browser():
+    """V8 with the text of kernel.js and the kernel made of the committed bytes."""
+    context = MiniRacer()
+    context.eval((LIVE / "kernel.js").read_text("utf-8"))
+    context.eval(HARNESS % list((LIVE / "kernel.wasm").read_bytes()))
+    return context
+
+
+def add_problem(browser, X, y, heads):
+    """Hands tokens and labels to the kernel, and gives the number of the problem that it made."""
+    n, T, d = X.shape
+    data = json.dumps([X.ravel().tolist(), y.tolist(), {"n": n, "T": T, "d": d, "H": heads}])
+    return int(browser.eval(f"problems.push(kernel(...{data})) - 1"))
+
+
+def evaluate(browser, number, theta):
+    """Loss and gradient at θ, as the kernel gives them."""
+    loss, *grad = browser.eval(f"evaluate(problems[{number}], {json.dumps(theta.tolist())})").split()
+    return float(loss), np.array(grad, dtype=float)
+
+
+def by_kernel(browser, model, X, y):
+    return evaluate(browser, add_problem(browser, X, y, model.sizes[0]), model.ravel())
+
+
+@pytest.mark.parametrize("sizes", SIZES, ids=lambda sizes: "n{} T{} d{} H{}".format(*sizes))
+@pytest.mark.parametrize("scale", SCALES.values(), ids=SCALES)
+def test_kernel_is_the_gradient(browser, sizes, scale):
+    model, X, y = problem(3, **dict(zip("nTdH", sizes, strict=True)), **scale)
+    loss, grad = by_kernel(browser, model, X, y)
+    want_loss, want = model.loss_and_grad(X, y)
+    assert_close(loss, want_loss, 1e-12)
+    assert_close(grad, want.ravel(), 1e-12)
+
+
+@settings(max_examples=60)
+@given(problems)
+def test_kernel_is_the_gradient_at_every_scale(browser, drawn):
+    model, X, y = drawn
+    loss, grad = by_kernel(browser, model, X, y)
+    want_loss, want = model.loss_and_grad(X, y)
+    # As in test_gradient.py: relative to the size of what cancels where attention is saturated.
+    slope = abs(logistic.slope(model.margins(X, y))).mean()
+    tolerance = 1e-14 * rounding(model, X)
+    # Below 1e-308 the kernel's exponential is 0.
+    assert_close(loss, want_loss, tolerance, size=1e-290)
+    assert_close(grad, want.ravel(), tolerance, size=max(slope * steepness(model, X), 1e-290))
+
+
+def test_zero_decoders_have_the_loss_log_two(browser):
+    model, X, y = problem(U=0.0)
+    loss, _ = by_kernel(browser, model, X, y)
+    assert_close(loss, np.log(2), 1e-15)
+
+
+# Half-way between two powers of 2 the exponential's polynomial is farthest from its centre.
+@pytest.mark.parametrize("size", [1.0, 30.499 * np.log(2), 30.501 * np.log(2), 40.0, 700.0, 1e4, 1e150, 1e300])
+@pytest.mark.parametrize("label", [1.0, -1.0])
+def test_loss_is_accurate_at_every_margin(browser, size, label):
+    # One token that reads 1: the decoder is the logit. Divided by it, no square in a norm overflows.
+    number = add_problem(browser, np.ones((1, 1, 1)), np.array([label]), 1)
+    loss, grad = evaluate(browser, number, np.array([0.3, size]))
+    margin = np.array(label * size)
+    assert_close(loss / size, logistic(margin) / size, 2e-15)
+    assert_close(grad, np.array([0.0, label * logistic.slope(margin)]), 2e-13)
+
+
+@pytest.mark.parametrize("value", [np.inf, -np.inf, np.nan])
+def test_a_diverged_parameter_leaves_no_finite_loss(browser, value):
+    model, X, y = problem(n=3)
+    number, theta = add_problem(browser, X, y, model.sizes[0]), model.ravel()
+    assert np.isfinite(evaluate(browser, number, theta)[0])
+    for k in range(len(theta)):
+        spoiled = theta.copy()
+        spoiled[k] = value
+        assert not np.isfinite(evaluate(browser, number, spoiled)[0]), f"parameter {k}"
+
+
+@pytest.mark.parametrize("label", [1.0, -1.0])
+@pytest.mark.parametrize("theta", [[0.3, 1e308], [0.3, -1e308], [1e308, 0.5], [np.inf, 0.5]], ids=str)
+def test_overflow_leaves_no_finite_loss(browser, theta, label):
+    # A logit of +∞ with the right sign would have the loss 0.
+    number = add_problem(browser, np.full((1, 1, 1), 30.0), np.array([label]), 1)
+    assert not np.isfinite(evaluate(browser, number, np.array(theta))[0])
+
+
+def test_one_score_that_is_no_number_leaves_no_finite_loss(browser):
+    # The first query's scores are 0 and ∞ − ∞, the second's are 0.
+    number = add_problem(browser, np.array([[[0.0, 0.0, 1.0], [30.0, -30.0, 0.0]]]), np.ones(1), 1)
+    assert not np.isfinite(evaluate(browser, number, np.array([0.0] * 6 + [1e307, 1e307, 0.0] + [0.5] * 6))[0])
+
+
+def test_problems_do_not_share_memory(browser):
+    first, second = problem(1), problem(2, n=6, T=3, d=5, H=4)
+    numbers = [add_problem(browser, X, y, model.sizes[0]) for model, X, y in (first, second)]
+    for number, (model, X, y) in zip(numbers, (first, second), strict=True):
+        loss, grad = evaluate(browser, number, model.ravel())
+        assert_close(loss, model.loss(X, y), 1e-13)
+        assert_close(grad, model.loss_and_grad(X, y)[1].ravel(), 1e-12)
+
+
+def test_a_second_evaluation_gives_the_same_bits(browser):
+    model, X, y = problem(4)
+    number = add_problem(browser, X, y, model.sizes[0])
+    (loss, grad), _, (again, same) = [evaluate(browser, number, theta * model.ravel()) for theta in (1, 2, 1)]
+    assert loss == again
+    np.testing.assert_array_equal(grad, same)
+
+
+@pytest.mark.parametrize("sizes", [(65536, 65536, 8, 1), (2, 65536, 65536, 65536), (0, 8, 8, 1), (65537, 1, 1, 1)])
+def test_sizes_that_do_not_fit_give_no_kernel(browser, sizes):
+    assert browser.eval(f"kernel([], [], {json.dumps(dict(zip('nTdH', sizes, strict=True)))}) === null")
+
+
+@pytest.mark.parametrize("missing_part", ["undefined", "{}", "{ Module: class { constructor() { throw Error(); } } }"])
+def test_a_browser_without_webassembly_gets_no_kernel(missing_part):
+    context = MiniRacer()
+    context.eval(f"globalThis.WebAssembly = {missing_part};" + (LIVE / "kernel.js").read_text("utf-8"))
+    assert context.eval("makeKernel(new Uint8Array(8)) === null")
+
+
+def test_a_browser_that_cannot_read_the_kernel_gets_none(browser):
+    assert browser.eval("makeKernel(Uint8Array.of(0, 97, 115, 109, 9, 9, 9, 9)) === null")
+
+
+def test_a_browser_without_memory_gets_no_kernel():
+    context = MiniRacer()
+    context.eval((LIVE / "kernel.js").read_text("utf-8"))
+    context.eval("WebAssembly.Instance = class { constructor() { throw RangeError(); } };")
+    context.eval(HARNESS % list((LIVE / "kernel.wasm").read_bytes()))
+    assert context.eval("kernel([1], [1], { n: 1, T: 1, d: 1, H: 1 }) === null")
+
+
+def missing(what):
+    """Skip loudly at a reader's desk; fail in CI, where a skip would pass for a check."""
+    if os.environ.get("CI") == "true":
+        pytest.fail(what)
+    warnings.warn(what, stacklevel=2)
+    pytest.skip(what)
+
+
+@pytest.fixture
+def copy(tmp_path):
+    """A copy of what the build of the kernel reads and writes."""
+    if importlib.util.find_spec("ziglang") is None:
+        missing(NO_COMPILER)
+    for name in [".ci/kernel.py", "requirements.txt", "mhalib/live/kernel.c", "mhalib/live/kernel.wasm"]:
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+        shutil.copy(ROOT / name, tmp_path / name)
+    return tmp_path
+
+
+def build(root, *arguments):
+    command = [sys.executable, root / ".ci" / "kernel.py", *arguments]
+    return subprocess.run(command, capture_output=True, text=True, check=False)
+
+
+def test_the_committed_kernel_is_what_its_source_compiles_to(copy):
+    check = build(copy, "--check")
+    assert check.returncode == 0, check.stderr
+
+
+def test_a_kernel_that_is_not_its_source_is_found_and_rebuilt(copy):
+    built = copy / "mhalib" / "live" / "kernel.wasm"
+    committed = built.read_bytes()
+    built.write_bytes(committed[:-1] + bytes([committed[-1] ^ 1]))
+    check = build(copy, "--check")
+    assert check.returncode == 1
+    assert "make kernel" in check.stderr
+    assert built.read_bytes() != committed
+    assert build(copy).returncode == 0
+    assert built.read_bytes() == committed
+
+
+def test_another_compiler_is_refused(copy):
+    pins = copy / "requirements.txt"
+    pins.write_text(pins.read_text("utf-8").replace("ziglang==", "ziglang==0."), "utf-8")
+    check = build(copy, "--check")
+    assert check.returncode == 2
+    assert "ziglang 0." in check.stderr
