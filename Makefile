@@ -14,7 +14,7 @@ book test bench: export MKL_NUM_THREADS := 1
 # Figures as the book draws them, on the book's own copy of plotly.
 book test: export MHALIB_FIGURES := book
 
-.PHONY: help book test lint notebooks chromium colab lab bench kernel address clean
+.PHONY: help book test lint notebooks chromium colab lab bench latency kernel address clean
 .NOTPARALLEL:
 .DEFAULT_GOAL := help
 
@@ -55,6 +55,9 @@ bench: $(READY)  ## this engine against what one would write by hand
 
 kernel: $(READY) ## compile the inner loop of the live figures, kernel.c, to WebAssembly
 	@$(PY) .ci/kernel.py
+
+latency: book chromium   ## how long a live figure of the built book lets its reader wait
+	@$(PY) -m benchmarks.latency
 
 address:         ## set the repository's address everywhere: make address URL=https://github.com/NAME/REPOSITORY
 	@python=$$(.ci/python) && "$$python" .ci/address.py "$(URL)"

@@ -4,6 +4,7 @@ import json
 from functools import cache
 from pathlib import Path
 
+import numpy as np
 import pytest
 from py_mini_racer import MiniRacer
 
@@ -96,9 +97,34 @@ def test_counting_one_head_is_training_all(rule):
     assert once["curves"]["loss"] == pytest.approx(all_heads["curves"]["loss"], rel=1e-11)
 
 
-def test_the_hessian_of_counted_heads_is_refused():
+@pytest.mark.parametrize("v8", [plain, compiled])
+def test_the_hessian_of_counted_heads_is_refused(v8):
     with pytest.raises(Exception, match="more directions than one head"):
-        run(plain(), Case(spectrum=True))
+        run(v8(), Case(spectrum=True))
+
+
+def ends(v8, matrix):
+    """The ends of a symmetric matrix's spectrum, as the engine finds them from products with it."""
+    product = "(v, out) => rows.forEach((row, i) => { out[i] = row.reduce((sum, x, j) => sum + x * v[j], 0); })"
+    return v8.eval(f"(() => {{ const rows = {json.dumps(matrix.tolist())};"
+                   f"return engine.spectrumEnds({product}, rows.length).join(' '); }})()").split()
+
+
+@pytest.mark.parametrize(("low", "high"), [(-1e-4, 1), (-1, 1e-4), (0.5, 1), (-2, -1), (-3e-7, 5e-6), (2, 2), (0, 0)])
+@pytest.mark.parametrize("size", [1, 2, 3, 12, 168])
+def test_spectrum_ends_are_the_eigenvalues(low, high, size):
+    basis = np.linalg.qr(np.random.default_rng(size).standard_normal((size, size)))[0]
+    half = basis * np.linspace(low, high, size) @ basis.T / 2
+    found = np.array(ends(plain(), half + half.T), dtype=float)
+    np.testing.assert_allclose(found, np.linalg.eigvalsh(half + half.T)[[0, -1]], rtol=1e-9)
+
+
+@pytest.mark.parametrize("v8", [plain, compiled])
+@pytest.mark.parametrize(("H", "scale"), [(1, 0.03), (2, 0.3), (16, 0.3), (16, 3.0)])
+def test_curvature_is_that_of_the_dense_hessian(v8, H, scale):
+    # The sizes of the figure, up to 1344 parameters; two steps apart the small eigenvalues have moved together.
+    case = Case(n=40, T=8, d=6, zeta=0.25, H=H, scale=scale, lr=1.0, steps=2, spectrum=True)
+    assert_agrees(case, run(v8(), case))
 
 
 def test_slices_end_where_the_whole_run_ends():

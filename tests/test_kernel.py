@@ -1,4 +1,4 @@
-"""The compiled kernel of the live figures, in V8 as in a browser: it is mhalib's gradient, and it is what C says."""
+"""The compiled kernel of the live figures, in V8 as in a browser: it is mhalib's formulas, and it is what C says."""
 
 import importlib.util
 import json
@@ -16,7 +16,7 @@ from py_mini_racer import MiniRacer
 
 from mhalib.losses import logistic
 from oracles import assert_close
-from strategies import problem, problems, rounding, steepness
+from strategies import direction, problem, problems, rounding, steepness
 
 ROOT = Path(__file__).parent.parent
 LIVE = ROOT / "mhalib" / "live"
@@ -40,6 +40,17 @@ const kernel = makeKernel(Uint8Array.from(%s));
 const evaluate = ({ theta, lossAndGrad, grad }, values) => {
   theta.set(values);
   return [lossAndGrad(), ...grad].join(" ");
+};
+const along = ({ theta, direction, hvp, product }, values, V) => {
+  theta.set(values);
+  direction.set(V);
+  hvp();
+  return product.join(" ");
+};
+const score = ({ theta, relevant, attentionScore }, values, mask) => {
+  theta.set(values);
+  relevant.set(mask);
+  return String(attentionScore());
 };
 const problems = [];
 """
@@ -71,6 +82,12 @@ def by_kernel(browser, model, X, y):
     return evaluate(browser, add_problem(browser, X, y, model.sizes[0]), model.ravel())
 
 
+def ask(browser, function, number, *vectors):
+    """The numbers that one of the harness's functions gives for a problem and some vectors."""
+    arguments = ", ".join(json.dumps(vector.tolist()) for vector in vectors)
+    return np.array(browser.eval(f"{function}(problems[{number}], {arguments})").split(), dtype=float)
+
+
 @pytest.mark.parametrize("sizes", SIZES, ids=lambda sizes: "n{} T{} d{} H{}".format(*sizes))
 @pytest.mark.parametrize("scale", SCALES.values(), ids=SCALES)
 def test_kernel_is_the_gradient(browser, sizes, scale):
@@ -93,6 +110,57 @@ def test_kernel_is_the_gradient_at_every_scale(browser, drawn):
     # Below 1e-308 the kernel's exponential is 0.
     assert_close(loss, want_loss, tolerance, size=1e-290)
     assert_close(grad, want.ravel(), tolerance, size=max(slope * steepness(model, X), 1e-290))
+
+
+@pytest.mark.parametrize("sizes", SIZES, ids=lambda sizes: "n{} T{} d{} H{}".format(*sizes))
+@pytest.mark.parametrize("scale", [name for name in SCALES if name != "large parameters"])  # there too much cancels
+def test_kernel_is_the_hessian_vector_product(browser, sizes, scale):
+    model, X, y = problem(3, **dict(zip("nTdH", sizes, strict=True)), **SCALES[scale])
+    V, number = direction(model, 5), add_problem(browser, X, y, model.sizes[0])
+    assert_close(ask(browser, "along", number, model.ravel(), V.ravel()), model.hvp(X, y, V).ravel(), 1e-11)
+
+
+@settings(max_examples=60)
+@given(problems)
+def test_kernel_is_the_hessian_vector_product_at_every_scale(browser, drawn):
+    model, X, y = drawn
+    V, number = direction(model), add_problem(browser, X, y, model.sizes[0])
+    # As in test_multihead.py: relative to the size of what cancels.
+    z, G = model.margins(X, y), steepness(model, X)
+    size = (G ** 2 * logistic.curvature(z).mean() + G ** 3 * abs(logistic.slope(z)).mean()) * V.norm()
+    assert_close(ask(browser, "along", number, model.ravel(), V.ravel()), model.hvp(X, y, V).ravel(),
+                 1e-14 * rounding(model, X), max(size, 1e-290))
+
+
+def test_product_is_the_derivative_of_the_kernels_gradient(browser):
+    model, X, y = problem(6, n=7, T=3, d=4, H=5)
+    V, number, step = direction(model, 7).ravel(), add_problem(browser, X, y, 5), 1e-5
+    after, before = (evaluate(browser, number, model.ravel() + sign * step * V)[1] for sign in (1, -1))
+    assert_close(ask(browser, "along", number, model.ravel(), V), (after - before) / (2 * step), 1e-8)
+
+
+@pytest.mark.parametrize("sizes", SIZES, ids=lambda sizes: "n{} T{} d{} H{}".format(*sizes))
+@pytest.mark.parametrize("scale", SCALES.values(), ids=SCALES)
+def test_kernel_is_the_attention_score(browser, sizes, scale):
+    model, X, y = problem(3, **dict(zip("nTdH", sizes, strict=True)), **scale)
+    relevant = np.random.default_rng(8).random(X.shape[:2]) < 0.4
+    number = add_problem(browser, X, y, model.sizes[0])
+    found = ask(browser, "score", number, model.ravel(), relevant.ravel().astype(int))
+    want = (model.attention(X) * relevant[:, None, None, :]).sum(axis=-1).mean(keepdims=True).ravel()
+    assert_close(found, want, 1e-13, size=1.0)
+
+
+def test_what_was_computed_before_does_not_matter(browser):
+    model, X, y = problem(4, n=3)
+    V, relevant, theta = direction(model).ravel(), np.eye(3, 4, dtype=int).ravel(), model.ravel()
+    fresh, used = (add_problem(browser, X, y, model.sizes[0]) for _ in range(2))
+    ask(browser, "along", used, 30 * theta, theta)
+    ask(browser, "score", used, -theta, 1 - relevant)
+    evaluate(browser, used, 2 * theta)
+    for name, vector in [("score", relevant), ("along", V), ("score", relevant)]:
+        one, other = (ask(browser, name, number, theta, vector) for number in (fresh, used))
+        np.testing.assert_array_equal(one, other)
+    np.testing.assert_array_equal(evaluate(browser, fresh, theta)[1], evaluate(browser, used, theta)[1])
 
 
 def test_zero_decoders_have_the_loss_log_two(browser):

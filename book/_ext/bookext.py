@@ -1,7 +1,10 @@
-"""What the book adds to Sphinx: plotly.js where a page draws, and its own style."""
+"""What the book adds to Sphinx: plotly.js where a page draws, live figures, and its own style."""
 
+import json
+import re
 from importlib.resources import files
 
+WIDGET_STATE = "application/vnd.jupyter.widget-state+json"
 FIGURE_MARKS = ('class="mha-figure"', "application/vnd.jupyter.widget-view+json")
 
 
@@ -15,6 +18,20 @@ def load_figures(app, pagename, templatename, context, doctree):
     if any(mark in context.get("body", "") for mark in FIGURE_MARKS):
         app.add_js_file("plotly.min.js", priority=100)  # before require.js, which would hide it from the page
         app.add_js_file("figures.js", priority=110)
+
+
+def load_live_figures(app, pagename, templatename, context, doctree):
+    """Where every widget of a page is an anywidget, show them by live.js instead of the large widget manager."""
+    states = [js.attributes["body"] for js in context["script_files"] if js.attributes.get("type") == WIDGET_STATE]
+    models = [model for state in states for model in json.loads(state)["state"].values()]
+    if models and {model["model_module"] for model in models} <= {"anywidget", "@jupyter-widgets/base"}:
+        app.add_js_file("live.js", priority=120)
+        context["script_files"] = [js for js in context["script_files"] if not is_manager(js)]
+
+
+def is_manager(js):
+    """Tell whether a script belongs to the widget manager."""
+    return bool(re.search(r"vendor/(require|paths|html-manager/embed-amd)\.js", str(js.filename)))
 
 
 def drop_thebe(app, pagename, templatename, context, doctree):
@@ -32,5 +49,6 @@ def setup(app):
     app.add_js_file("book.js")
     app.connect("config-inited", add_plotly)
     app.connect("html-page-context", load_figures)
+    app.connect("html-page-context", load_live_figures, priority=800)
     app.connect("html-page-context", drop_thebe, priority=900)
     return {"parallel_read_safe": True, "parallel_write_safe": True}

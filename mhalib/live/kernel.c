@@ -240,7 +240,7 @@ static void begin(void)
     }
 }
 
-static void end_in(double *out)
+static void finish(double *out)
 {
     for (int k = 0; k < H * p; k++) out[k] = sum2[k][0] + sum2[k][1];
 }
@@ -250,7 +250,7 @@ double EXPORT(loss_and_grad)(void)
     pair loss = both(0);
     begin();
     for (int i = 0; i < pairs; i++) loss += add_gradient(i);
-    end_in(gradient_);
+    finish(gradient_);
     return (loss[0] + loss[1]) / n;
 }
 
@@ -259,7 +259,7 @@ void EXPORT(hessian_vector)(void)
 {
     begin();
     for (int i = 0; i < pairs; i++) add_product(i);
-    end_in(product_);
+    finish(product_);
 }
 
 // The mean weight on relevant tokens, over samples, heads and queries.

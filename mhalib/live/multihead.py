@@ -5,6 +5,8 @@ from dataclasses import replace
 import numpy as np
 from plotly.subplots import make_subplots
 
+from mhalib._array import require_count, to_numpy
+from mhalib.data import Dataset
 from mhalib.data.mixture import draw, tokenized_mixture
 from mhalib.live.description import Control, Description
 from mhalib.live.face import LiveFigure
@@ -19,6 +21,13 @@ from mhalib.training import recorded_steps, train
 
 RULES = {"gd": GradientDescent, "momentum": Momentum, "adam": Adam}
 STEP_SIZES = (0.01, 0.03, 0.1, 0.3, 1.0, 3.0, 10.0, 30.0)
+
+
+def in_doubles(data):
+    """The same ``Dataset`` in numpy and double precision, as the browser computes."""
+    if not isinstance(data, Dataset):
+        raise TypeError(f"data: expected a Dataset, got {type(data).__name__}; mhalib.data.from_arrays(X, y) makes one")
+    return data.map(lambda array: to_numpy(array).astype(np.float64))
 
 
 def arrays(data):
@@ -38,11 +47,30 @@ def mixture_draws(mixture, draws):
 
 
 def heads(data, steps=500):
-    """A live figure: the number of heads and the step size, from zero, on ``data``.
+    """A live figure: the number of heads, the step size and the update rule, from zero, on ``data``.
 
     Heads that start at zero stay equal, so the browser trains one and counts it H times; the reader can switch this
-    off.  Source: Zero-initialization collapse (this book).
+    off.
+
+    Parameters
+    ----------
+    data : a ``Dataset``; the page carries it. Where it says which tokens are relevant the attention score is drawn,
+        else the accuracy
+    steps : how many steps a run has
+
+    Returns
+    -------
+    LiveFigure
+
+    Raises
+    ------
+    TypeError, ValueError
+        if data is no ``Dataset``, or steps no whole number ≥ 1.
+
+    Source: Zero-initialization collapse (ours).
     """
+    require_count(steps=steps)
+    data = in_doubles(data)
     measured = "accuracy" if data.relevant is None else "attention_score"
     _, T, d = data.X.shape
     record = recorded_steps(steps, 50)
@@ -84,7 +112,24 @@ def mixture(n=64, T=8, d=8, M=4, S=2.0, steps=500, seed=0):
 
     The page carries the draws of a ``tokenized_mixture`` and of as many fresh samples, and assembles both anew for
     every share ζ and noise σ.
+
+    Parameters
+    ----------
+    n, T, d, M, S, seed : as in ``tokenized_mixture``
+    steps : how many steps a run has
+
+    Returns
+    -------
+    LiveFigure
+
+    Raises
+    ------
+    ValueError
+        for what ``tokenized_mixture`` refuses, or if steps is no whole number ≥ 1.
+
+    Source: Deora et al. 2023, data model DM1 [recalled].
     """
+    require_count(steps=steps)
     record = recorded_steps(steps, 60)
 
     def sample(zeta=1 / T, sigma=0.2, **_):
@@ -119,7 +164,7 @@ def mixture(n=64, T=8, d=8, M=4, S=2.0, steps=500, seed=0):
         test=mixture_draws(source, draw(n, T, d, M, (seed, 2, 1))), record=tuple(record),
         fixed={"H": 1, "optimizer": "gd"},
         curves=("loss", "test_loss"), lasts=("attention", "attention_score", "test_accuracy", "token_names"),
-        controls=(Control("zeta", "relevant share ζ", tuple(k / T for k in range(1, T // 2 + 1)), 1 / T),
+        controls=(Control("zeta", "relevant share ζ", tuple(k / T for k in range(1, max(T // 2, 1) + 1)), 1 / T),
                   Control("sigma", "noise σ", (0.0, 0.2, 0.4, 0.6, 0.8, 1.0, 1.5, 2.0), 0.2),
                   Control("lr", "step size η", STEP_SIZES, 1.0)),
         frame=frame, draw=({"trace": 0, "x": "steps", "y": "loss", "once": True},
@@ -133,9 +178,29 @@ def mixture(n=64, T=8, d=8, M=4, S=2.0, steps=500, seed=0):
 def curvature(data, steps=400, scale=0.3, seed=0):
     """A live figure: the ends of the spectrum of ∇²L along training, with their bounds, from a random start.
 
-    The page computes both ends from Hessian-vector products.  Source: Corollary 1 (ours).
+    The page computes both ends from Hessian-vector products (Lanczos' method); Python from the dense Hessian, whose
+    size grows like H (d² + T d): small problems only.
+
+    Parameters
+    ----------
+    data : a ``Dataset``; the page carries it
+    steps : how many steps a run has
+    scale, seed : the random start, as in ``MultiHeadAttention.random``; scale is one of 0.03, 0.1, 0.3, 1, 3
+
+    Returns
+    -------
+    LiveFigure
+
+    Raises
+    ------
+    TypeError, ValueError
+        if data is no ``Dataset``, steps no whole number ≥ 1, or scale none of those.
+
+    Source: Corollary 1 (ours).
     """
-    n, T, d = data.X.shape
+    require_count(steps=steps)
+    data = in_doubles(data)
+    _, T, d = data.X.shape
     record = recorded_steps(steps, 12)
     H_values = (1, 2, 4, 8)
 

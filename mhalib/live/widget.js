@@ -243,7 +243,7 @@ function render({ model, el }) {
 
   function drawn(frame) {
     if (!frame) return;
-    root.dispatchEvent(new CustomEvent("mha-drawn", { detail: { job: frame.job, done: frame.done, values: frame.values } }));
+    root.dispatchEvent(new CustomEvent("mha-drawn", { bubbles: true, detail: { job: frame.job, done: frame.done } }));
     if (!frame.done || frame.values !== values) return;
     summary.textContent = sentence(spec, values, frame);
     root.dataset.state = "done";

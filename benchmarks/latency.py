@@ -1,0 +1,109 @@
+"""How long a reader waits for a live figure of the built book, in Chromium: `make latency`.
+
+For every live figure, over 50 moves of a slider to another value: from the slider's event to the first frame drawn,
+and to the whole curve. For every page: from its opening to the first live curve, and its weight. Nothing is judged;
+the numbers are for reading, and they hold for the machine at that moment.
+"""
+
+import os
+import shutil
+import statistics
+import threading
+from functools import partial
+from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+
+from playwright.sync_api import sync_playwright
+
+BUILD = Path(__file__).parent.parent / "_build" / "html"
+MOVES = 50
+WATCH = """
+  let loaded;
+  Object.defineProperty(window, "Plotly", { configurable: true, get: () => loaded, set: (value) => {
+    loaded = value;
+    window.plotlyAt ??= performance.now();
+  } });
+  document.addEventListener("mha-drawn", ({ detail }) => { if (detail.done) window.liveAt ??= performance.now(); });
+"""
+OPENING = """() => {
+  const asked = performance.getEntriesByType("resource").find(({ name }) => name.includes("plotly.min.js")).startTime;
+  return { live: liveAt, plotly: plotlyAt - asked };
+}"""
+MOVE = """async (root, [control, moves]) => {
+  const input = root.querySelector(`[data-control=${control}]`), waits = [];
+  for (let k = 0; k < moves; k++) {
+    const before = Number(input.value), others = Number(input.max);
+    input.value = (before + 1 + ((7 * k) % others)) % (others + 1); // another value, in a fixed order
+    const began = performance.now();
+    let first = null;
+    await new Promise((done) => {
+      const hear = ({ detail }) => {
+        first ??= performance.now() - began;
+        if (!detail.done) return;
+        root.removeEventListener("mha-drawn", hear);
+        waits.push([first, performance.now() - began]);
+        done();
+      };
+      root.addEventListener("mha-drawn", hear);
+      input.dispatchEvent(new Event("input", { bubbles: true }));
+    });
+    await new Promise((go) => setTimeout(go, 250)); // the kernel's copy of the values is saved meanwhile
+  }
+  return waits;
+}"""
+
+
+class Quiet(SimpleHTTPRequestHandler):
+    """Serve files without a log."""
+
+    def log_message(self, *args):
+        pass
+
+
+def row(label, values):
+    """The name, the minimum, the median and the 95th percentile of a list of milliseconds."""
+    p95 = statistics.quantiles(values, n=20)[-1]
+    return f"  {label:<52}{min(values):>8.0f}{statistics.median(values):>8.0f}{p95:>8.0f}"
+
+
+def measure_page(browser, site, path):
+    """Print the rows of one page."""
+    page = browser.new_page(viewport={"width": 1280, "height": 900})
+    page.add_init_script(WATCH)
+    page.goto(f"{site}/{path.relative_to(BUILD).as_posix()}")
+    page.wait_for_function("() => window.liveAt", timeout=60_000)
+    opening = page.evaluate(OPENING)
+    print(f"{path.stem}: {path.stat().st_size / 1e6:.2f} MB; open to first live curve {opening['live']:.0f} ms, "
+          f"of which {opening['plotly']:.0f} ms wait for plotly.js")
+    for root in page.locator(".mha-live").all():
+        page.wait_for_function("(root) => root.dataset.state === 'done'", arg=root.element_handle(), timeout=60_000)
+        title = root.locator(".mha-live-title").inner_text()
+        for control in root.locator("input[type=range]").all():
+            name = control.get_attribute("data-control")
+            first, whole = zip(*root.evaluate(MOVE, [name, MOVES]), strict=True)
+            print(row(f"{title[:30]}: {name}, first frame", first))
+            print(row(f"{' ' * len(title[:30])}  {name}, whole curve", whole))
+            root.get_by_role("button", name="Reset").click()
+            page.wait_for_timeout(500)
+    page.close()
+
+
+def main():
+    """Serve the built book and measure every page that holds a live figure."""
+    pages = [path for path in sorted(BUILD.rglob("book/**/*.html")) if "mha-still" in path.read_text("utf-8")]
+    if not pages:
+        raise SystemExit("no built book with live figures at _build/html: run `make book` first")
+    chromium = os.environ.get("CHROMIUM") or next(filter(None, map(shutil.which, ("chromium", "google-chrome"))), None)
+    server = ThreadingHTTPServer(("127.0.0.1", 0), partial(Quiet, directory=BUILD))
+    threading.Thread(target=server.serve_forever, daemon=True).start()
+    print(f"milliseconds over {MOVES} moves; {os.cpu_count()} cores, load {os.getloadavg()[0]:.1f}\n"
+          f"{'':<54}{'min':>8}{'p50':>8}{'p95':>8}")
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=chromium, args=["--no-sandbox", "--disable-gpu"])
+        for path in pages:
+            measure_page(browser, f"http://127.0.0.1:{server.server_port}", path)
+        browser.close()
+
+
+if __name__ == "__main__":
+    main()

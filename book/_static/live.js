@@ -1,0 +1,51 @@
+// Live figures without a widget manager: what the manager would do for an anywidget, in one small file. Each brings
+// its own module and its state with the page, asks for nothing, and draws; the manager, which can show every other
+// widget too, weighs 4 MB and waits until the page has loaded.
+(() => {
+  const JSON_OF = (type, root = document) => [...root.querySelectorAll(`script[type="application/vnd.jupyter.${type}+json"]`)];
+
+  // The model that a module sees: no kernel is behind it, so nothing that is set goes anywhere.
+  const standing = (state) => ({
+    get: (name) => state[name],
+    set: (name, value) => { state[name] = value; },
+    save_changes() {}, send() {}, on() {}, off() {},
+  });
+
+  const modules = {};
+  const moduleOf = (source) =>
+    (modules[source] ??= import(URL.createObjectURL(new Blob([source], { type: "text/javascript" }))));
+
+  const styles = new Set();
+  function style(css) {
+    if (!css || styles.has(css)) return;
+    styles.add(css);
+    const element = document.createElement("style");
+    element.textContent = css;
+    document.head.append(element);
+  }
+
+  async function show(view, { state }) {
+    const el = document.createElement("div");
+    el.className = "widget-subarea jupyter-widgets";
+    view.after(el);
+    style(state._css);
+    const { default: widget } = await moduleOf(state._esm);
+    widget.render({ model: standing(state), el });
+  }
+
+  // The states stand in the head; a figure is shown as soon as its place has been read, while the page still loads.
+  const shown = new Set();
+  function look() {
+    const states = JSON_OF("widget-state").map((script) => script.textContent);
+    for (const view of JSON_OF("widget-view")) {
+      if (shown.has(view) || !states.length) continue;
+      shown.add(view);
+      known ??= Object.assign({}, ...states.map((state) => JSON.parse(state).state));
+      show(view, known[JSON.parse(view.textContent).model_id]);
+    }
+  }
+  let known = null;
+  const reading = new MutationObserver(look);
+  reading.observe(document, { childList: true, subtree: true });
+  document.addEventListener("DOMContentLoaded", () => { reading.disconnect(); look(); });
+})();

@@ -1,0 +1,173 @@
+"""The Python face of a live figure: its controls, its values, the run by mhalib that the browser must equal."""
+
+import json
+
+import numpy as np
+import plotly.offline
+import pytest
+import torch
+
+import mhalib as mha
+from mhalib.live.description import Control
+from mhalib.live.face import module
+
+DATA = mha.data.tokenized_mixture(n=6, T=4, d=6, M=2, zeta=0.25, seed=1)
+FIGURES = {
+    "heads": lambda: mha.live.heads(DATA, steps=12),
+    "heads without known tokens": lambda: mha.live.heads(mha.data.from_arrays(DATA.X, DATA.y), steps=12),
+    "mixture": lambda: mha.live.mixture(n=5, T=4, d=6, M=2, steps=12),
+    "curvature": lambda: mha.live.curvature(DATA, steps=12),
+}
+each = pytest.mark.parametrize("make", FIGURES.values(), ids=FIGURES)
+
+
+def test_values_start_at_the_controls_own():
+    figure = mha.live.heads(DATA, steps=5)
+    assert figure.values == {name: control.value for name, control in figure.controls.items()}
+    assert list(figure.controls) == ["H", "lr", "optimizer", "shortcut"]
+
+
+def test_path_is_that_of_train():
+    figure = mha.live.heads(DATA, steps=30)
+    figure.values = {"H": 4, "optimizer": "adam"}
+    right = mha.train(mha.MultiHeadAttention.zeros(4, 4, 6), DATA, mha.Adam(1.0), 30, record=figure.path().steps)
+    assert (figure.path().loss == right.loss).all()
+    assert figure.path(lr=0.1).loss[-1] != right.loss[-1]
+    assert figure.values["lr"] == 1.0, "asking for another path moves nothing"
+
+
+def test_mixture_draws_are_those_of_the_generator():
+    figure = mha.live.mixture(n=5, T=4, d=6, M=2, steps=10, seed=3)
+    data = mha.data.tokenized_mixture(n=5, T=4, d=6, M=2, zeta=0.5, sigma=0.8, seed=3)
+    path = mha.train(mha.MultiHeadAttention.zeros(1, 4, 6), data, mha.GradientDescent(1.0), 10, test=data.fresh(seed=1),
+                     record=figure.path().steps)
+    found = figure.path(zeta=0.5, sigma=0.8)
+    assert (found.loss == path.loss).all() and (found.test_loss == path.test_loss).all()
+
+
+def test_curvature_bounds_hold_along_its_path():
+    path = mha.live.curvature(DATA, steps=12).path(H=4, lr=3.0)
+    assert (path.sharpness <= path.smoothness_bound).all()
+    assert (path.negative_curvature <= path.weak_convexity_bound).all()
+    assert (path.edge == 2 / 3.0).all()
+
+
+@pytest.mark.parametrize("values", [{"H": 3}, {"lr": "1"}, {"shortcut": 1}, {"optimizer": "sgd"}])
+def test_values_that_no_control_has_are_refused(values):
+    figure, (name, value) = mha.live.heads(DATA, steps=5), next(iter(values.items()))
+    with pytest.raises(ValueError, match=f"{name}: expected one of .*, got {value!r}"):
+        figure.values = values
+    with pytest.raises(ValueError, match=name):
+        figure.path(**values)
+
+
+def test_unknown_controls_are_refused():
+    with pytest.raises(ValueError, match="heads: no such control; this figure has H, lr"):
+        mha.live.heads(DATA, steps=5).path(heads=2)
+
+
+def test_numbers_from_the_browser_become_the_controls_own():
+    figure = mha.live.heads(DATA, steps=5)
+    figure.set_state({"values": {"H": 4, "lr": 1, "optimizer": "gd", "shortcut": True}})
+    assert repr(figure.values["lr"]) == "1.0"
+
+
+@pytest.mark.parametrize("bad, words", [
+    (lambda: mha.live.heads(DATA.X), "data: expected a Dataset, got ndarray"),
+    (lambda: mha.live.curvature("data"), "data: expected a Dataset, got str"),
+])
+def test_what_is_no_dataset_is_refused(bad, words):
+    with pytest.raises(TypeError, match=words):
+        bad()
+
+
+@pytest.mark.parametrize("bad, words", [
+    (lambda: mha.live.heads(DATA, steps=0), "steps: expected"),
+    (lambda: mha.live.mixture(steps=2.5), "steps: expected"),
+    (lambda: mha.live.mixture(d=4), "d: expected room for M"),
+    (lambda: mha.live.curvature(DATA, scale=0.5), "scale: expected .* one of .*, got 0.5"),
+    (lambda: Control("lr", "step size", (1.0, 2.0), 3.0), "lr: expected .* one of .*, got 3.0"),
+])
+def test_bad_numbers_are_refused(bad, words):
+    with pytest.raises(ValueError, match=words):
+        bad()
+
+
+def test_other_libraries_and_single_precision_become_doubles():
+    single = DATA.map(lambda array: torch.as_tensor(array, dtype=torch.float32))
+    spec = mha.live.heads(single, steps=5).spec
+    assert spec["data"]["X"] == DATA.X.astype(np.float32).astype(np.float64).ravel().tolist()
+    assert mha.live.heads(single, steps=5).path()[-1].W.dtype == np.float64
+
+
+@each
+def test_browser_gets_plain_numbers(make):
+    spec = make().spec
+    assert json.loads(json.dumps(spec, allow_nan=False)) == json.loads(json.dumps(spec))
+    named = {"steps", *spec["curves"], *spec["lasts"]}
+    for place in spec["draw"]:
+        assert set(place.values()) - {place.get("trace"), place.get("layout"), True} <= named
+
+
+@each
+def test_default_frame_is_drawn_by_mhalib(make):
+    figure = make()
+    drawn, spec = figure.drawn(), figure.spec
+    for place in spec["draw"]:
+        for part in {"x", "y", "z"} & set(place):
+            assert spec["figure"]["data"][place["trace"]][part] == drawn[place[part]]
+    assert figure.figure(lr=3.0).data[1].y != figure.figure().data[1].y
+
+
+@each
+def test_still_and_figure_say_what_they_show(make):
+    figure = make()
+    alt = figure.figure().layout.meta["alt"]
+    assert len(alt.split()) > 15
+    assert f'id="{figure.spec["still"]}"' in figure.still() and "<svg" in figure.still()
+    assert alt[:40] in figure.still().replace("&#x27;", "'")
+
+
+@each
+def test_sentences_name_what_is_known(make):
+    spec = make().spec
+    known = {"steps", *spec["curves"], *spec["lasts"], *spec["fixed"], *(c["name"] for c in spec["controls"])}
+    words = spec["summary"].split("{")[1:]
+    assert words and {word.split("}")[0] for word in words} <= known
+    assert "{stopped}" in spec["stopped"]
+
+
+def test_two_figures_have_two_stills():
+    assert mha.live.heads(DATA, steps=5).spec["still"] != mha.live.heads(DATA, steps=5).spec["still"]
+
+
+def test_display_is_the_still_and_then_the_widget(monkeypatch):
+    shown = []
+    monkeypatch.setattr("mhalib.live.face.display", lambda *what, **options: shown.append((*what, options)))
+    figure = mha.live.heads(DATA, steps=5)
+    figure._ipython_display_()
+    (still, _), (bundle, options) = shown
+    assert still.data == figure.still()
+    assert bundle["application/vnd.jupyter.widget-view+json"]["model_id"] == figure.model_id and options["raw"]
+
+
+def test_plotly_is_sent_when_it_is_asked_for(monkeypatch):
+    figure, sent = mha.live.heads(DATA, steps=5), []
+    monkeypatch.setattr(figure, "send", lambda content, buffers=None: sent.append((content, buffers)))
+    figure._handle_custom_msg({"want": "something else"}, [])
+    assert not sent
+    figure._handle_custom_msg({"want": "plotly"}, [])
+    (content, (buffer,)), = sent
+    assert content == {"plotly": True} and buffer.decode() == plotly.offline.get_plotlyjs()
+
+
+def test_module_is_one_text_without_imports():
+    assert module().count("export default") == 1
+    assert "import " not in module().replace("important ", "")
+
+
+def test_a_diverging_run_keeps_what_came_before():
+    description = mha.live.heads(DATA, steps=12)._description
+    with pytest.warns(RuntimeWarning, match="stopped being finite"):
+        path = description.train(description.defaults | {"optimizer": "adam", "lr": 1e308})
+    assert path.stopped and 0 < len(path) < 12
