@@ -1,40 +1,35 @@
 // The face of a live figure: controls, plotly, a worker that trains, a line of text that says what came out.
 // It stands behind kernel.js and engine.js in one module; the description of the figure comes from Python.
 
-// Runs jobs in slices and posts what has been recorded; a newer job ends an older one. Its text runs in the worker,
-// and where no worker can start it runs here.
+// Runs jobs in slices and posts what has been recorded; a newer job ends an older one. Its text runs in the worker
+// too. Messages: {spec}, {job, values, slice}, {} to stop.
 function serve(engine, post) {
   const SLICE = 8, BETWEEN_FRAMES = 60; // milliseconds
   const channel = new MessageChannel(); // a later turn without the four milliseconds that a timer waits
   let spec = null, current = null;
 
-  channel.port1.onmessage = () => current && turn();
+  channel.port1.onmessage = turn;
 
   function turn() {
-    const { job, training } = current, first = current.posted === 0;
+    if (!current) return;
+    const { job, values } = current;
     try {
-      training.advance(SLICE);
+      current.training ??= engine.run(spec, values);
+      current.training.advance(current.slice ?? SLICE);
     } catch (error) {
       current = null;
-      return post({ job, error: String(error) });
+      return post({ job, error: error.message });
     }
-    const { done } = training.result;
-    if (done) current = null;
+    const { result } = current.training, due = Date.now() - current.posted > BETWEEN_FRAMES;
+    if (due) current.posted = Date.now();
+    if (result.done) current = null;
     else channel.port2.postMessage(null);
-    if (done || first || Date.now() - current.posted > BETWEEN_FRAMES) {
-      post({ job, ...training.result });
-      if (!done) current.posted = Date.now();
-    }
+    if (due || result.done) post({ job, ...result });
   }
 
   return (message) => {
-    if (message.spec) spec = message.spec;
-    try {
-      current = { job: message.job, training: engine.run(spec, message.values), posted: 0 };
-    } catch (error) {
-      current = null;
-      return post({ job: message.job, error: String(error) });
-    }
+    spec = message.spec ?? spec;
+    current = message.values ? { ...message, posted: 0 } : null;
     turn();
   };
 }
@@ -43,44 +38,44 @@ function bytesOf(base64) {
   return Uint8Array.from(atob(base64), (character) => character.charCodeAt(0));
 }
 
-// Gives `run(values, show)` and `close()`. `show` hears of the last run alone.
-function trainer(spec) {
-  const parts = [makeKernel, makeEngine, serve, bytesOf].map(String).join("\n");
-  const start = "const server = serve(makeEngine(makeKernel(bytesOf(KERNEL))), (result) => postMessage(result));" +
-    "onmessage = (event) => server(event.data);";
-  let job = 0, shown = null, last = null, worker = null, send = null;
-
-  const hear = (result) => result.job === job && shown(result);
-  const here = () => serve(makeEngine(makeKernel(bytesOf(KERNEL))), (result) => setTimeout(hear, 0, result));
-
-  // A page may forbid workers, at once or a moment later.
-  function fallBack() {
-    worker?.terminate();
-    worker = null;
-    send = here();
-    if (last) send({ ...last, spec });
-  }
+// Gives `run(values)` and `close()`; `show` hears of the last run alone. A worker takes a while to start, and a page
+// may forbid it: until it says that it is ready, training takes slices of the page's own time.
+function trainer(spec, show) {
+  let job = 0, worker = null, ready = false;
+  const hear = (result) => result.job === job && show(result);
+  const here = serve(makeEngine(makeKernel(bytesOf(KERNEL))), hear);
+  here({ spec });
 
   try {
-    const source = `const KERNEL = "${KERNEL}";\n${parts}\n${start}`;
-    const url = URL.createObjectURL(new Blob([source], { type: "text/javascript" }));
-    worker = new Worker(url);
-    worker.onmessage = (event) => hear(event.data);
-    worker.onerror = (event) => { event.preventDefault(); fallBack(); };
-    send = (message) => worker.postMessage(message);
+    const parts = [makeKernel, makeEngine, serve, bytesOf].map(String).join("\n");
+    const source = `const KERNEL = "${KERNEL}";\n${parts}
+      const server = serve(makeEngine(makeKernel(bytesOf(KERNEL))), (result) => postMessage(result));
+      onmessage = ({ data }) => server(data);
+      postMessage("ready");`;
+    worker = new Worker(URL.createObjectURL(new Blob([source], { type: "text/javascript" })));
+    worker.onmessage = ({ data }) => {
+      if (data !== "ready") return hear(data);
+      ready = true;
+      worker.postMessage({ spec });
+    };
+    worker.onerror = (event) => event.preventDefault(); // it cannot start; errors of the engine come as results
   } catch {
-    fallBack();
+    worker = null;
   }
 
   return {
-    run(values, show) {
-      shown = show;
-      const message = { job: ++job, values, ...(last ? {} : { spec }) };
-      last = { job, values };
-      send(message);
+    run(values) {
+      const message = { job: ++job, values };
+      if (job === 1) message.slice = 100; // while a page loads, a second turn may have to wait for a second
+      if (!ready) return here(message);
+      here({});
+      worker.postMessage(message);
     },
-    close: () => worker?.terminate(),
-    get place() { return worker ? "worker" : "page"; },
+    close() {
+      here({});
+      worker?.terminate();
+    },
+    get place() { return ready ? "worker" : "page"; },
   };
 }
 
@@ -234,17 +229,24 @@ function render({ model, el }) {
   box.setAttribute("role", "img");
   box.setAttribute("aria-label", spec.figure.layout.meta.alt);
 
-  let values = { ...model.get("values") }, train = null, draw = null, saving = null;
+  let values = { ...model.get("values") }, asked = values, train = null, draw = null, saving = null;
 
   function go() {
     root.dataset.state = "running";
-    train.run(values, (result) => (result.error ? fail(result.error) : draw({ ...result, values })));
+    root.dataset.place = train.place;
+    asked = values;
+    train.run(values);
+  }
+
+  function hear(result) {
+    if (result.error) fail(result.error);
+    else draw({ ...result, values: asked });
   }
 
   function drawn(frame) {
     if (!frame) return;
     root.dispatchEvent(new CustomEvent("mha-drawn", { bubbles: true, detail: { job: frame.job, done: frame.done } }));
-    if (!frame.done || frame.values !== values) return;
+    if (!frame.done || frame.values !== values) return; // a newer run is on its way
     summary.textContent = sentence(spec, values, frame);
     root.dataset.state = "done";
   }
@@ -254,31 +256,33 @@ function render({ model, el }) {
     summary.textContent = `This figure could not train: ${reason}`;
   }
 
-  function change(name, value) {
-    values = { ...values, [name]: value };
-    if (train) go();
-    clearTimeout(saving); // the kernel, where there is one, hears of the value that is kept
-    saving = setTimeout(() => { model.set("values", values); model.save_changes(); }, 150);
-  }
-
-  const controls = Object.fromEntries(spec.controls.map((said) =>
-    [said.name, control(said, (value) => change(said.name, value))]));
-  const setAll = () => Object.entries(controls).forEach(([name, { set }]) => set(values[name]));
-  const reset = element("button", { type: "button", className: "mha-reset", textContent: "Reset",
-                                    dataset: OWN_KEYS });
-  reset.addEventListener("click", () => spec.controls.forEach(({ name, value }) => {
-    controls[name].set(value);
-    change(name, value);
-  }));
-
-  function follow() {
-    const asked = model.get("values");
-    if (Object.keys(asked).every((name) => asked[name] === values[name])) return;
-    values = { ...asked };
+  function move(next) {
+    values = next;
     setAll();
     if (train) go();
   }
-  model.on("change:values", follow);
+
+  // The reader moves; the kernel, where there is one, hears of the values that are kept.
+  function moved(next) {
+    move(next);
+    clearTimeout(saving);
+    saving = setTimeout(() => { model.set("values", values); model.save_changes(); }, 150);
+  }
+
+  // Python moves.
+  function told() {
+    const next = model.get("values");
+    if (Object.keys(next).some((name) => next[name] !== values[name])) move({ ...next });
+  }
+  model.on("change:values", told);
+
+  const controls = Object.fromEntries(spec.controls.map((said) =>
+    [said.name, control(said, (value) => moved({ ...values, [said.name]: value }))]));
+  const setAll = () => Object.entries(controls).forEach(([name, { set }]) => set(values[name]));
+  const reset = element("button", { type: "button", className: "mha-reset", textContent: "Reset",
+                                    dataset: OWN_KEYS });
+  reset.addEventListener("click", () =>
+    moved(Object.fromEntries(spec.controls.map(({ name, value }) => [name, value]))));
 
   const caption = element("p", { className: "mha-live-title", textContent: spec.title });
   const panel = element("div", { className: "mha-controls" }, ...Object.values(controls).map((c) => c.root), reset);
@@ -291,15 +295,14 @@ function render({ model, el }) {
     if (closing.done) return;
     document.getElementById(spec.still)?.setAttribute("hidden", "");
     draw = drawer(Plotly, box, spec, drawn);
-    train = trainer(spec);
-    root.dataset.place = train.place;
+    train = trainer(spec, hear);
     draw(null).then(go); // the frame that came with the page, then the real one
   }).catch((error) => fail(error.message));
 
   return () => {
     closing.done = true;
     clearTimeout(saving);
-    model.off("change:values", follow);
+    model.off("change:values", told);
     train?.close();
     window.Plotly?.purge(box);
   };
