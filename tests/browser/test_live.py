@@ -18,7 +18,7 @@ READY = "(n) => document.querySelectorAll('.mha-live[data-state=done]').length =
 FIGURES = {
     "book/multihead/01_a_small_attention_model.html": (
         mha.live.mixture,
-        lambda: mha.live.heads(mha.data.tokenized_mixture(n=100, T=10, d=8, M=4, zeta=0.1, S=2.0, sigma=0.2, seed=0))),
+        lambda: mha.live.heads(mha.data.tokenized_mixture(n=64, T=8, zeta=0.125))),
     "book/multihead/02_how_steep_how_curved.html": (
         lambda: mha.live.curvature(
             mha.data.tokenized_mixture(n=40, T=8, d=6, M=3, zeta=0.25, S=1.0, sigma=0.1, seed=0)),),
@@ -257,7 +257,7 @@ def test_without_javascript_the_default_frame_stands(chromium, site, page):
     context = chromium.new_context(java_script_enabled=False)
     opened = context.new_page()
     opened.goto(site + page)
-    drawings = opened.locator(".mha-still svg")
+    drawings = opened.locator(".mha-still > svg")
     assert drawings.count() == len(FIGURES[page])
     for drawing in drawings.all():
         assert drawing.is_visible() and drawing.bounding_box()["width"] > 200
