@@ -15,7 +15,7 @@ RULES = (GradientDescent(0.3), Momentum(0.1), Adam(0.03))
 
 
 def one_head_rules(rule, H):
-    """The rules for w = W_h and u = √H U_h that ``rule`` on H equal heads amounts to.
+    """The rules for W = W_h and Ũ = √H U_h that ``rule`` on H equal heads amounts to.
 
     Gradient descent and momentum: step sizes η/H and η. Adam: η with H ε, and √H η with √H ε.
     """
@@ -25,7 +25,7 @@ def one_head_rules(rule, H):
 
 
 def one_head_run(data, rule, H, steps):
-    """The one-head model (w, u) after ``steps`` steps from zero, each array under its own rule."""
+    """The one-head model (W, Ũ) after ``steps`` steps from zero, each array under its own rule."""
     one = MultiHeadAttention.zeros(1, *data.X.shape[1:])
     rules = dict(zip("WU", one_head_rules(rule, H), strict=True))
     states = {name: rules[name].start(array) for name, array in one.arrays().items()}
@@ -51,9 +51,9 @@ def _run(seed):
                "start": MultiHeadAttention.random(instance["H"], *instance["data"].X.shape[1:], seed=seed)},
            breaks="all parameters start at zero")
 def collapse(data, rule, H, start=None, steps=25):
-    """After any number of steps W_h = w and √H U_h = u for every head, where (w, u) is the one-head run.
+    """After any number of steps W_h = W and √H U_h = Ũ for every head, where (W, Ũ) is the one-head run.
 
-    lhs is the larger of the two distances, relative to the norms of w and u, rhs 1e-11.  Source: this book.
+    lhs is the larger of the two distances, relative to the norms of W and Ũ, rhs 1e-11.  Source: this book.
     """
     model = MultiHeadAttention.zeros(H, *data.X.shape[1:]) if start is None else start
     state = rule.start(model)
@@ -62,4 +62,4 @@ def collapse(data, rule, H, start=None, steps=25):
     one = one_head_run(data, rule, H, steps)
     errors = [np.linalg.norm(model.W - one.W, axis=(1, 2)).max() / np.linalg.norm(one.W),
               np.linalg.norm(H ** 0.5 * model.U - one.U, axis=(1, 2)).max() / np.linalg.norm(one.U)]
-    return Check(float(max(errors)), 1e-11, "W_h = w and √H U_h = u after every step")
+    return Check(float(max(errors)), 1e-11, "W_h = W and √H U_h = Ũ after every step")

@@ -1,6 +1,7 @@
 """What a reader's hand does in JupyterLab and in Voilà, and what Python hears of it."""
 
 import re
+import shutil
 from functools import partial
 from urllib.parse import urlparse
 
@@ -51,12 +52,18 @@ display(figure, heard, four)
 '''
 
 
+# The notebooks of the book, unchanged, and how many live figures each holds.
+CHAPTERS = {"01_a_small_attention_model.ipynb": 2, "02_how_steep_how_curved.ipynb": 1}
+
+
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory):
-    """Give a folder with the two notebooks."""
+    """Give a folder with all notebooks."""
     folder = tmp_path_factory.mktemp("notebooks")
     servers.write_notebook(folder / "probe.ipynb", PROBE)
     servers.write_notebook(folder / "figure.ipynb", FIGURE)
+    for chapter in CHAPTERS:
+        shutil.copy(servers.ROOT / "book" / "multihead" / chapter, folder)
     return folder
 
 
@@ -126,3 +133,19 @@ def test_a_live_figure_follows_python(opened):
         seen.page.get_by_role("button", name="four").click()
         assert loss_in(summary(seen, before=first)) == pytest.approx(loss_heard(seen, heads=4), rel=6e-3)
         assert seen.page.locator(".mha-live input[type=range]").first.get_attribute("aria-valuetext") == "4"
+
+
+@pytest.mark.parametrize("chapter", CHAPTERS)
+def test_a_chapter_of_the_book_is_live_unchanged(opened, chapter):
+    with opened(chapter) as seen:
+        figures = seen.page.locator(".mha-live")
+        figures.nth(CHAPTERS[chapter] - 1).wait_for(timeout=240_000)  # every cell is executed first
+        assert figures.count() == CHAPTERS[chapter]
+        for figure in figures.all():
+            done = figure.and_(seen.page.locator("[data-state=done]"))
+            done.wait_for()
+            before = figure.locator(".mha-live-summary").inner_text()
+            figure.locator("[data-control=lr]").press("Home")
+            done.get_by_text(re.compile(rf"^(?!{re.escape(before)}$)After")).wait_for()
+        seen.page.locator(".widget-inline-hbox").first.wait_for(timeout=120_000)  # the sliders of mha.explore
+        assert seen.page.locator(".jupyter-widgets-disconnected").count() == 0
