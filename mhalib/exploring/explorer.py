@@ -33,12 +33,12 @@ class Explorer:
 
     @property
     def values(self):
-        """The values that the controls have now, {name: value}."""
+        """Name → value, as the controls stand now."""
         return dict(self._values)
 
     @cached_property
     def controls(self):
-        """The widgets, {name: widget}. For a page of the book they are made only when they are asked for."""
+        """Name → widget. For a page of the book they are made only when they are asked for."""
         widgets = {name: control.widget(self._values[name]) for name, control in self._allowed.items()}
         for name, widget in widgets.items():
             widget.observe(partial(self._changed, name), "value")

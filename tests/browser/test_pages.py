@@ -153,10 +153,12 @@ def test_plotly_is_loaded_where_there_is_a_figure_and_is_that_of_the_wheel(visit
     assert version == (plotly.offline.get_plotlyjs_version() if drawn else None)
 
 
-def test_widget_code_is_loaded_where_there_is_a_widget(visit):
+def test_live_figures_need_no_widget_manager(visit):
     widgets = count(visit, "script[type='application/vnd.jupyter.widget-view+json']")
-    assert any("vendor/require.js" in url for url in visit.requests) == (widgets > 0)
-    visit.page.wait_for_function("(n) => document.querySelectorAll('.jupyter-widgets').length >= n", arg=widgets)
+    asked = {url.split("?")[0].split("/")[-1] for url in visit.requests}
+    assert ("live.js" in asked) == (widgets > 0)
+    assert not asked & {"require.js", "paths.js", "embed-amd.js"}
+    visit.page.wait_for_function("(n) => document.querySelectorAll('.jupyter-widgets').length === n", arg=widgets)
 
 
 def test_words_of_figures_are_readable_in_light(opened):

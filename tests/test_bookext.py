@@ -1,0 +1,47 @@
+"""Which scripts a page of the book loads."""
+
+import importlib.util
+import json
+from pathlib import Path
+from types import SimpleNamespace
+
+import pytest
+
+SPEC = importlib.util.spec_from_file_location("bookext", Path(__file__).parents[1] / "book" / "_ext" / "bookext.py")
+bookext = importlib.util.module_from_spec(SPEC)
+SPEC.loader.exec_module(bookext)
+MANAGER = ["_static/vendor/require.js", "_static/vendor/paths.js", "_static/vendor/html-manager/embed-amd.js"]
+LAYOUT, LIVE = "@jupyter-widgets/base", "anywidget"
+
+
+def script(filename=None, **attributes):
+    return SimpleNamespace(filename=filename, attributes=attributes)
+
+
+def scripts_of(*modules):
+    """The scripts of a page that holds one widget of each module, as the extension leaves them."""
+    state = {str(k): {"model_module": module} for k, module in enumerate(modules)}
+    widgets = [script(type=bookext.WIDGET_STATE, body=json.dumps({"state": state})), *map(script, MANAGER)]
+    page = [script("_static/plotly.min.js"), script(body="const x = 1;"), *(widgets if modules else [])]
+    app = SimpleNamespace(add_js_file=lambda name, **options: page.append(script(name)))
+    context = {"script_files": page}
+    bookext.load_live_figures(app, "page", "page.html", context, None)
+    return {js.filename for js in context["script_files"] if js.filename}
+
+
+def test_a_page_of_anywidgets_is_shown_without_the_manager():
+    assert scripts_of(LAYOUT, LIVE, LAYOUT, LIVE) == {"_static/plotly.min.js", "live.js"}
+
+
+@pytest.mark.parametrize("modules", [(LAYOUT, "@jupyter-widgets/controls"), (LAYOUT, LIVE, "jupyterlab-plotly")])
+def test_any_other_widget_brings_the_manager(modules):
+    assert scripts_of(*modules) == {"_static/plotly.min.js", *MANAGER}
+
+
+def test_a_page_without_widgets_is_left_alone():
+    assert scripts_of() == {"_static/plotly.min.js"}
+
+
+def test_the_managers_scripts_are_those_of_the_configuration():
+    config = (Path(__file__).parents[1] / "_config.yml").read_text("utf-8")
+    assert all(name.removeprefix("_static/") in config for name in MANAGER)
