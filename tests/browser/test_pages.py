@@ -31,9 +31,9 @@ LOWEST_CONTRAST = """() => {
     return color === "rgba(0, 0, 0, 0)" && node.parentElement ? behind(node.parentElement) : light(color);
   };
   const words = ".xtick text, .ytick text, .gtitle, .xtitle, .ytitle, .legendtext, .slider-label";
-  return Math.min(...[...document.querySelectorAll(".mha-figure :is(" + words + ")")].map((word) => {
+  return Math.min(...[...document.querySelectorAll(":is(.mha-figure, .mha-live) :is(" + words + ")")].map((word) => {
     const ink = light(getComputedStyle(word).fill);
-    const ground = behind(word.closest(".mha-figure"));
+    const ground = behind(word.closest(".mha-figure, .mha-live"));
     return (Math.max(ink, ground) + 0.05) / (Math.min(ink, ground) + 0.05);
   }));
 }"""
