@@ -1,5 +1,6 @@
 """What every test runs under: one thread per product, and property tests that never look at a clock."""
 
+import asyncio
 import os
 import tomllib
 from pathlib import Path
@@ -23,3 +24,12 @@ def address():
     """The repository's address, from the one place that decides it."""
     pyproject = Path(__file__).parent.parent / "pyproject.toml"
     return tomllib.loads(pyproject.read_text("utf-8"))["project"]["urls"]["Repository"]
+
+
+@pytest.fixture
+def no_running_loop():
+    """Hide the event loop that Playwright, once a browser test has started it, keeps running in this process."""
+    loop = asyncio._get_running_loop()
+    asyncio._set_running_loop(None)
+    yield
+    asyncio._set_running_loop(loop)

@@ -18,6 +18,8 @@ from explorers import ALT, Line, drawn, in_a_kernel, slide
 from mhalib import exploring
 from mhalib.exploring import explorer as timing
 
+pytestmark = pytest.mark.usefixtures("no_running_loop")
+
 ROOT = Path(__file__).parent.parent
 
 

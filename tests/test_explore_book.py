@@ -7,6 +7,8 @@ import nbformat
 import pytest
 from nbclient import NotebookClient
 
+pytestmark = pytest.mark.usefixtures("no_running_loop")
+
 ROOT = Path(__file__).parent.parent
 CHAPTERS = [path for path in sorted(ROOT.glob("book/*/*.ipynb")) if "mha.explore(" in path.read_text("utf-8")]
 CHECK = """

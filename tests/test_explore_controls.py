@@ -10,6 +10,8 @@ import pytest
 import mhalib as mha
 from explorers import ALT, Line
 
+pytestmark = pytest.mark.usefixtures("no_running_loop")
+
 
 @pytest.fixture(autouse=True)
 def with_a_kernel(monkeypatch):

@@ -12,6 +12,8 @@ from plotly.subplots import make_subplots
 import mhalib as mha
 from explorers import Line, drawn, slide
 
+pytestmark = pytest.mark.usefixtures("no_running_loop")
+
 
 @pytest.fixture(autouse=True)
 def with_a_kernel(monkeypatch):
