@@ -231,13 +231,16 @@ function drawer(Plotly, box, spec, drawn) {
     waiting = result;
     if (busy) return;
     busy = true;
-    while (waiting !== undefined) {
-      const frame = waiting;
-      waiting = undefined;
-      await one(frame);
-      drawn(frame);
+    try {
+      while (waiting !== undefined) {
+        const frame = waiting;
+        waiting = undefined;
+        await one(frame);
+        drawn(frame);
+      }
+    } finally {
+      busy = false;
     }
-    busy = false;
   };
 }
 

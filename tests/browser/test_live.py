@@ -164,17 +164,10 @@ def test_page_carries_the_figure_that_python_makes(place, site):
 
 
 @each
-def test_mouse_moves_every_control_and_the_curve_is_mhalibs(live):
+@pytest.mark.parametrize("move", [Live.drag, Live.type], ids=["mouse", "keyboard"])
+def test_every_control_moves_and_the_curve_is_mhalibs(live, move):
     for name, value in default_and_ends(live.made):
-        live.drag(name, value)
-        live.assert_draws(**{name: value})
-        live.reset()
-
-
-@each
-def test_keyboard_moves_every_control_and_the_curve_is_mhalibs(live):
-    for name, value in default_and_ends(live.made):
-        live.type(name, value)
+        move(live, name, value)
         live.assert_draws(**{name: value})
         live.reset()
 
