@@ -13,6 +13,17 @@ from browser.conftest import BUILD
 STATE = re.compile(r'<script type="application/vnd.jupyter.widget-state\+json">(.*?)</script>', re.DOTALL)
 DRAWN = """(root) => JSON.parse(JSON.stringify(root.querySelector(".js-plotly-plot").data.map(
   ({ x, y, z }) => ({ x: x && Array.from(x), y: y && Array.from(y), z }))))"""
+# Where the ink of every line ends, and where its last point belongs, in pixels; lines that leave the frame aside.
+ENDS = """(root) => {
+  const box = root.querySelector(".js-plotly-plot");
+  return [...box.querySelectorAll(".scatterlayer .trace")].flatMap((drawn) => {
+    const { index } = drawn.__data__[0].trace, { x, y, xaxis = "x", yaxis = "y" } = box.data[index];
+    const at = (axis) => box._fullLayout[axis[0] + "axis" + axis.slice(1)];
+    const [right, up] = [at(xaxis).d2p(x[x.length - 1]), at(yaxis).d2p(y[y.length - 1])];
+    const ink = drawn.querySelector("path.js-line").getAttribute("d").match(/-?[\\d.]+,-?[\\d.]+$/)[0].split(",");
+    return up > at(yaxis)._length ? [] : [[index, Number(ink[0]) - right, Number(ink[1]) - up]];
+  });
+}"""
 READY = "(n) => document.querySelectorAll('.mha-live[data-state=done]').length === n"
 # What the notebooks make, in the order of their pages; a test holds each to what its page carries.
 FIGURES = {
@@ -88,6 +99,8 @@ class Live:
                     np.testing.assert_allclose(found, right, rtol=0, atol=1e-9)
                 else:
                     np.testing.assert_allclose(found[above], right[above], rtol=1e-9, err_msg=f"{place} at {values}")
+        ends = self.root.evaluate(ENDS)
+        assert ends and all(abs(right) < 1 and abs(up) < 1 for _, right, up in ends), (values, ends)
 
     def drag(self, name, value):
         """Move a control by mouse: a slider by its thumb, a menu by its entry, a switch by a click."""
