@@ -11,7 +11,7 @@ SPEC = importlib.util.spec_from_file_location("bookext", Path(__file__).parents[
 bookext = importlib.util.module_from_spec(SPEC)
 SPEC.loader.exec_module(bookext)
 MANAGER = ["_static/vendor/require.js", "_static/vendor/paths.js", "_static/vendor/html-manager/embed-amd.js"]
-LAYOUT, LIVE = "@jupyter-widgets/base", "anywidget"
+LAYOUT, LIVE, OTHER = ("@jupyter-widgets/base", ""), ("anywidget", "mhalib.live.face.LiveFigure"), ("anywidget", "x.Y")
 
 
 def script(filename=None, **attributes):
@@ -19,8 +19,9 @@ def script(filename=None, **attributes):
 
 
 def scripts_of(*modules):
-    """The scripts of a page that holds one widget of each module, as the extension leaves them."""
-    state = {str(k): {"model_module": module} for k, module in enumerate(modules)}
+    """The scripts of a page that holds one widget of each kind, as the extension leaves them."""
+    state = {str(k): {"model_module": module, "state": {"_anywidget_id": kind}}
+             for k, (module, kind) in enumerate(modules)}
     widgets = [script(type=bookext.WIDGET_STATE, body=json.dumps({"state": state})), *map(script, MANAGER)]
     page = [script("_static/plotly.min.js"), script(body="const x = 1;"), *(widgets if modules else [])]
     app = SimpleNamespace(add_js_file=lambda name, **options: page.append(script(name)))
@@ -33,7 +34,7 @@ def test_a_page_of_anywidgets_is_shown_without_the_manager():
     assert scripts_of(LAYOUT, LIVE, LAYOUT, LIVE) == {"_static/plotly.min.js", "live.js"}
 
 
-@pytest.mark.parametrize("modules", [(LAYOUT, "@jupyter-widgets/controls"), (LAYOUT, LIVE, "jupyterlab-plotly")])
+@pytest.mark.parametrize("modules", [(LAYOUT, ("@jupyter-widgets/controls", "")), (LAYOUT, LIVE, OTHER)])
 def test_any_other_widget_brings_the_manager(modules):
     assert scripts_of(*modules) == {"_static/plotly.min.js", *MANAGER}
 

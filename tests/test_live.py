@@ -1,13 +1,16 @@
 """The Python face of a live figure: its controls, its values, the run by mhalib that the browser must equal."""
 
 import json
+from dataclasses import replace
 
 import numpy as np
 import plotly.offline
 import pytest
 import torch
+from py_mini_racer import MiniRacer
 
 import mhalib as mha
+from agreement import RUN
 from mhalib.live.description import Control
 from mhalib.live.face import module
 
@@ -124,7 +127,7 @@ def test_still_and_figure_say_what_they_show(make):
     figure = make()
     alt = figure.figure().layout.meta["alt"]
     assert len(alt.split()) > 15
-    assert f'id="{figure.spec["still"]}"' in figure.still() and "<svg" in figure.still()
+    assert f'data-still="{figure.spec["still"]}"' in figure.still() and "<svg" in figure.still()
     assert alt[:40] in figure.still().replace("&#x27;", "'")
 
 
@@ -132,8 +135,8 @@ def test_still_and_figure_say_what_they_show(make):
 def test_sentences_name_what_is_known(make):
     spec = make().spec
     known = {"steps", *spec["curves"], *spec["lasts"], *spec["fixed"], *(c["name"] for c in spec["controls"])}
-    words = spec["summary"].split("{")[1:]
-    assert words and {word.split("}")[0] for word in words} <= known
+    words = {word.split("}")[0].removeprefix("first_") for word in spec["summary"].split("{")[1:]}
+    assert words <= known and {c["name"] for c in spec["controls"]} - {"shortcut"} <= words
     assert "{stopped}" in spec["stopped"]
 
 
@@ -159,6 +162,37 @@ def test_plotly_is_sent_when_it_is_asked_for(monkeypatch):
     figure._handle_custom_msg({"want": "plotly"}, [])
     (content, (buffer,)), = sent
     assert content == {"plotly": True} and buffer.decode() == plotly.offline.get_plotlyjs()
+
+
+@each
+def test_browser_draws_what_mhalib_computes_from_its_own_spec(make):
+    figure = make()
+    v8 = MiniRacer()
+    v8.eval(module().replace("export default", "const live =") + RUN)
+    for name, control in figure.controls.items():
+        for value in {control.values[0], control.values[-1]}:
+            spec, values = json.dumps(figure.spec), json.dumps(figure.values | {name: value})
+            result = json.loads(v8.eval(f"runAll(makeEngine(null), {spec}, {values})"))
+            drawn = figure.drawn(**{name: value})
+            assert result["steps"] == drawn["steps"]
+            for curve in figure.spec["curves"]:
+                np.testing.assert_allclose(result["curves"][curve], drawn[curve], rtol=1e-9)
+
+
+def test_a_run_that_stops_at_its_start_says_why():
+    figure = mha.live.curvature(DATA, steps=5)._description
+    wrong = replace(figure, train=lambda values: mha.Path(np.array([]), (), {}, "too large"))
+    with pytest.raises(ValueError, match="nothing to draw: too large"):
+        wrong.results(wrong.defaults)
+
+
+@pytest.mark.parametrize("change, words", [
+    ({"draw": ({"trace": 0, "y": "los"},)}, "draw: .* asks for los; what is measured is .*loss"),
+    ({"summary": "the loss is {los}"}, "summary: knows nothing of los; it can say .*loss"),
+])
+def test_a_description_names_what_it_does_not_know(change, words):
+    with pytest.raises(ValueError, match=words):
+        replace(mha.live.heads(DATA, steps=5)._description, **change)
 
 
 def test_module_is_one_text_without_imports():

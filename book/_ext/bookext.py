@@ -21,12 +21,17 @@ def load_figures(app, pagename, templatename, context, doctree):
 
 
 def load_live_figures(app, pagename, templatename, context, doctree):
-    """Where every widget of a page is an anywidget, show them by live.js instead of the large widget manager."""
+    """Where every widget of a page is a live figure, show them by live.js instead of the large widget manager."""
     states = [js.attributes["body"] for js in context["script_files"] if js.attributes.get("type") == WIDGET_STATE]
     models = [model for state in states for model in json.loads(state)["state"].values()]
-    if models and {model["model_module"] for model in models} <= {"anywidget", "@jupyter-widgets/base"}:
+    if models and all(is_live(model) or model["model_module"] == "@jupyter-widgets/base" for model in models):
         app.add_js_file("live.js", priority=120)
         context["script_files"] = [js for js in context["script_files"] if not is_manager(js)]
+
+
+def is_live(model):
+    """Tell whether a widget is one of mhalib's live figures: an anywidget that needs neither kernel nor buffers."""
+    return model["state"].get("_anywidget_id", "").startswith("mhalib.live.")
 
 
 def is_manager(js):

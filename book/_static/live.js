@@ -1,4 +1,4 @@
-// Live figures without a widget manager: what the manager would do for an anywidget, in one small file. Each brings
+// Live figures without a widget manager: what the manager would do for them, in one small file. Each brings
 // its own module and its state with the page, asks for nothing, and draws; the manager, which can show every other
 // widget too, weighs 4 MB and waits until the page has loaded.
 (() => {

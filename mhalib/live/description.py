@@ -1,6 +1,7 @@
 """What a live figure is, said once for Python and for the browser."""
 
 import json
+import re
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
@@ -61,7 +62,7 @@ class Description:
     draw : where they go, ``{"trace": 0, "x": "steps", "y": "loss"}`` or ``{"layout": "xaxis.ticktext", "from": name}``;
         with ``"once": True`` they are those at the start for good, as a line to compare with
     summary, stopped : the sentence that says the result, and the one for a run that diverged; ``{loss}`` is replaced by
-        the last number of that curve, ``{lr}`` by that value
+        the last number of that curve, ``{first_loss}`` by its first, ``{lr}`` by the value of that control
     train : values → ``Path``, the same run by mhalib, with every name of ``curves`` among its curves
     measure : name → function of (path, values), for each name of ``lasts`` that is no curve
     """
@@ -85,6 +86,19 @@ class Description:
     stopped: str = ("The loss stopped being finite at step {stopped}: the step size is too large here. "
                     "The curve is what came before.")
 
+    def __post_init__(self):
+        known = {"steps", *self.curves, *self.lasts}
+        for place in self.draw:
+            unknown = {name for part, name in place.items() if part not in ("trace", "once", "layout")} - known
+            if unknown:
+                raise ValueError(f"draw: {place} asks for {', '.join(sorted(unknown))}; what is measured is "
+                                 f"{', '.join(sorted(known))}")
+        known |= {*self.fixed, "stopped", *(f"first_{name}" for name in self.curves), *(c.name for c in self.controls)}
+        unknown = set(re.findall(r"{(\w+)}", self.summary + self.stopped)) - known
+        if unknown:
+            raise ValueError(f"summary: knows nothing of {', '.join(sorted(unknown))}; it can say "
+                             f"{', '.join(sorted(known))}")
+
     @property
     def defaults(self):
         """The values at the start."""
@@ -101,6 +115,8 @@ class Description:
     def results(self, values):
         """What the browser draws for these values, by mhalib: steps, curves and last measures by name."""
         path = self.train(values)
+        if not len(path):
+            raise ValueError(f"there is nothing to draw: {path.stopped}")
         lasts = {name: self.measure[name](path, values) if name in self.measure else float(path.curves[name][-1])
                  for name in self.lasts}
         return {"steps": path.steps.tolist()} | {name: path.curves[name].tolist() for name in self.curves} | lasts

@@ -290,6 +290,8 @@ function makeEngine(kernel) {
     }
   }
 
+  // A model of (data, values) is {size, forward(θ) → loss, lossAndGrad(θ, grad) → loss, curves, lasts}, what its start
+  // asks for (heads, T, d), and, for the curves of the spectrum, hvp(V, out).
   const models = { multihead };
 
   // --- update rules: θ changes in place ------------------------------------------------------------------------

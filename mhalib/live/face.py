@@ -3,7 +3,7 @@
 from base64 import b64encode
 from html import escape
 from importlib.resources import files
-from itertools import count
+from uuid import uuid4
 
 import anywidget
 import plotly.offline
@@ -11,8 +11,6 @@ import traitlets
 from IPython.display import HTML, display
 
 from mhalib._still import svg
-
-_numbers = count(1)
 
 
 def module():
@@ -37,14 +35,18 @@ class LiveFigure(anywidget.AnyWidget):
 
     def __init__(self, description):
         self._description = description
-        self._still = f"mha-still-{next(_numbers)}"
-        super().__init__(spec=description.to_json() | {"still": self._still}, values=description.defaults)
+        # Not the model's id, which this widget does not have yet; as unlikely to be another's.
+        super().__init__(spec=description.to_json() | {"still": uuid4().hex}, values=description.defaults)
         self.on_msg(self._answer)
 
     @property
     def controls(self):
         """Name → ``Control``: its label, its values, and the one at the start."""
         return {control.name: control for control in self._description.controls}
+
+    def __repr__(self):
+        values = ", ".join(f"{name} = {value}" for name, value in self.values.items())
+        return f"LiveFigure({self._description.title}: {values})"
 
     def path(self, **values):
         """The ``Path`` of the figure's run by mhalib, for the controls as they stand, or for other values.
@@ -67,7 +69,8 @@ class LiveFigure(anywidget.AnyWidget):
     def still(self):
         """The default frame as HTML without JavaScript; it stands until the live figure takes its place."""
         drawing = svg(self.spec["figure"])
-        return (f'<figure class="mha-still" id="{self._still}"><figcaption>{escape(self._description.title)}'
+        title = escape(self._description.title)
+        return (f'<figure class="mha-still" data-still="{self.spec["still"]}"><figcaption>{title}'
                 f"</figcaption>{drawing}</figure>")
 
     def _ipython_display_(self, **_):

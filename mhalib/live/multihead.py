@@ -81,12 +81,12 @@ def heads(data, steps=500):
 
     words = measured.replace("_", " ")
     frame = _two_panels("loss", words)
-    _line(frame, 0, "as at the start", 1, faint=True)
+    _line(frame, 0, "default settings", 1, faint=True)
     _line(frame, 0, "training loss", 1)
-    _line(frame, 1, "as at the start", 2, faint=True)
+    _line(frame, 1, "default settings", 2, faint=True)
     _line(frame, 1, words, 2)
     frame.update_xaxes(title="step", type="log", range=[0, np.log10(steps)], dtick=1, exponentformat="power")
-    frame.update_yaxes(type="log", range=[-8, 2], dtick=2, exponentformat="power", col=1)
+    frame.update_yaxes(type="log", range=[-8, 4], dtick=2, exponentformat="power", col=1)
     frame.update_yaxes(range=[0, 1.03], col=2)
     return LiveFigure(Description(
         title="Heads and step size, from zero",
@@ -103,7 +103,7 @@ def heads(data, steps=500):
                            {"trace": 1, "x": "steps", "y": "loss"},
                            {"trace": 2, "x": "steps", "y": measured, "once": True},
                            {"trace": 3, "x": "steps", "y": measured}),
-        summary=f"After {{steps}} steps with H = {{H}} and η = {{lr}}: training loss {{loss}}, "
+        summary=f"After {{steps}} steps with H = {{H}}, η = {{lr}}, {{optimizer}}: training loss {{loss}}, "
                 f"{words} {{{measured}}}.", train=run))
 
 
@@ -148,12 +148,12 @@ def mixture(n=64, T=8, d=8, M=4, S=2.0, steps=500, seed=0):
     source = sample().truth
 
     frame = _two_panels("loss", "attention of sample 0 at the end")
-    _line(frame, 0, "training loss, as at the start", 1, faint=True)
+    _line(frame, 0, "training loss, default settings", 1, faint=True)
     _line(frame, 0, "training loss", 1)
     _line(frame, 1, "test loss", 1)
     frame.add_heatmap(zmin=0, zmax=1, colorscale=SEQUENTIAL, colorbar={"title": "weight"}, row=1, col=2)
     frame.update_xaxes(title="step", type="log", range=[0, np.log10(steps)], dtick=1, exponentformat="power", col=1)
-    frame.update_yaxes(type="log", range=[-8, 2], dtick=2, exponentformat="power", col=1)
+    frame.update_yaxes(type="log", range=[-8, 4], dtick=2, exponentformat="power", col=1)
     frame.update_xaxes(title="key token", tickvals=list(range(T)), constrain="domain", col=2)
     frame.update_yaxes(title="query token", autorange="reversed", tickvals=list(range(T)), constrain="domain", col=2)
     return LiveFigure(Description(
@@ -170,7 +170,8 @@ def mixture(n=64, T=8, d=8, M=4, S=2.0, steps=500, seed=0):
         frame=frame, draw=({"trace": 0, "x": "steps", "y": "loss", "once": True},
                            {"trace": 1, "x": "steps", "y": "loss"}, {"trace": 2, "x": "steps", "y": "test_loss"},
                            {"trace": 3, "z": "attention"}, {"layout": "xaxis2.ticktext", "from": "token_names"}),
-        summary="After {steps} steps: training loss {loss}, test loss {test_loss}, test accuracy {test_accuracy}, "
+        summary="After {steps} steps with ζ = {zeta}, σ = {sigma}, η = {lr}: training loss {loss}, "
+                "test loss {test_loss}, test accuracy {test_accuracy}, "
                 "attention score {attention_score}.",
         train=run, measure={"attention": attention, "token_names": token_names}))
 
@@ -210,35 +211,37 @@ def curvature(data, steps=400, scale=0.3, seed=0):
         return replace(path, curves=path.curves | _spectrum_ends(path, data, values["lr"]))
 
     frame = _two_panels("upward", "downward")
-    for column, names in ((1, ("largest eigenvalue", "its bound ρ", "edge of stability 2/η")),
+    for column, names in ((1, ("largest eigenvalue", "its bound ρ", "2/η")),
                           (2, ("− smallest eigenvalue", "its bound (B/√H) L", "loss L"))):
         for k, name in enumerate(names):
             _line(frame, k + 3 * (column - 1), name, column)
     frame.update_xaxes(title="step", type="log", range=[0, np.log10(steps)], dtick=1, exponentformat="power")
     frame.update_yaxes(type="log", exponentformat="power", dtick=2)
-    frame.update_yaxes(range=[-4, 4], col=1)
-    frame.update_yaxes(range=[-6, 3], col=2)
+    frame.update_yaxes(range=[-5, 4], col=1)
+    frame.update_yaxes(range=[-6, 4], col=2)
     curves = ("sharpness", "smoothness_bound", "edge", "negative_curvature", "weak_convexity_bound", "loss")
     return LiveFigure(Description(
         title="Curvature along training, against its bounds",
         alt="Curves over training steps on logarithmic axes. Left, the largest eigenvalue of the loss's Hessian, the "
-            "bound rho two to four orders of magnitude above it, and the line 2 over eta. Right, the negative "
+            "bound rho two to nearly five orders of magnitude above it, and the line 2 over eta. Right, the negative "
             "curvature, its bound two orders of magnitude above it, and the loss: all three fall together.",
         model="multihead", data=arrays(data), record=tuple(record), curves=curves, fixed={"optimizer": "gd"},
         start={"kind": "normal", "stream": normals(H_values[-1] * (d * d + T * d), seed).tolist()},
         controls=(Control("H", "heads H", H_values, 2),
                   Control("lr", "step size η", (0.1, 0.3, 1.0, 3.0, 10.0, 30.0), 1.0),
-                  Control("scale", "scale of the start", (0.03, 0.1, 0.3, 1.0, 3.0), scale)),
+                  Control("scale", "start scale", (0.03, 0.1, 0.3, 1.0, 3.0), scale)),
         frame=frame, draw=tuple({"trace": k, "x": "steps", "y": name} for k, name in enumerate(curves)),
-        summary="After {steps} steps with H = {H}: loss {loss}, largest eigenvalue {sharpness} under its bound "
-                "{smoothness_bound}, negative curvature {negative_curvature} under its bound {weak_convexity_bound}.",
+        summary="In {steps} steps with H = {H}, η = {lr}, start scale {scale} the loss goes from {first_loss} to "
+                "{loss}, the largest eigenvalue from {first_sharpness} to {sharpness}, the negative curvature from "
+                "{first_negative_curvature} to {negative_curvature}.",
         train=run))
 
 
 def _spectrum_ends(path, data, lr):
     """The curves of ``curvature`` at the recorded models, from the dense Hessian."""
     R = token_radius(data.X)
-    ends = np.array([np.linalg.eigvalsh(model.hessian(data.X, data.y))[[0, -1]] for model in path.models])
+    ends = [np.linalg.eigvalsh(model.hessian(data.X, data.y))[[0, -1]] for model in path.models]
+    ends = np.array(ends).reshape(-1, 2)  # a run that stopped at its start has none
     kappa = np.array([curvature_constant(model, data, R) for model in path.models])
     return {"sharpness": ends[:, 1], "negative_curvature": -ends[:, 0], "edge": np.full(len(path), 2 / lr),
             "smoothness_bound": np.array([smoothness_constant(model, R) for model in path.models]),
@@ -252,5 +255,5 @@ def _two_panels(left, right):
 
 def _line(frame, color, name, column, faint=False):
     look = {"color": "#888888", "width": 4} if faint else {"color": COLORS[color], "dash": DASHES[color % 3]}
-    frame.add_scatter(name=name, mode="lines", line=look, opacity=0.4 if faint else 1, row=1, col=column,
+    frame.add_scatter(name=name, mode="lines", line=look, opacity=0.6 if faint else 1, row=1, col=column,
                       showlegend=column == 1 or not faint)

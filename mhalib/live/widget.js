@@ -41,7 +41,7 @@ function bytesOf(base64) {
 // Gives `run(values)` and `close()`; `show` hears of the last run alone. A worker takes a while to start, and a page
 // may forbid it: until it says that it is ready, training takes slices of the page's own time.
 function trainer(spec, show) {
-  let job = 0, worker = null, ready = false;
+  let job = 0, latest = null, worker = null, ready = false;
   const hear = (result) => result.job === job && show(result);
   const here = serve(makeEngine(makeKernel(bytesOf(KERNEL))), hear);
   here({ spec });
@@ -58,14 +58,20 @@ function trainer(spec, show) {
       ready = true;
       worker.postMessage({ spec });
     };
-    worker.onerror = (event) => event.preventDefault(); // it cannot start; errors of the engine come as results
+    worker.onerror = (event) => { // it cannot start, or it died; errors of the engine come as results
+      event.preventDefault();
+      if (!ready) return;
+      ready = false;
+      worker.terminate();
+      if (latest) here(latest);
+    };
   } catch {
     worker = null;
   }
 
   return {
     run(values) {
-      const message = { job: ++job, values };
+      const message = (latest = { job: ++job, values });
       if (job === 1) message.slice = 100; // while a page loads, a second turn may have to wait for a second
       if (!ready) return here(message);
       here({});
@@ -79,29 +85,32 @@ function trainer(spec, show) {
   };
 }
 
-// The page's own plotly; with a kernel behind, the one that Python's plotly carries, asked for once a page.
+// The page's own plotly; with a kernel behind, the one that Python's plotly carries. Each view asks for itself, since a
+// view may be gone before the answer comes; the first answer is used by all.
 function plotly(model) {
   if (window.Plotly) return Promise.resolve(window.Plotly);
-  return (window.mhaPlotly ??= new Promise((resolve, reject) => {
-    const tooLate = setTimeout(() => {
-      window.mhaPlotly = null;
-      reject(new Error("no plotly.js came: is the kernel running?"));
-    }, 60000);
+  return new Promise((resolve, reject) => {
+    const tooLate = setTimeout(() => reject(new Error("no plotly.js came: is the kernel running?")), 60000);
     const take = (message, buffers) => {
       if (message?.plotly !== true) return;
       model.off("msg:custom", take);
       clearTimeout(tooLate);
-      const define = window.define; // a loader of modules would keep plotly for itself
-      const script = document.createElement("script");
-      window.define = undefined;
-      script.textContent = new TextDecoder().decode(buffers[0]);
-      document.head.append(script);
-      window.define = define;
-      resolve(window.Plotly);
+      if (!window.Plotly) insert(new TextDecoder().decode(buffers[0]));
+      if (window.Plotly) resolve(window.Plotly);
+      else reject(new Error("this page does not let plotly.js run"));
     };
     model.on("msg:custom", take);
     model.send({ want: "plotly" });
-  }));
+  });
+}
+
+function insert(source) {
+  const define = window.define; // a loader of modules would keep plotly for itself
+  const script = document.createElement("script");
+  window.define = undefined;
+  script.textContent = source;
+  document.head.append(script);
+  window.define = define;
 }
 
 function element(name, properties, ...children) {
@@ -156,11 +165,15 @@ function digits(value) {
   return String(Number(value.toPrecision(3)));
 }
 
-// "after {steps} steps the loss is {loss}": the last number of each curve, what is measured last, the controls' values.
+// "after {steps} steps the loss is {loss}": the last number of each curve (the first of it: {first_loss}), what is
+// measured last, the controls' values in words.
 function sentence(spec, values, result) {
   const last = (curve) => curve[curve.length - 1];
-  const ends = Object.fromEntries(Object.entries(result.curves).map(([name, curve]) => [name, last(curve)]));
-  const known = { ...spec.fixed, ...values, ...ends, ...result.lasts, steps: last(result.steps), stopped: result.stopped };
+  const of = (entries) => Object.fromEntries(entries);
+  const set = of(spec.controls.map((c) => [c.name, c.texts[c.values.indexOf(values[c.name])]]));
+  const curves = Object.entries(result.curves);
+  const ends = of(curves.flatMap(([name, curve]) => [[name, last(curve)], ["first_" + name, curve[0]]]));
+  const known = { ...spec.fixed, ...set, ...ends, ...result.lasts, steps: last(result.steps), stopped: result.stopped };
   const template = result.stopped === null ? spec.summary : spec.stopped;
   return template.replace(/\{(\w+)\}/g, (_, name) => digits(known[name]));
 }
@@ -172,7 +185,8 @@ function fill(figure, draw, result) {
   const known = { steps: result.steps, ...result.curves, ...result.lasts };
   for (const { trace, once, layout, ...parts } of draw) {
     if (once || layout) continue;
-    for (const [key, name] of Object.entries(parts)) if (known[name]) data[trace][key] = known[name];
+    // A copy: plotly draws nothing where it gets the array that it has, and a run on the page goes on filling its own.
+    for (const [key, name] of Object.entries(parts)) if (known[name]) data[trace][key] = [...known[name]];
   }
   return data;
 }
@@ -190,45 +204,48 @@ function layoutOf(figure, draw, result) {
 // On a phone the right panel goes below the left one, and its color bar with it.
 function stack(layout) {
   if (!layout.xaxis2) return;
-  const places = { xaxis: [0, 1], xaxis2: [0, 1], yaxis: [0.58, 1], yaxis2: [0, 0.42] };
+  const places = { xaxis: [0, 1], xaxis2: [0, 1], yaxis: [0.62, 1], yaxis2: [0, 0.38] };
   for (const [axis, domain] of Object.entries(places)) layout[axis].domain = domain;
-  layout.annotations.forEach((title, k) => Object.assign(title, { x: 0.5, y: k ? 0.42 : 1 }));
-  layout.height *= 1.7;
-  layout.legend.y = -0.12;
+  layout.annotations?.forEach((title, k) => Object.assign(title, { x: 0.5, y: k ? 0.38 : 1 }));
+  layout.height = 1.7 * (layout.height ?? 380);
+  (layout.legend ??= {}).y = -0.12;
 }
 
 function stackBars(data) {
-  for (const trace of data) if (trace.colorbar) trace.colorbar = { ...trace.colorbar, y: 0.21, len: 0.42 };
+  for (const trace of data) if (trace.colorbar) trace.colorbar = { ...trace.colorbar, y: 0.19, len: 0.38 };
 }
 
 // Draws the last frame asked for; while one is being drawn, those in between are dropped. A run that goes on moves
 // the lines alone, which costs half of a whole redraw; what is measured at its end comes with its last frame.
 function drawer(Plotly, box, spec, drawn) {
-  const config = { displayModeBar: false, responsive: true };
+  const config = { displayModeBar: false };
   const atOnce = { mode: "immediate", frame: { duration: 0, redraw: false }, transition: { duration: 0 } };
   const lines = [...new Set(spec.draw.filter((place) => "y" in place && !place.once).map((place) => place.trace))];
-  let waiting, busy = false, layout = null, made = "";
+  let waiting, last = null, busy = false, layout = null, made = "", width = 0;
 
   function whole(data, frame) {
-    const narrow = box.clientWidth < 480;
+    width = box.clientWidth;
+    const narrow = width > 0 && width < 480; // a figure that is still hidden has no width
     if (narrow) stackBars(data);
-    const wanted = JSON.stringify([narrow, ...spec.draw.filter((p) => p.layout).map((p) => frame?.lasts[p.from])]);
+    const wanted = JSON.stringify([width, ...spec.draw.filter((p) => p.layout).map((p) => frame?.lasts[p.from])]);
     if (wanted !== made) {
       made = wanted;
       layout = layoutOf(spec.figure, spec.draw, frame);
       if (narrow) stack(layout);
+      if (width) layout.width = width;
+      box.style.height = `${layout.height}px`;
     }
     return Plotly.react(box, data, layout, config);
   }
 
   async function one(frame) {
     const data = fill(spec.figure, spec.draw, frame);
-    if (!frame || frame.done) return whole(data, frame);
+    if (!frame || frame.done || box.clientWidth !== width) return whole(data, frame);
     return Plotly.animate(box, { data: lines.map((k) => ({ x: data[k].x, y: data[k].y })), traces: lines }, atOnce);
   }
 
-  return async function draw(result) {
-    waiting = result;
+  async function draw(result) {
+    waiting = last = result;
     if (busy) return;
     busy = true;
     try {
@@ -241,21 +258,26 @@ function drawer(Plotly, box, spec, drawn) {
     } finally {
       busy = false;
     }
-  };
+  }
+
+  const resizing = new ResizeObserver(() => {
+    if (layout && box.clientWidth && box.clientWidth !== width) draw(last);
+  });
+  resizing.observe(box);
+  return { draw, close: () => resizing.disconnect() };
 }
 
 function render({ model, el }) {
   const spec = model.get("spec");
-  const box = element("div", { className: "mha-live-plot" });
+  const box = element("div", { className: "mha-live-plot", ariaHidden: "true" });
+  const picture = element("div", { role: "img", ariaLabel: `At the start: ${spec.figure.layout.meta.alt}` }, box);
   const summary = element("p", { className: "mha-live-summary" });
-  summary.setAttribute("role", "status"); // a screen reader says what came out, when it has come
-  const root = element("div", { className: "mha-live", dataset: { state: "loading" } });
-  root.setAttribute("role", "group");
-  root.setAttribute("aria-label", spec.figure.layout.meta.alt);
-  box.setAttribute("role", "img");
-  box.setAttribute("aria-label", spec.figure.layout.meta.alt);
+  const said = element("p", { className: "mha-said", role: "status" }); // what a screen reader says of it
+  const root = element("div", { className: "mha-live", role: "group", ariaLabel: spec.title,
+                                dataset: { state: "loading" } });
 
-  let values = { ...model.get("values") }, asked = values, train = null, draw = null, saving = null;
+  let values = { ...model.get("values") }, asked = values, touched = false;
+  let train = null, drawing = null, saving = null, saying = null;
 
   function go() {
     root.dataset.state = "running";
@@ -266,7 +288,7 @@ function render({ model, el }) {
 
   function hear(result) {
     if (result.error) fail(result.error);
-    else draw({ ...result, values: asked });
+    else drawing.draw({ ...result, values: asked }).catch((error) => fail(error.message));
   }
 
   function drawn(frame) {
@@ -275,15 +297,26 @@ function render({ model, el }) {
     if (!frame.done || frame.values !== values) return; // a newer run is on its way
     summary.textContent = sentence(spec, values, frame);
     root.dataset.state = "done";
+    if (touched) say();
   }
 
   function fail(reason) {
     root.dataset.state = "failed";
     summary.textContent = `This figure could not train: ${reason}`;
+    say();
+  }
+
+  // Aloud only what stays for a while: not every value that a drag passes.
+  function say() {
+    clearTimeout(saying);
+    saying = setTimeout(() => { said.textContent = summary.textContent; }, 700);
   }
 
   function move(next) {
     values = next;
+    touched = true;
+    clearTimeout(saying);
+    picture.ariaLabel = "Drawn for the values that are set; the result stands below.";
     setAll();
     if (train) go();
   }
@@ -312,22 +345,24 @@ function render({ model, el }) {
 
   const caption = element("p", { className: "mha-live-title", textContent: spec.title });
   const panel = element("div", { className: "mha-controls" }, ...Object.values(controls).map((c) => c.root), reset);
-  root.append(caption, panel, box, summary);
+  root.append(caption, panel, picture, summary, said);
   el.append(root);
   setAll();
 
-  const closing = { done: false };
+  let closed = false;
   plotly(model).then((Plotly) => {
-    if (closing.done) return;
-    document.getElementById(spec.still)?.setAttribute("hidden", "");
-    draw = drawer(Plotly, box, spec, drawn);
+    if (closed) return;
+    for (const still of document.querySelectorAll(`[data-still="${spec.still}"]`)) still.hidden = true;
+    drawing = drawer(Plotly, box, spec, drawn);
     train = trainer(spec, hear);
-    draw(null).then(go); // the frame that came with the page, then the real one
+    drawing.draw(null).then(go); // the frame that came with the page, then the real one
   }).catch((error) => fail(error.message));
 
   return () => {
-    closing.done = true;
+    closed = true;
     clearTimeout(saving);
+    clearTimeout(saying);
+    drawing?.close();
     model.off("change:values", told);
     train?.close();
     window.Plotly?.purge(box);

@@ -207,11 +207,16 @@ def test_two_controls_moved_together_are_both_heard(live):
 
 @each
 def test_result_is_said_in_words(live):
-    status = live.root.get_by_role("status")
-    first = status.inner_text()
-    live.type("lr", live.made.controls["lr"].values[0])
+    words, status = live.root.locator(".mha-live-summary"), live.root.get_by_role("status")
+    before = words.inner_text()
+    for value in live.made.controls["lr"].values[::-1]:
+        live.type("lr", value)
     live.settle()
-    assert re.search(r"\d", first) and status.inner_text() != first
+    assert re.search(r"\d", before) and words.inner_text() != before
+    assert status.text_content() != words.inner_text(), "it is said aloud when it stays"
+    live.page.wait_for_timeout(900)
+    assert status.text_content() == words.inner_text()
+    assert f"η = {live.made.controls['lr'].texts[0]}" in words.inner_text()
 
 
 @each
@@ -242,18 +247,34 @@ def test_default_frame_makes_room_for_the_live_one(live):
     assert live.root.locator(".main-svg").first.bounding_box()["width"] > 200
 
 
-@pytest.mark.parametrize("script, place, kernel", [(NO_WORKER, "page", True), (DEAD_WORKER, "page", True),
-                                                   (NO_WORKER + NO_KERNEL, "page", False), ("", "worker", True)],
+@each
+def test_a_window_of_another_size_keeps_the_figure_whole(live):
+    plot = live.root.locator(".mha-live-plot")
+    for width in (1279, 1100, 390, 844, 1280):
+        live.page.set_viewport_size({"width": width, "height": 900})
+        live.page.wait_for_timeout(400)
+        drawn, room = live.root.locator(".main-svg").first.bounding_box(), plot.bounding_box()
+        assert drawn["width"] == pytest.approx(room["width"], abs=1) and drawn["height"] == room["height"] >= 380
+        tops = {title.bounding_box()["y"] for title in live.root.locator(".annotation").all()}
+        assert len(tops) == (2 if room["width"] < 480 else 1), "the panels stand side by side where there is room"
+    live.assert_draws()
+
+
+@pytest.mark.parametrize("script, place", [(NO_WORKER, "page"), (DEAD_WORKER, "page"),
+                                           (NO_WORKER + NO_KERNEL, "page"), ("", "worker")],
                          ids=["no worker", "dead worker", "plain JavaScript", "as it is"])
-def test_without_workers_and_without_wasm_the_curve_is_the_same(new_visit, script, place, kernel):
-    page = next(iter(FIGURES))
+@pytest.mark.parametrize("page", FIGURES)
+def test_without_workers_and_without_wasm_the_curve_is_the_same(new_visit, page, script, place):
     visit = new_visit(page)
     visit.context.add_init_script(script)
     visit.open().page.wait_for_function(READY, arg=len(FIGURES[page]), timeout=60_000)
-    live = Live(visit, page, 0)
-    live.type("lr", live.made.controls["lr"].values[1])
-    live.assert_draws(lr=live.made.controls["lr"].values[1])
-    assert live.root.get_attribute("data-place") == place
+    for k in range(len(FIGURES[page])):
+        live = Live(visit, page, k)
+        live.assert_draws()
+        for value in live.made.controls["lr"].values[1:3]:
+            live.type("lr", value)
+            live.assert_draws(lr=value)
+        assert live.root.get_attribute("data-place") == place
     assert not visit.complaints
     visit.context.close()
 
