@@ -6,9 +6,12 @@ import torch
 from hypothesis import given
 
 import oracles
+from mhalib.data import from_arrays
 from mhalib.losses import logistic
 from mhalib.models import multihead_workspace
 from mhalib.models.workspace import Workspace, accuracy
+from mhalib.optim import Adam, GradientDescent, Momentum
+from mhalib.training import train
 from oracles import assert_close
 from strategies import SIZES, direction, problem, problems, rounding, steepness
 
@@ -186,6 +189,46 @@ def test_attention_score_is_the_mean_weight_on_relevant_tokens():
     workspace = model.workspace(X, y)
     assert workspace.summary(workspace.pack(model), relevant * 1.0)["attention_score"] == \
         pytest.approx(np.mean(scores), rel=1e-12)
+
+
+def with_copies(drawn, heads=(0, 1, 0, 2, 1, 0)):
+    """A problem whose heads are copies of one another."""
+    model = drawn.model
+    return drawn._replace(model=type(model)(model.W[list(heads)], model.U[list(heads)]))
+
+
+@seeds
+@pytest.mark.parametrize("library", [lambda a: a, torch.tensor], ids=["numpy", "torch"])
+def test_equal_heads_are_computed_once_and_counted(seed, library):
+    drawn = with_copies(problem(seed, W=1.0, H=3)).map(library)
+    workspace = drawn.model.workspace(drawn.X, drawn.y)
+    assert workspace.pack(drawn.model).shape == (drawn.X.shape[2], 3 * sum(drawn.X.shape[1:]))
+    assert_equal_to_the_formula(drawn, 1e-12)
+    relevant = library((np.random.default_rng(5).random(drawn.X.shape[:2]) < 0.4) * 1.0)
+    plain = Workspace(*drawn[:3]).summary(drawn.model, relevant)
+    assert workspace.summary(workspace.pack(drawn.model), relevant) == pytest.approx(plain, rel=1e-12)
+
+
+def test_copies_are_given_back_in_their_order():
+    drawn = with_copies(problem(H=3))
+    workspace = drawn.model.workspace(drawn.X, drawn.y)
+    assert_close(workspace.unpack(workspace.pack(drawn.model)).ravel(), drawn.model.ravel(), 0)
+
+
+def test_a_workspace_refuses_a_model_whose_copies_differ():
+    drawn = with_copies(problem(H=3))
+    with pytest.raises(ValueError, match="counts 6 heads as 3"):
+        drawn.model.workspace(drawn.X, drawn.y).pack(direction(drawn.model))
+
+
+@pytest.mark.parametrize("rule", [GradientDescent(0.5), Momentum(0.2), Adam(0.03)], ids=lambda r: type(r).__name__)
+def test_a_run_with_copies_is_the_run_of_the_plain_formula(rule):
+    drawn = with_copies(problem(H=3, U=0.3, W=0.3))
+    (model, X, y), data = drawn[:3], from_arrays(drawn.X, drawn.y)
+    state = rule.start(model)
+    for k in range(30):
+        model, state = rule.step(model, model.loss_and_grad(X, y)[1], state, k)
+    assert_close(train(drawn.model, data, rule, 30)[-1].ravel(), model.ravel(), 1e-11)
 
 
 def test_the_plain_workspace_is_the_model_itself():

@@ -1,6 +1,8 @@
 """The multi-head classifier's closed form, ordered as large matrix products over buffers that are used again."""
 
-from mhalib._array import namespace
+import numpy as np
+
+from mhalib._array import as_like, namespace, to_numpy
 from mhalib.losses import logistic
 from mhalib.models.workspace import Workspace, accuracy
 
@@ -8,10 +10,22 @@ BLOCK_BYTES = 1 << 22
 """Heads are taken in blocks whose largest buffer has about this size, so that it stays in the cache."""
 
 
+def equal_heads(model):
+    """The groups of equal heads: the index of each group's first head, and for every head the number of its group."""
+    groups, member = {}, []
+    for W, U in zip(to_numpy(model.W), to_numpy(model.U), strict=True):
+        member.append(groups.setdefault((W.tobytes(), U.tobytes()), len(groups)))
+    return [member.index(group) for group in range(len(groups))], member
+
+
 class MultiHeadWorkspace(Workspace):
     """Loss and gradient of ``MultiHeadAttention`` on one batch, equal to the plain formula and several times faster.
 
-    θ is one matrix (d, H (d + T)): the columns of all W_hᵀ, then those of all U_hᵀ. A step is two products with θ,
+    Heads that are equal in ``model`` have equal gradients, so under any rule that treats parameters one by one they
+    stay equal: each group of them is computed as one head and counted as often as it occurs.
+
+    θ is one matrix (d, G (d + T)), G the number of groups, which is H when all heads differ: the columns of all
+    W_hᵀ, then those of all U_hᵀ, one h a group. A step is two products with θ,
     two with the gradient, two batches of n small products in which all heads of a block share one factor, and
     elementwise work on contiguous memory::
 
@@ -24,29 +38,42 @@ class MultiHeadWorkspace(Workspace):
     def __init__(self, model, X, y):
         super().__init__(model, X, y)
         (self.n, self.T, self.d), self.H = X.shape, model.sizes[0]
+        self.first, self.member = equal_heads(model)
+        self.groups = len(self.first)
         self.xp = namespace(X)
         self.share = y / (self.n * self.H ** 0.5)  # turns a slope ℓ′(z_i) into g_i = ∂L/∂(√H Φ_i)
-        self.grad = self.xp.new_empty((self.d, self.H * (self.d + self.T)), X)
+        self.grad = self.xp.new_empty((self.d, self.groups * (self.d + self.T)), X)
         self.blocks = self._blocks()
 
     def _blocks(self):
         per_head = self.n * self.T * max(self.d, self.T) * self.X.itemsize
-        count = min(self.H, -(-self.H * per_head // BLOCK_BYTES))
-        size = -(-self.H // count)  # heads a block, the last one perhaps fewer
-        batch = _Batch(self.X, size)
-        return [_Heads(batch, first, min(size, self.H - first), self.H) for first in range(0, self.H, size)]
+        count = min(self.groups, -(-self.groups * per_head // BLOCK_BYTES))
+        size = -(-self.groups // count)  # groups a block, the last one perhaps fewer
+        batch, copies = _Batch(self.X, size), np.bincount(self.member)
+        return [_Heads(batch, first, copies[first:first + size], self.groups)
+                for first in range(0, self.groups, size)]
 
     def pack(self, model):
-        """θ = [W_1ᵀ … W_Hᵀ, U_1ᵀ … U_Hᵀ], a copy (d, H (d + T))."""
-        columns = [blocks.mT.swapaxes(0, 1).reshape(self.d, -1) for blocks in (model.W, model.U)]
+        """θ = [W_1ᵀ … W_Gᵀ, U_1ᵀ … U_Gᵀ], a copy (d, G (d + T)), with one head for each group.
+
+        Raises
+        ------
+        ValueError
+            if two heads that were equal in the model of this workspace are not equal in this one.
+        """
+        if any(not (part == part[self.first][self.member]).all() for part in (model.W, model.U)):
+            raise ValueError(f"model: this workspace counts {self.H} heads as {self.groups}, because the others were "
+                             "copies of them; expected a model with the same copies")
+        columns = [part[self.first].mT.swapaxes(0, 1).reshape(self.d, -1) for part in (model.W, model.U)]
         return self.xp.concatenate(columns, axis=1)
 
     def unpack(self, theta):
-        """The model of θ."""
-        W, U = theta[:, :self.H * self.d], theta[:, self.H * self.d:]
+        """The model of θ, with all H heads."""
+        W, U = theta[:, :self.groups * self.d], theta[:, self.groups * self.d:]
         own = self.xp.ascontiguousarray
-        return self.model._with({name: own(part.reshape(self.d, self.H, -1).swapaxes(0, 1).mT + 0)
-                                 for name, part in (("W", W), ("U", U))})
+        return self.model._with({
+            name: own(part.reshape(self.d, self.groups, -1).swapaxes(0, 1).mT[self.member] + 0)
+            for name, part in (("W", W), ("U", U))})
 
     def logits(self, theta):
         """Φ (n,)."""
@@ -85,17 +112,21 @@ class _Batch:
 
 
 class _Heads:
-    """A block of heads: their columns of θ, their buffers, and their part of the two passes."""
+    """A block of heads: their columns of θ, their buffers, and their part of the two passes.
 
-    def __init__(self, batch, first, H, all_heads):
+    ``copies`` says how often each occurs; ``first`` and ``all_heads`` count each once.
+    """
+
+    def __init__(self, batch, first, copies, all_heads):
         self.batch, self.xp, (n, T, d) = batch, namespace(batch.X), batch.X.shape
+        H = len(copies)
         self.columns_W = slice(first * d, (first + H) * d)
         self.columns_U = slice(all_heads * d + first * T, all_heads * d + (first + H) * T)
         self.R, self.EP = batch.R[:n * T * H * d].reshape(n * T, -1), batch.EP[:n * T * H * T].reshape(n, T, -1)
         keys, sums = ([self.xp.new_empty((n, rows, H * T), batch.X) for _ in range(2)] for rows in (T, 1))
         self.E, self.P = keys  # E: scores, then their exponentials, then the weights times g
         self.total, self.v = sums
-        self.v_rows, self.ones = self.v.reshape(n, H * T), self.xp.new_ones((H * T,), batch.X)
+        self.v_rows, self.copies = self.v.reshape(n, H * T), as_like(np.repeat(copies, T), batch.X)
         # The same memory as matrices (n T, H T), and per example with a row for each key and head.
         self.E_flat, self.P_flat = self.E.reshape(n * T, H * T), self.P.reshape(n * T, H * T)
         self.R_rows, self.E_rows, self.P_rows = (a.reshape(n, T * H, -1) for a in (self.R, self.E, self.P))
@@ -113,7 +144,7 @@ class _Heads:
         xp.matmul(batch.ones, self.E, out=self.total)
         xp.matmul(batch.ones, self.EP, out=self.v)
         self.v /= self.total
-        return self.v_rows @ self.ones
+        return self.v_rows @ self.copies
 
     def _keep_in_range(self, S):
         # Softmax ignores a shift of a query's scores, and most steps need none. Half of the dtype's exponents are
@@ -135,4 +166,5 @@ class _Heads:
 
     def weight_on(self, relevant):
         """Attention weight on the marked tokens (n, T), summed over examples, heads and queries; after ``forward``."""
-        return (self.xp.matmul(relevant[:, None, :], self.E) / self.total).sum()
+        weights = self.xp.matmul(relevant[:, None, :], self.E) / self.total
+        return (weights.reshape(len(relevant), -1) @ self.copies).sum()
