@@ -9,14 +9,16 @@ import pytest
 from py_mini_racer import MiniRacer
 
 from agreement import DIVERGING, RUN, STABLE, TABLE, UNSTABLE, Case, assert_agrees
+from figures import FIGURES, assert_figure_agrees, corners, default_and_ends
+from mhalib.live.face import engine as source_of_the_engine
 
 LIVE = Path(__file__).parent.parent / "mhalib" / "live"
-ENGINE = (LIVE / "engine.js").read_text("utf-8")
+ENGINE = source_of_the_engine()
 DECODE = """function bytesOf(text) { return Uint8Array.from(JSON.parse(text)); }"""
 # One character, or one sign, each; the words around it say where.
 BUGS = {
     "gradient of the scores": ("G[k] * (P[at + k] - v[row + t]);", "G[k] * (P[at + k] + v[row + t]);"),
-    "gradient never cleared": ("      grad.fill(0);", "      grad.fill;"),
+    "gradient never cleared": ("    grad.fill(0);", "    grad.fill;"),
     "decoder's gradient transposed": ("product(G, 0, X", "product(D, 0, X"),
     "heads scaled by H": ("(y[i] * copies * phi) / Math.sqrt(H)", "(y[i] * copies * phi) / (H)"),
     "softmax one row off": ("row < from + TT; row += T", "row < from + TT - T; row += T"),
@@ -101,6 +103,17 @@ def test_counting_one_head_is_training_all(rule):
 def test_the_hessian_of_counted_heads_is_refused(v8):
     with pytest.raises(Exception, match="more directions than one head"):
         run(v8(), Case(spectrum=True))
+
+
+@pytest.mark.parametrize("v8", [plain, compiled])
+@pytest.mark.parametrize("made", [made for figures in FIGURES.values() for made in figures])
+def test_every_live_figure_follows_mhalib(v8, made):
+    made = made()
+    # In a corner the run may be unstable, and enlarge what rounding left.
+    settings = [({name: value}, 1e-9) for name, value in default_and_ends(made)] + [(c, 1e-6) for c in corners(made)]
+    for values, rel in settings:
+        found = v8().eval(f"runAll(engine, {json.dumps(made.spec)}, {json.dumps(made.values | values)})")
+        assert_figure_agrees(made, values, found, rel)
 
 
 def ends(v8, matrix):

@@ -53,8 +53,9 @@ class Description:
     Parameters
     ----------
     title, alt : the figure's caption, and in words what its default frame shows
-    model, data, start, test : the names under which ``engine.js`` knows the formulas, and the numbers they start from:
-        ``data`` = {"kind": "mixture", …draws}, ``start`` = {"kind": "zeros"}; ``test`` like ``data``, or None
+    model, data, start, test : the names under which the engine knows the formulas, and the numbers they start from:
+        ``data`` = {"kind": "mixture", …draws}, ``start`` = {"kind": "zeros"}; ``test`` like ``data``, or None. Where a
+        control decides between several: {"by": its name, "choices": {value: …}}
     controls, fixed : what the reader can change, and the other values that the run reads
     record : the recorded steps; the last of them ends the run
     curves, lasts : names of what is measured at every recorded step, and of the last model alone

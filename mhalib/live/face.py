@@ -12,13 +12,28 @@ from IPython.display import HTML, display
 
 from mhalib._still import svg
 
+ENGINE = ("matrices", "logistic", "data", "starts", "models", "multihead", "optimizers", "spectrum", "run")
+"""The files of the folder ``engine``, in the order in which they are read."""
+
+
+def engine():
+    """The engine: one JavaScript function made of the files of the folder ``engine``.
+
+    The models of the live figures in doubles: data, start, forward, closed-form gradient, update rules, measures. The
+    same formulas as mhalib, tested against it. One function with nothing outside it, because its text is also the text
+    of a Web Worker. ``kernel``, or null, is the compiled multi-head model of kernel.js.
+    """
+    parts = [(files("mhalib.live") / "engine" / f"{name}.js").read_text("utf-8") for name in ENGINE]
+    return "\n".join(["function makeEngine(kernel) {", '"use strict";', *parts,
+                      "return { run, spectrumEnds, models, datasets };", "}"])
+
 
 def module():
     """The JavaScript of the widget: one module made of the files beside this one, and the compiled kernel in it."""
     folder = files("mhalib.live")
     kernel = b64encode((folder / "kernel.wasm").read_bytes()).decode()
-    sources = [(folder / name).read_text("utf-8") for name in ("kernel.js", "engine.js", "widget.js")]
-    return "\n".join([f'const KERNEL = "{kernel}";', *sources])
+    before, after = ((folder / name).read_text("utf-8") for name in ("kernel.js", "widget.js"))
+    return "\n".join([f'const KERNEL = "{kernel}";', before, engine(), after])
 
 
 class LiveFigure(anywidget.AnyWidget):

@@ -3,47 +3,21 @@
 from dataclasses import replace
 
 import numpy as np
-from plotly.subplots import make_subplots
 
-from mhalib._array import require_count, to_numpy
-from mhalib.data import Dataset
+from mhalib._array import require_count
 from mhalib.data.mixture import draw, tokenized_mixture
+from mhalib.live.carried import arrays, in_doubles, mixture_draws
 from mhalib.live.description import Control, Description
 from mhalib.live.face import LiveFigure
+from mhalib.live.frames import RULE_NAMES, RULES, STEP_SIZES, line, panels
 from mhalib.models import MultiHeadAttention
 from mhalib.models.multihead import normals
-from mhalib.optim import Adam, GradientDescent, Momentum
-from mhalib.plots import COLORS, DASHES, SEQUENTIAL, finish
+from mhalib.optim import GradientDescent
+from mhalib.plots import SEQUENTIAL
 from mhalib.theory.bounds import smoothness_constant
 from mhalib.theory.instances import token_radius
 from mhalib.theory.loss_bounds import curvature_constant
 from mhalib.training import recorded_steps, train
-
-RULES = {"gd": GradientDescent, "momentum": Momentum, "adam": Adam}
-STEP_SIZES = (0.01, 0.03, 0.1, 0.3, 1.0, 3.0, 10.0, 30.0)
-
-
-def in_doubles(data):
-    """The same ``Dataset`` in numpy and double precision, as the browser computes."""
-    if not isinstance(data, Dataset):
-        raise TypeError(f"data: expected a Dataset, got {type(data).__name__}; mhalib.data.from_arrays(X, y) makes one")
-    return data.map(lambda array: to_numpy(array).astype(np.float64))
-
-
-def arrays(data):
-    """A ``Dataset`` as the browser reads it."""
-    n, T, d = data.X.shape
-    relevant = None if data.relevant is None else data.relevant.astype(int).ravel().tolist()
-    return {"kind": "arrays", "n": n, "T": T, "d": d, "X": data.X.ravel().tolist(), "y": data.y.tolist(),
-            "relevant": relevant}
-
-
-def mixture_draws(mixture, draws):
-    """The draws of a ``Mixture`` as the browser reads them: it assembles X for any ζ and σ."""
-    n, T, d = draws.normal.shape
-    flat = {name: getattr(draws, name).ravel().tolist() for name in ("sign", "rank", "pattern", "normal")}
-    return {"kind": "mixture", "n": n, "T": T, "d": d, "mu": mixture.mu.ravel().tolist(),
-            "nu": mixture.nu.ravel().tolist(), **flat}
 
 
 def heads(data, steps=500):
@@ -80,11 +54,11 @@ def heads(data, steps=500):
         return train(start, data, RULES[values["optimizer"]](values["lr"]), steps, record=record)
 
     words = measured.replace("_", " ")
-    frame = _two_panels("loss", words)
-    _line(frame, 0, "default settings", 1, faint=True)
-    _line(frame, 0, "training loss", 1)
-    _line(frame, 1, "default settings", 2, faint=True)
-    _line(frame, 1, words, 2)
+    frame = panels("loss", words)
+    line(frame, 0, "default settings", 1, faint=True)
+    line(frame, 0, "training loss", 1)
+    line(frame, 1, "default settings", 2, faint=True)
+    line(frame, 1, words, 2)
     frame.update_xaxes(title="step", type="log", range=[0, np.log10(steps)], dtick=1, exponentformat="power")
     frame.update_yaxes(type="log", range=[-8, 4], dtick=2, exponentformat="power", col=1)
     frame.update_yaxes(range=[0, 1.03], col=2)
@@ -96,8 +70,7 @@ def heads(data, steps=500):
         curves=("loss", measured), fixed={},
         controls=(Control("H", "heads H", (1, 2, 4, 8, 16, 32, 64), 1),
                   Control("lr", "step size η", STEP_SIZES, 1.0),
-                  Control("optimizer", "update rule", tuple(RULES), "gd", ("gradient descent", "momentum 0.9", "Adam"),
-                          "choice"),
+                  Control("optimizer", "update rule", tuple(RULES), "gd", RULE_NAMES, "choice"),
                   Control("shortcut", "train one head, count it H times", (False, True), True, kind="switch")),
         frame=frame, draw=({"trace": 0, "x": "steps", "y": "loss", "once": True},
                            {"trace": 1, "x": "steps", "y": "loss"},
@@ -147,10 +120,10 @@ def mixture(n=64, T=8, d=8, M=4, S=2.0, steps=500, seed=0):
 
     source = sample().truth
 
-    frame = _two_panels("loss", "attention of sample 0 at the end")
-    _line(frame, 0, "training loss, default settings", 1, faint=True)
-    _line(frame, 0, "training loss", 1)
-    _line(frame, 1, "test loss", 1)
+    frame = panels("loss", "attention of sample 0 at the end")
+    line(frame, 0, "training loss, default settings", 1, faint=True)
+    line(frame, 0, "training loss", 1)
+    line(frame, 1, "test loss", 1)
     frame.add_heatmap(zmin=0, zmax=1, colorscale=SEQUENTIAL, colorbar={"title": "weight"}, row=1, col=2)
     frame.update_xaxes(title="step", type="log", range=[0, np.log10(steps)], dtick=1, exponentformat="power", col=1)
     frame.update_yaxes(type="log", range=[-8, 4], dtick=2, exponentformat="power", col=1)
@@ -210,11 +183,11 @@ def curvature(data, steps=400, scale=0.3, seed=0):
         path = train(start, data, GradientDescent(values["lr"]), steps, record=record)
         return replace(path, curves=path.curves | _spectrum_ends(path, data, values["lr"]))
 
-    frame = _two_panels("upward", "downward")
+    frame = panels("upward", "downward")
     for column, names in ((1, ("largest eigenvalue", "its bound ρ", "2/η")),
                           (2, ("− smallest eigenvalue", "its bound (B/√H) L", "loss L"))):
         for k, name in enumerate(names):
-            _line(frame, k + 3 * (column - 1), name, column)
+            line(frame, k + 3 * (column - 1), name, column)
     frame.update_xaxes(title="step", type="log", range=[0, np.log10(steps)], dtick=1, exponentformat="power")
     frame.update_yaxes(type="log", exponentformat="power", dtick=2)
     frame.update_yaxes(range=[-5, 4], col=1)
@@ -246,14 +219,3 @@ def _spectrum_ends(path, data, lr):
     return {"sharpness": ends[:, 1], "negative_curvature": -ends[:, 0], "edge": np.full(len(path), 2 / lr),
             "smoothness_bound": np.array([smoothness_constant(model, R) for model in path.models]),
             "weak_convexity_bound": kappa * path.loss}
-
-
-def _two_panels(left, right):
-    frame = make_subplots(rows=1, cols=2, horizontal_spacing=0.12, subplot_titles=(left, right))
-    return finish(frame, alt="")
-
-
-def _line(frame, color, name, column, faint=False):
-    look = {"color": "#888888", "width": 4} if faint else {"color": COLORS[color], "dash": DASHES[color % 3]}
-    frame.add_scatter(name=name, mode="lines", line=look, opacity=0.6 if faint else 1, row=1, col=column,
-                      showlegend=column == 1 or not faint)

@@ -1,5 +1,5 @@
 // The face of a live figure: controls, plotly, a worker that trains, a line of text that says what came out.
-// It stands behind kernel.js and engine.js in one module; the description of the figure comes from Python.
+// It stands behind kernel.js and the engine in one module; the description of the figure comes from Python.
 
 // Runs jobs in slices and posts what has been recorded; a newer job ends an older one. Its text runs in the worker
 // too. Messages: {spec}, {job, values, slice}, {} to stop.
@@ -201,18 +201,35 @@ function layoutOf(figure, draw, result) {
   return layout;
 }
 
-// On a phone the right panel goes below the left one, and its color bar with it.
-function stack(layout) {
-  if (!layout.xaxis2) return;
-  const places = { xaxis: [0, 1], xaxis2: [0, 1], yaxis: [0.62, 1], yaxis2: [0, 0.38] };
-  for (const [axis, domain] of Object.entries(places)) layout[axis].domain = domain;
-  layout.annotations?.forEach((title, k) => Object.assign(title, { x: 0.5, y: k ? 0.38 : 1 }));
-  layout.height = 1.7 * (layout.height ?? 380);
-  (layout.legend ??= {}).y = -0.12;
+// On a phone the panels stand one below the other, each color bar beside its own.
+const panelsOf = (layout) => Object.keys(layout).filter((key) => /^xaxis\d*$/.test(key)).length;
+
+// The share of the height that panel k of n gets when they are stacked.
+function place(k, n) {
+  const gap = 0.24 / n, size = (1 - gap * (n - 1)) / n;
+  return [1 - k * (size + gap) - size, 1 - k * (size + gap)];
 }
 
-function stackBars(data) {
-  for (const trace of data) if (trace.colorbar) trace.colorbar = { ...trace.colorbar, y: 0.19, len: 0.38 };
+function stack(layout) {
+  const n = panelsOf(layout), rows = new Set(Array.from({ length: n }, (_, k) => layout[axis("y", k)].domain?.[0])).size;
+  if (n < 2) return;
+  for (let k = 0; k < n; k++) {
+    layout[axis("x", k)].domain = [0, 1];
+    layout[axis("y", k)].domain = place(k, n);
+  }
+  layout.annotations?.slice(0, n).forEach((title, k) => Object.assign(title, { x: 0.5, y: place(k, n)[1] }));
+  layout.height = (0.85 * n / rows) * (layout.height ?? 380);
+  (layout.legend ??= {}).y = -0.24 / n;
+}
+
+const axis = (letter, k) => `${letter}axis${k ? k + 1 : ""}`;
+
+function stackBars(data, n) {
+  for (const trace of data) {
+    if (!trace.colorbar || n < 2) continue;
+    const [low, high] = place(Number((trace.yaxis ?? "y").slice(1) || 1) - 1, n);
+    trace.colorbar = { ...trace.colorbar, y: (low + high) / 2, len: high - low };
+  }
 }
 
 // Draws the last frame asked for; while one is being drawn, those in between are dropped. A run that goes on moves
@@ -226,7 +243,7 @@ function drawer(Plotly, box, spec, drawn) {
   function whole(data, frame) {
     width = box.clientWidth;
     const narrow = width > 0 && width < 480; // a figure that is still hidden has no width
-    if (narrow) stackBars(data);
+    if (narrow) stackBars(data, panelsOf(spec.figure.layout));
     const wanted = JSON.stringify([width, ...spec.draw.filter((p) => p.layout).map((p) => frame?.lasts[p.from])]);
     if (wanted !== made) {
       made = wanted;

@@ -7,8 +7,8 @@ from functools import cache
 import numpy as np
 import pytest
 
-import mhalib as mha
 from browser.conftest import BUILD
+from figures import FIGURES, default_and_ends
 
 STATE = re.compile(r'<script type="application/vnd.jupyter.widget-state\+json">(.*?)</script>', re.DOTALL)
 DRAWN = """(root) => JSON.parse(JSON.stringify(root.querySelector(".js-plotly-plot").data.map(
@@ -25,15 +25,6 @@ ENDS = """(root) => {
   });
 }"""
 READY = "(n) => document.querySelectorAll('.mha-live[data-state=done]').length === n"
-# What the notebooks make, in the order of their pages; a test holds each to what its page carries.
-FIGURES = {
-    "book/multihead/01_a_small_attention_model.html": (
-        mha.live.mixture,
-        lambda: mha.live.heads(mha.data.tokenized_mixture(n=64, T=8, zeta=0.125))),
-    "book/multihead/02_how_steep_how_curved.html": (
-        lambda: mha.live.curvature(
-            mha.data.tokenized_mixture(n=40, T=8, d=6, M=3, zeta=0.25, S=1.0, sigma=0.1, seed=0)),),
-}
 PLACES = [(page, k) for page, figures in FIGURES.items() for k in range(len(figures))]
 NO_WORKER = "delete window.Worker;"
 DEAD_WORKER = """window.Worker = class {
@@ -59,12 +50,6 @@ def figure(page, k):
 @cache
 def expected(page, k, values):
     return figure(page, k).drawn(**dict(values))
-
-
-def default_and_ends(made):
-    """For each control its values at min, default and max, the others at the start."""
-    return [(name, value) for name, control in made.controls.items()
-            for value in dict.fromkeys((control.values[0], control.value, control.values[-1]))]
 
 
 class Live:

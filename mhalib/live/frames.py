@@ -1,0 +1,30 @@
+"""Frames of live figures: panels and lines without numbers, in the look of the book; and the values controls offer."""
+
+from plotly.subplots import make_subplots
+
+from mhalib.optim import Adam, GradientDescent, Momentum
+from mhalib.plots import COLORS, DASHES, finish
+
+RULES = {"gd": GradientDescent, "momentum": Momentum, "adam": Adam}
+RULE_NAMES = ("gradient descent", "momentum 0.9", "Adam")
+STEP_SIZES = (0.01, 0.03, 0.1, 0.3, 1.0, 3.0, 10.0, 30.0)
+
+
+def panels(*titles, columns=2, height=None):
+    """An empty figure with a panel for each title, ``columns`` side by side, read row by row."""
+    rows = -(-len(titles) // columns)
+    frame = make_subplots(rows=rows, cols=columns, horizontal_spacing=0.24 / columns,
+                          vertical_spacing=0.2 / max(rows - 1, 1), subplot_titles=titles)
+    return finish(frame, alt="", **({} if height is None else {"height": height}))
+
+
+def line(frame, color, name, column, row=1, *, faint=False, legend=None, dash=None):
+    """Add a line without numbers: in the book's color and dash of that index, or broad and gray to compare with.
+
+    The first column shows its lines in the legend, the others only those that are not faint; ``legend`` decides
+    otherwise.
+    """
+    look = {"color": COLORS[color], "dash": dash or DASHES[color % 3]}
+    look = {"color": "#888888", "width": 4} if faint else look
+    frame.add_scatter(name=name, mode="lines", line=look, opacity=0.6 if faint else 1, row=row, col=column,
+                      showlegend=(column == 1 or not faint) if legend is None else legend)

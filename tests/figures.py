@@ -1,0 +1,46 @@
+"""The live figures of the book, and the settings at which each is compared with mhalib."""
+
+import json
+
+import numpy as np
+
+import mhalib as mha
+from agreement import stopped_at
+
+# What the notebooks make, in the order of their pages; a test holds each to what its page carries.
+FIGURES = {
+    "book/multihead/01_a_small_attention_model.html": (
+        mha.live.mixture,
+        lambda: mha.live.heads(mha.data.tokenized_mixture(n=64, T=8, zeta=0.125))),
+    "book/multihead/02_how_steep_how_curved.html": (
+        lambda: mha.live.curvature(
+            mha.data.tokenized_mixture(n=40, T=8, d=6, M=3, zeta=0.25, S=1.0, sigma=0.1, seed=0)),),
+}
+
+
+def default_and_ends(made):
+    """For each control its values at min, default and max, the others at the start."""
+    return [(name, value) for name, control in made.controls.items()
+            for value in dict.fromkeys((control.values[0], control.value, control.values[-1]))]
+
+
+def corners(made, seed=0, count=4):
+    """Settings of all controls at once, drawn from a seed."""
+    rng = np.random.default_rng(seed)
+    return [{name: control.values[rng.integers(len(control.values))] for name, control in made.controls.items()}
+            for _ in range(count)]
+
+
+def assert_figure_agrees(made, values, result, rel=1e-9):
+    """What the engine measures for these values of the controls is what mhalib computes."""
+    result, expected, path = json.loads(result), made.drawn(**values), made.path(**values)
+    assert result["stopped"] == stopped_at(path)
+    assert result["steps"] == expected["steps"]
+    for name in result["curves"] | result["lasts"]:
+        found, wanted = ((result["curves"] | result["lasts"])[name], expected[name])
+        if np.array(wanted).dtype.kind in "US":
+            assert found == wanted
+            continue
+        found, wanted = (np.array(numbers, dtype=float) for numbers in (found, wanted))
+        np.testing.assert_allclose(found, wanted, rtol=rel, atol=1e-9 * (name in result["lasts"]),
+                                   err_msg=f"{name} of {made.spec['title']!r} at {values}")
