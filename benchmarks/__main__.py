@@ -13,6 +13,7 @@ import time
 
 import numpy as np
 
+from benchmarks import fleet
 from benchmarks.competitors import COMPETITORS
 
 SIZES = {"slider": (64, 8, 16), "paper": (100, 10, 50)}
@@ -87,7 +88,7 @@ def _steps(stepper, seconds):
 
 
 def main():
-    """Print one table."""
+    """Print the tables."""
     parser = argparse.ArgumentParser(prog="python -m benchmarks", description=__doc__)
     parser.add_argument("--seconds", type=float, default=1.5, help="CPU time a competitor and row (default 1.5)")
     parser.add_argument("--rounds", type=int, default=9, help="interleaved rounds (default 9)")
@@ -101,6 +102,7 @@ def main():
             for H in (1, 4, 16, 64):
                 agree(makers, size, H, dtype)
                 row(makers, size, dtype, H, options)
+    fleet.table(options.rounds)
 
 
 def row(makers, size, dtype, H, options):

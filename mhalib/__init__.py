@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING
 
 from mhalib import data, losses, models, theory
 from mhalib.attention import gaussian, softmax
+from mhalib.fleet import fleet
+from mhalib.minibatches import train_text
 from mhalib.models import MultiHeadAttention
 from mhalib.optim import Adam, GradientDescent, Momentum
 from mhalib.theory.ledger import ledger
@@ -17,20 +19,27 @@ from mhalib.training import Path, train
 if TYPE_CHECKING:
     from mhalib import live, plots
     from mhalib.exploring import explore
+    from mhalib.sweeps import Table, stored, sweep
 
 __version__ = "0.1.0"
-__all__ = ["Adam", "GradientDescent", "Momentum", "MultiHeadAttention", "Path", "data", "explore", "gaussian", "ledger",
-           "live", "losses", "models", "plots", "softmax", "theory", "train"]
+__all__ = ["Adam", "GradientDescent", "Momentum", "MultiHeadAttention", "Path", "Table", "data", "explore", "fleet",
+           "gaussian", "ledger", "live", "losses", "models", "plots", "softmax", "stored", "sweep", "theory", "train",
+           "train_text"]
+
+
+# Figures need plotly and widgets, which take longer to import than everything else together; sweeps need joblib.
+_LATER = {"Table": "sweeps", "explore": "exploring", "live": "live", "plots": "plots", "stored": "sweeps",
+          "sweep": "sweeps"}
 
 
 def __getattr__(name):
-    # Figures need plotly and widgets, which take longer to import than everything else together.
-    if name not in {"explore", "live", "plots"}:
+    if name not in _LATER:
         raise AttributeError(f"module 'mhalib' has no attribute {name!r}")
     try:
-        return import_module("mhalib.exploring").explore if name == "explore" else import_module(f"mhalib.{name}")
+        module = import_module(f"mhalib.{_LATER[name]}")
     except ModuleNotFoundError as error:
-        raise ImportError(f"mhalib.{name} draws with {error.name}: pip install {error.name}") from error
+        raise ImportError(f"mhalib.{name} needs {error.name}: pip install {error.name}") from error
+    return module if name == _LATER[name] else getattr(module, name)
 
 
 def __dir__():

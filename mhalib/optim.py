@@ -24,11 +24,12 @@ def _require_fraction(**fractions):
             raise ValueError(f"{name}: expected a number in [0, 1), got {value!r}")
 
 
-def _rate(lr, k):
-    rate = float(lr(k) if callable(lr) else lr)  # a np.float64 would turn float32 parameters into float64
-    if not 0 <= rate < inf:
-        raise ValueError(f"lr: expected a function that returns numbers ≥ 0, got {rate} at step {k}")
-    return rate
+def rate(lr, k):
+    """The step size of step k, for a number or a function of the step."""
+    value = float(lr(k) if callable(lr) else lr)  # a np.float64 would turn float32 parameters into float64
+    if not 0 <= value < inf:
+        raise ValueError(f"lr: expected a function that returns numbers ≥ 0, got {value} at step {k}")
+    return value
 
 
 @dataclass(frozen=True)
@@ -46,7 +47,7 @@ class GradientDescent:
 
     def step(self, theta, grad, state, k):
         """θ − η_k ∇L."""
-        return theta - _rate(self.lr, k) * grad, state
+        return theta - rate(self.lr, k) * grad, state
 
 
 @dataclass(frozen=True)
@@ -67,7 +68,7 @@ class Momentum:
     def step(self, theta, grad, state, k):
         """θ − η_k m with m = β m + ∇L."""
         m = float(self.beta) * state + grad
-        return theta - _rate(self.lr, k) * m, m
+        return theta - rate(self.lr, k) * m, m
 
 
 @dataclass(frozen=True)
@@ -98,4 +99,4 @@ class Adam:
         m = beta1 * state[0] + (1 - beta1) * grad
         v = beta2 * state[1] + (1 - beta2) * grad * grad
         m_hat, v_hat = m / (1 - beta1 ** (k + 1)), v / (1 - beta2 ** (k + 1))
-        return theta - _rate(self.lr, k) * (m_hat / (v_hat ** 0.5 + eps)), (m, v)
+        return theta - rate(self.lr, k) * (m_hat / (v_hat ** 0.5 + eps)), (m, v)

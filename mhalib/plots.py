@@ -14,6 +14,8 @@ use_book_renderer_if_asked()
 
 COLORS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9")
 DASHES = ("solid", "dash", "dot", "dashdot", "longdash", "longdashdot")
+ORDERED = ("#3475C4", "#6F6CC9", "#9864BC", "#B75FA1", "#CC5F7D", "#D46954", "#CF7B26")
+"""Seven colors in an order, each with a contrast above 3 to white and to black."""
 DIVERGING, SEQUENTIAL = "RdBu", "Blues"
 
 
@@ -122,6 +124,83 @@ def tokens(X, relevant=None, title=None, alt=None):
 def _marked(marked):
     numbers = [str(t) for t in np.flatnonzero(marked)]
     return f"the relevant token {numbers[0]}" if len(numbers) == 1 else f"the relevant tokens {', '.join(numbers)}"
+
+
+def multiples(x, panels, guides=(), span=None, xlabel="step", title=None, alt=None):
+    """Small multiples: ``panels`` is {panel: {name: values (trials, k)}}; one color for a name in all panels.
+
+    A line is the median over trials, its band reaches from the least to the largest. Both axes are logarithmic, but y
+    is linear where all of a panel lies in [0, 1] and starts above 0.01; ``span`` = (least, largest) makes every y
+    axis linear over that range. ``guides`` are (panel, name, xs, ys): gray dotted lines.
+    """
+    rows = -(-len(panels) // 2)
+    figure = make_subplots(rows=rows, cols=2, subplot_titles=list(panels), horizontal_spacing=0.16,
+                           vertical_spacing=0.24 / rows)
+    places = {panel: {"row": k // 2 + 1, "col": k % 2 + 1} for k, panel in enumerate(panels)}
+    for panel, lines in panels.items():
+        bounded = span or all(np.min(values) >= 0.01 and np.max(values) <= 1 for values in lines.values())
+        linear = {"type": "linear", "range": span or [0, 1.03]}
+        log = {"type": "log", "dtick": 1, "exponentformat": "power"}
+        figure.update_yaxes(**(linear if bounded else log), **places[panel])
+        for k, (name, values) in enumerate(lines.items()):
+            _band(figure, x, np.asarray(values, dtype=float), ORDERED[k % 7], not bounded, places[panel])
+            figure.add_scatter(x=_single(x, True), y=_single(np.median(values, axis=0), not bounded), name=name,
+                               mode="lines", line={"color": ORDERED[k % 7], "dash": DASHES[k % 3]}, legendgroup=name,
+                               showlegend=panel == next(iter(panels)), **places[panel])
+    for panel, name, xs, ys in guides:
+        figure.add_scatter(x=xs, y=ys, name=name, mode="lines", line={"color": "#888888", "dash": "dot"},
+                           legendgroup=name, showlegend=panel == guides[0][0], **places[panel])
+    figure.update_xaxes(type="log", dtick=1, exponentformat="power")
+    for place in list(places.values())[-2:]:  # the lowest panel of each column
+        figure.update_xaxes(title=xlabel, **place)
+    words = "; ".join(f"{panel}: " + ", ".join(f"{name} ends at {np.median(values, axis=0)[-1]:.2g}"
+                      for name, values in lines.items()) for panel, lines in panels.items())
+    figure = finish(figure, alt or f"{title + ': ' if title else ''}{words}.", title, height=300 * rows + 60)
+    return figure.update_layout(legend={"y": -0.2 / rows})
+
+
+def _band(figure, x, values, color, log, place):
+    """The region between the least and the largest of several trials, as one closed line that is filled."""
+    drawn = np.asarray(x) > 0
+    low, high = values.min(axis=0)[drawn], values.max(axis=0)[drawn]
+    if log:
+        drawn, low, high = (part[low > 0] for part in (np.asarray(x)[drawn], low, high))
+    else:
+        drawn = np.asarray(x)[drawn]
+    figure.add_scatter(x=_single(np.concatenate([drawn, drawn[::-1]]), True),
+                       y=_single(np.concatenate([high, low[::-1]]), log), mode="lines", fill="toself",
+                       fillcolor=color, opacity=0.25, line={"color": color, "width": 0.5}, hoverinfo="skip",
+                       showlegend=False, **place)
+
+
+def _single(values, log):
+    """As ``_drawable``, in single precision: a figure of many lines is carried by its page."""
+    return _drawable(values, log).astype(np.float32)
+
+
+def plane(x, y, Z, lines=None, xlabel="", ylabel="", colorbar="", title=None, alt=None, zrange=None):
+    """A heatmap Z (len(y), len(x)) over two axes of powers, x and y, with ``lines`` {name: (xs, ys)} on top.
+
+    Cells without a number stay blank. ``zrange`` = (least, largest) fixes the colors.
+    """
+    Z, lines = np.asarray(Z, dtype=float), lines or {}
+    low, high = zrange or (None, None)
+    figure = go.Figure(go.Heatmap(x=np.log2(x), y=np.log2(y), z=Z, colorscale="Cividis_r", zmin=low, zmax=high,
+                                  colorbar={"title": colorbar}))
+    for k, (name, (xs, ys)) in enumerate(lines.items()):
+        figure.add_scatter(x=np.log2(xs), y=np.log2(ys), name=name, mode="lines+markers",
+                           line={"color": COLORS[k % 5 + 1], "dash": DASHES[k % 3], "width": 3}, marker={"size": 8})
+    for update, values, label in ((figure.update_xaxes, x, xlabel), (figure.update_yaxes, y, ylabel)):
+        at = np.log2(values)[::2]
+        update(title=label, tickvals=at, ticktext=[_power_of_two(p) for p in at], constrain="domain")
+    figure.update_yaxes(scaleanchor="x")  # a diagonal is a diagonal
+    seen = Z[np.isfinite(Z)]
+    words = f"Heatmap over {xlabel} and {ylabel}; {colorbar} goes from {seen.min():.3g} to {seen.max():.3g}."
+    return finish(figure, alt or words, title, height=540)
+
+
+def _power_of_two(power):
+    return f"{2 ** power:g}" if power >= 0 else f"1/{2 ** -power:g}"
 
 
 def images(X, names, title=None, alt=None):

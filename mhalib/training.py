@@ -72,8 +72,15 @@ def train(model, data, optimizer, steps, *, test=None, record=200):
     ValueError, TypeError
         if sizes, labels, libraries or dtypes do not fit, before any step is taken.
     """
-    _require_parts(model, optimizer, data=data, **({} if test is None else {"test": test}))
-    recorder = _Recorder(model, data, test)
+    path = run(model, data, optimizer, steps, test, record)
+    if path.stopped:
+        warnings.warn(path.stopped, RuntimeWarning, stacklevel=2)
+    return path
+
+
+def run(model, data, optimizer, steps, test, record):
+    """``train`` without its warning."""
+    recorder = Recorder(model, data, optimizer, test)
     recorded = set(recorded_steps(steps, record))
     workspace, stopped = recorder.train_space, None
     theta = before = workspace.pack(model)
@@ -84,16 +91,14 @@ def train(model, data, optimizer, steps, *, test=None, record=200):
             if not np.isfinite(float(loss)):
                 if k and k - 1 not in recorded:  # keep the last step that was finite
                     recorder.add(k - 1, before, workspace.loss_and_grad(before)[1])
-                stopped = _reason(k, optimizer, recorder)
+                stopped = reason(k, optimizer, recorder.records)
                 break
             if k in recorded:
                 recorder.add(k, theta, grad)
             if k < steps:
                 before = theta
                 theta, state = optimizer.step(theta, grad, state, k)
-    if stopped:
-        warnings.warn(stopped, RuntimeWarning, stacklevel=2)
-    return recorder.path(stopped)
+    return recorder.records.path(stopped)
 
 
 def _require_parts(model, optimizer, **datasets):
@@ -129,14 +134,15 @@ def recorded_steps(steps, record):
     return np.unique(np.rint(np.concatenate([even, geometric])).astype(int)).tolist()
 
 
-def _reason(k, optimizer, recorder):
+def reason(k, optimizer, records):
+    """Why a run ends at step k, whose loss is not finite."""
     if k == 0:
         return "The loss is not finite at the start (step 0): the model's parameters or the data are too large."
     lr = getattr(optimizer, "lr", None)
     lr = lr(k - 1) if callable(lr) else lr
     rate = f" with lr = {lr:.3g}" if isinstance(lr, Real) else ""
     return (f"The loss stopped being finite at step {k} of {type(optimizer).__name__}{rate}; the last finite loss was "
-            f"{recorder.rows[-1]['loss']:.3g}. Most likely the step size is too large: above 2 / λ_max of the Hessian "
+            f"{records.rows[-1]['loss']:.3g}. Most likely the step size is too large: above 2 / λ_max of the Hessian "
             "a step overshoots, and the next one more. Try a smaller lr.")
 
 
@@ -147,28 +153,45 @@ def _test_space(model, test):
         raise type(error)(f"test: {error}") from None
 
 
-class _Recorder:
-    """Collects the rows of a Path; everything costly happens here, at recorded steps only."""
+class Records:
+    """The rows of a Path in the making."""
 
-    def __init__(self, model, data, test):
-        self.train_space = model.workspace(data.X, data.y)
-        self.test_space = None if test is None else _test_space(model, test)
-        relevant = getattr(data, "relevant", None)
-        self.relevant = None if relevant is None else as_like(relevant, data.X)
+    def __init__(self):
         self.steps, self.models, self.rows = [], [], []
 
-    def add(self, k, theta, grad):
-        model = self.train_space.unpack(theta)
-        row = self.train_space.summary(theta, self.relevant) | model.norms()
-        row["grad_norm"] = self.train_space.unpack(grad).norm()
-        if self.test_space is not None:
-            row |= {f"test_{name}": value for name, value in self.test_space.summary(theta).items()}
+    def add(self, k, model, row):
+        """The model at step k and its row: name of a curve → number."""
         self.steps.append(k)
         self.models.append(model)
         self.rows.append(row)
 
     def path(self, stopped):
+        """All rows, as a Path."""
         names = self.rows[0] if self.rows else ()
         curves = {name: np.array([row[name] for row in self.rows]) for name in names}
         return Path(np.array(self.steps, dtype=int), tuple(self.models), curves, stopped)
 
+
+class Recorder:
+    """What a run computes on, and what it measures; everything costly happens here, at recorded steps only."""
+
+    def __init__(self, model, data, optimizer, test):
+        _require_parts(model, optimizer, data=data, **({} if test is None else {"test": test}))
+        self.train_space = model.workspace(data.X, data.y)
+        self.test_space = None if test is None else _test_space(model, test)
+        self.relevant, self.records = relevant_tokens(data), Records()
+
+    def add(self, k, theta, grad):
+        """Measure at step k."""
+        model = self.train_space.unpack(theta)
+        row = self.train_space.summary(theta, self.relevant) | model.norms()
+        row["grad_norm"] = self.train_space.unpack(grad).norm()
+        if self.test_space is not None:
+            row |= {f"test_{name}": value for name, value in self.test_space.summary(theta).items()}
+        self.records.add(k, model, row)
+
+
+def relevant_tokens(data):
+    """The marks of a dataset in the library of its tokens, or None."""
+    relevant = getattr(data, "relevant", None)
+    return None if relevant is None else as_like(relevant, data.X)

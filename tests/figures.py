@@ -15,6 +15,11 @@ FIGURES = {
     "book/multihead/02_how_steep_how_curved.html": (
         lambda: mha.live.curvature(
             mha.data.tokenized_mixture(n=40, T=8, d=6, M=3, zeta=0.25, S=1.0, sigma=0.1, seed=0)),),
+    "book/multihead/03_what_one_random_step_knows.html": (mha.live.realizability,),
+    "book/multihead/04_why_training_cannot_get_lost.html": (mha.live.theory_and_practice,),
+    "book/multihead/05_more_heads_slower_or_faster.html": (mha.live.width,),
+    "book/multihead/06_a_planted_head.html": (mha.live.planted,),
+    "book/multihead/08_heads_on_real_data.html": (mha.live.digits,),
 }
 
 
@@ -32,15 +37,21 @@ def corners(made, seed=0, count=4):
 
 
 def assert_figure_agrees(made, values, result, rel=1e-9):
-    """What the engine measures for these values of the controls is what mhalib computes."""
+    """What the engine measures for these values of the controls is what mhalib computes.
+
+    A run whose loss has jumped to ten times its start enlarges rounding without limit, and is compared up to there.
+    """
     result, expected, path = json.loads(result), made.drawn(**values), made.path(**values)
     assert result["stopped"] == stopped_at(path)
     assert result["steps"] == expected["steps"]
-    for name in result["curves"] | result["lasts"]:
+    calm = int((np.maximum.accumulate(path.loss) <= 10 * path.loss[0]).sum())
+    for name in result["curves"] | (result["lasts"] if calm == len(path) else {}):
         found, wanted = ((result["curves"] | result["lasts"])[name], expected[name])
         if np.array(wanted).dtype.kind in "US":
             assert found == wanted
             continue
         found, wanted = (np.array(numbers, dtype=float) for numbers in (found, wanted))
+        if name in result["curves"]:
+            found, wanted = found[:calm], wanted[:calm]
         np.testing.assert_allclose(found, wanted, rtol=rel, atol=1e-9 * (name in result["lasts"]),
                                    err_msg=f"{name} of {made.spec['title']!r} at {values}")

@@ -142,6 +142,18 @@ DATASETS = {
     "seed negative": (lambda: digits(seed=-1), ValueError, ["seed: expected", "-1"]),
     "fresh seed fractional": (lambda: mixture(n=2).fresh(2, seed=1.5), ValueError, ["seed: expected", "1.5"]),
     "one digit": (lambda: digits(classes=3), ValueError, ["classes: expected two different digits", "got 3"]),
+    "no review": (lambda: mha.data.reviews(n=0), ValueError, ["n: expected a whole number ≥ 1", "got 0"]),
+    "reviews without a seed": (lambda: mha.data.reviews(seed=None), ValueError, ["seed: expected", "None"]),
+    "fresh reviews of no seed": (lambda: mha.data.reviews(2).fresh(2, seed=-1), ValueError, ["seed: expected", "-1"]),
+    "no sentence": (lambda: mha.data.from_sentences([], []), ValueError, ["sentences: expected at least one", "none"]),
+    "an empty sentence": (lambda: mha.data.from_sentences(["a", " "], [1, 1]), ValueError, ["empty one at position 1"]),
+    "sentences with labels 0 and 1": (lambda: mha.data.from_sentences(["a", "b"], [0, 1]), ValueError, ["−1 and +1"]),
+    "sentences without a label": (lambda: mha.data.from_sentences(["a", "b"], [1]), ValueError,
+                                  ["y: expected shape (2,)"]),
+    "sentences of no length": (lambda: mha.data.from_sentences(["a"], [1], length=0), ValueError, ["length: expected"]),
+    "words never counted": (lambda: mha.data.from_sentences(["a"], [1], min_count=0), ValueError, ["min_count:"]),
+    "a word twice": (lambda: mha.data.Vocabulary(("a", "a")), ValueError, ["words: expected every word once"]),
+    "fresh from sentences": (lambda: mha.data.from_sentences(["a"], [1]).fresh(), ValueError, ["fresh:", "no source"]),
     "marks a list": (lambda: mha.data.from_arrays(X, Y, [[1]]), ValueError, ["relevant: expected", "list"]),
 }
 RUNS = {

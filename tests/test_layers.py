@@ -9,8 +9,8 @@ import pytest
 
 ROOT = Path(__file__).parent.parent
 PACKAGE = ROOT / "mhalib"
-LAYERS = ["_array", "attention", "losses", "models", "data", "optim", "training", "theory", "landscape"]
-LAYERS += ["sweeps", "_still", "_render", "plots", "exploring", "live", "notebook"]
+LAYERS = ["_array", "attention", "losses", "models", "data", "optim", "training", "fleet", "minibatches", "theory"]
+LAYERS += ["landscape", "sweeps", "_still", "_render", "plots", "exploring", "live", "notebook"]
 # These know nothing of attention: what they may import of ours, besides their own folder.
 APART = {"optim": {"_array"}, "data": {"_array"}, "plots": {"_array", "_render"}, "exploring": {"_render"}}
 APART |= {"_still": set(), "_render": {"_still"}, "notebook": set()}
@@ -97,8 +97,12 @@ def test_layers_apart_know_nothing_of_attention(path):
     assert layers_imported(path) <= APART[layer(path)] | {layer(path)}
 
 
-@of_each([path for path in [*MODULES, PACKAGE / "__init__.py"] if path.name != "_array.py"])
-def test_only_array_knows_torch(path):
+# The formulas take either library. A network of several layers is torch's own: its modules, autograd and optimizers.
+KNOW_TORCH = {PACKAGE / "_array.py", PACKAGE / "models" / "transformer.py"}
+
+
+@of_each([path for path in [*MODULES, PACKAGE / "__init__.py"] if path not in KNOW_TORCH])
+def test_only_array_and_the_transformer_know_torch(path):
     named = {node.id for node in ast.walk(tree(path)) if isinstance(node, ast.Name)}
     looked_up = {node.value for node in ast.walk(tree(path)) if isinstance(node, ast.Constant)}
     words = imported(path) | named | {value for value in looked_up if isinstance(value, str)}

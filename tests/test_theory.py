@@ -19,6 +19,15 @@ ALL_BOUNDS = [theory.gradient_bound, bounds.sharp_gradient_bound, theory.hessian
               theory.self_bounded_weak_convexity]
 # Statements whose right side is a tolerance: nothing to attain.
 IDENTITIES = {"lemma-1-derivatives", "lemma-1-blocks", "prop-first-step", "prop-equal-heads", "thm-collapse"}
+IDENTITIES |= {"prop-groups"}
+IDENTITIES |= {"prop-second-step", "prop-second-step-adam", "thm-many-heads", "prop-lever"}
+IDENTITIES |= {"prop-random-gram"}
+IDENTITIES |= {"lemma-uniform-features", "lemma-first-phase", "lemma-sampling-noise", "prop-ntk-margins"}
+IDENTITIES |= {"prop-saturated"}
+IDENTITIES |= {"prop-alignment-start", "prop-split-decoders"}
+# Bounds that lose something by their proof: the least slack that we found, on the statement's extremal instance.
+LOOSE = {"lemma-regret": 0.26, "lemma-bounded-iterates": 0.39, "thm-1-training": 0.35, "thm-1-fewer-heads": 0.35,
+         "prop-start-logits": 0.33, "cor-2-mixture": 0.66, "thm-slow-attention": 0.76}
 
 
 def dataset(drawn):
@@ -27,6 +36,8 @@ def dataset(drawn):
 
 # How much of each bound the nearest known instance leaves unused; 1e-9 stands for attained.
 SLACK = {
+    "prop-alignment-heads": (mha.ledger["prop-alignment-heads"].extremal[0], 1e-9),
+    "prop-equal-rows": (mha.ledger["prop-equal-rows"].extremal[0], 1e-9),
     "lemma-selection": (mha.ledger["lemma-selection"].extremal[0], 1e-9),
     "prop-head-scale": (equal_tokens, 1e-9),
     "lemma-logistic": (lambda: {"z": np.array([-500.0, 30.0])}, 1e-9),
@@ -47,6 +58,18 @@ SLACK = {
     "cor-1-self-bounded": (leaning, 2e-3),
     "cor-1-quasi-convexity": (lambda: valley(0.5), 0.026),
     "cor-1-quasi-convexity, near": (lambda: valley(0.05), 3e-4),
+    "prop-first-order": (mha.ledger["prop-first-order"].extremal[0], 1e-4),
+    "prop-head-moves": (mha.ledger["prop-head-moves"].extremal[0], 4e-7),
+    "lemma-descent": (mha.ledger["lemma-descent"].extremal[0], 2e-4),
+    "lemma-one-point": (mha.ledger["lemma-one-point"].extremal[0], 4e-3),
+    "lemma-linearization": (mha.ledger["lemma-linearization"].extremal[0], 6e-4),
+    "lemma-reference": (mha.ledger["lemma-reference"].extremal[0], 0.054),
+    "lemma-margin-distance": (mha.ledger["lemma-margin-distance"].extremal[0], 1e-9),
+    "thm-exact-margin": (mha.ledger["thm-exact-margin"].extremal[0], 1e-9),
+    "prop-zero-margin": (mha.ledger["prop-zero-margin"].extremal[0], 1e-9),
+    "prop-pull": (mha.ledger["prop-pull"].extremal[0], 1e-9),
+    "lemma-leave-one-out": (mha.ledger["lemma-leave-one-out"].extremal[0], 4e-6),
+    "lemma-log-lipschitz": (mha.ledger["lemma-log-lipschitz"].extremal[0], 2e-7),
 }
 tight = pytest.mark.parametrize("name", SLACK)
 
@@ -57,7 +80,13 @@ def nearest(name):
 
 
 def test_every_bound_of_the_ledger_has_a_near_attaining_instance():
-    assert {name.split(",")[0] for name in SLACK} == {statement.id for statement in mha.ledger} - IDENTITIES
+    assert {name.split(",")[0] for name in SLACK} | {*LOOSE} == {statement.id for statement in mha.ledger} - IDENTITIES
+
+
+@pytest.mark.parametrize("name", LOOSE)
+def test_loose_bounds_are_no_looser_than_recorded(name):
+    checks = [mha.ledger[name].function(**make()) for make in mha.ledger[name].extremal]
+    assert 0.1 < min(check.slack for check in checks) <= LOOSE[name]
 
 
 @tight

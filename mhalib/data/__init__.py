@@ -1,7 +1,10 @@
-"""Data: seeded generators and real images, each giving a ``Dataset``."""
+"""Data: seeded generators and real images, each giving a ``Dataset``; and text."""
 
 from mhalib.data.dataset import Dataset, from_arrays
 from mhalib.data.digits import digits
 from mhalib.data.mixture import tokenized_mixture
+from mhalib.data.planted import planted
+from mhalib.data.text import TextDataset, Vocabulary, from_sentences, reviews, sst2
 
-__all__ = ["Dataset", "digits", "from_arrays", "tokenized_mixture"]
+__all__ = ["Dataset", "TextDataset", "Vocabulary", "digits", "from_arrays", "from_sentences", "planted", "reviews",
+           "sst2", "tokenized_mixture"]

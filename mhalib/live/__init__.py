@@ -1,7 +1,13 @@
 """Live figures: training in the reader's hand, with a kernel behind the page or without."""
 
+from mhalib.live.convergence import theory_and_practice
 from mhalib.live.description import Control, Description
+from mhalib.live.digits import digits
 from mhalib.live.face import LiveFigure
 from mhalib.live.multihead import curvature, heads, mixture
+from mhalib.live.planted import planted
+from mhalib.live.realizability import realizability
+from mhalib.live.width import width
 
-__all__ = ["Control", "Description", "LiveFigure", "curvature", "heads", "mixture"]
+__all__ = ["Control", "Description", "LiveFigure", "curvature", "digits", "heads", "mixture", "planted",
+           "realizability", "theory_and_practice", "width"]

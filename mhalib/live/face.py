@@ -12,7 +12,8 @@ from IPython.display import HTML, display
 
 from mhalib._still import svg
 
-ENGINE = ("matrices", "logistic", "data", "starts", "models", "multihead", "optimizers", "spectrum", "run")
+ENGINE = ("matrices", "logistic", "data", "starts", "models", "multihead", "convergence", "realizability", "planted",
+          "optimizers", "spectrum", "run")
 """The files of the folder ``engine``, in the order in which they are read."""
 
 
@@ -25,7 +26,7 @@ def engine():
     """
     parts = [(files("mhalib.live") / "engine" / f"{name}.js").read_text("utf-8") for name in ENGINE]
     return "\n".join(["function makeEngine(kernel) {", '"use strict";', *parts,
-                      "return { run, spectrumEnds, models, datasets };", "}"])
+                      "return { run, spectrumEnds, maxMargin, models, datasets };", "}"])
 
 
 def module():

@@ -206,7 +206,7 @@ const panelsOf = (layout) => Object.keys(layout).filter((key) => /^xaxis\d*$/.te
 
 // The share of the height that panel k of n gets when they are stacked.
 function place(k, n) {
-  const gap = 0.24 / n, size = (1 - gap * (n - 1)) / n;
+  const gap = 0.48 / n, size = (1 - gap * (n - 1)) / n;
   return [1 - k * (size + gap) - size, 1 - k * (size + gap)];
 }
 

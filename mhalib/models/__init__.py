@@ -1,5 +1,17 @@
-"""Models: frozen dataclasses that are points of a vector space, one file per paper."""
+"""Models: frozen dataclasses that are points of a vector space, one file per paper; and a small torch Transformer."""
 
 from mhalib.models.multihead import MultiHeadAttention
 
-__all__ = ["MultiHeadAttention"]
+__all__ = ["MultiHeadAttention", "TextTransformer"]
+
+
+def __getattr__(name):
+    # torch takes longer to import than everything else together.
+    if name != "TextTransformer":
+        raise AttributeError(f"module 'mhalib.models' has no attribute {name!r}")
+    try:
+        from mhalib.models.transformer import TextTransformer
+    except ModuleNotFoundError as error:
+        raise ImportError(f"mhalib.models.TextTransformer computes with {error.name}: "
+                          f"pip install {error.name}") from error
+    return TextTransformer

@@ -37,21 +37,23 @@ class MultiHeadWorkspace(Workspace):
 
     def __init__(self, model, X, y):
         super().__init__(model, X, y)
-        (self.n, self.T, self.d), self.H = X.shape, model.sizes[0]
+        self.H = model.sizes[0]
         self.first, self.member = equal_heads(model)
-        self.groups = len(self.first)
-        self.xp = namespace(X)
-        self.share = y / (self.n * self.H ** 0.5)  # turns a slope ℓ′(z_i) into g_i = ∂L/∂(√H Φ_i)
-        self.grad = self.xp.new_empty((self.d, self.groups * (self.d + self.T)), X)
-        self.blocks = self._blocks()
+        self._arrange(np.bincount(self.member))
 
-    def _blocks(self):
+    def _arrange(self, copies):
+        """Everything that depends on the sizes alone; ``copies`` says how often each group occurs."""
+        (self.n, self.T, self.d), self.groups, self.xp = self.X.shape, len(copies), namespace(self.X)
+        self.share = self.y / (self.n * self.H ** 0.5)  # turns a slope ℓ′(z_i) into g_i = ∂L/∂(√H Φ_i)
+        self.grad = self.xp.new_empty((self.d, self.groups * (self.d + self.T)), self.X)
         per_head = self.n * self.T * max(self.d, self.T) * self.X.itemsize
         count = min(self.groups, -(-self.groups * per_head // BLOCK_BYTES))
         size = -(-self.groups // count)  # groups a block, the last one perhaps fewer
-        batch, copies = _Batch(self.X, size), np.bincount(self.member)
-        return [_Heads(batch, first, copies[first:first + size], self.groups)
-                for first in range(0, self.groups, size)]
+        batch = _Batch(self.X, size)
+        self.blocks = [self._block(batch, first, copies[first:first + size]) for first in range(0, self.groups, size)]
+
+    def _block(self, batch, first, copies):
+        return Heads(batch, first, copies, self.groups)
 
     def pack(self, model):
         """θ = [W_1ᵀ … W_Gᵀ, U_1ᵀ … U_Gᵀ], a copy (d, G (d + T)), with one head for each group.
@@ -64,16 +66,25 @@ class MultiHeadWorkspace(Workspace):
         if any(not (part == part[self.first][self.member]).all() for part in (model.W, model.U)):
             raise ValueError(f"model: this workspace counts {self.H} heads as {self.groups}, because the others were "
                              "copies of them; expected a model with the same copies")
-        columns = [part[self.first].mT.swapaxes(0, 1).reshape(self.d, -1) for part in (model.W, model.U)]
-        return self.xp.concatenate(columns, axis=1)
+        return self._columns(model.W[self.first], model.U[self.first])
+
+    def _columns(self, W, U):
+        return self.xp.concatenate([part.mT.swapaxes(0, 1).reshape(self.d, -1) for part in (W, U)], axis=1)
 
     def unpack(self, theta):
         """The model of θ, with all H heads."""
-        W, U = theta[:, :self.groups * self.d], theta[:, self.groups * self.d:]
+        return self._with_heads(self.model, theta, self.member)
+
+    def _parts(self, theta):
+        """The columns of θ by group, (d, G, d) and (d, G, T)."""
+        at = self.groups * self.d
+        return {name: part.reshape(self.d, self.groups, -1) for name, part in
+                (("W", theta[:, :at]), ("U", theta[:, at:]))}
+
+    def _with_heads(self, model, theta, member):
         own = self.xp.ascontiguousarray
-        return self.model._with({
-            name: own(part.reshape(self.d, self.groups, -1).swapaxes(0, 1).mT[self.member] + 0)
-            for name, part in (("W", W), ("U", U))})
+        return model._with({name: own(part.swapaxes(0, 1).mT[member] + 0)
+                            for name, part in self._parts(theta).items()})
 
     def logits(self, theta):
         """Φ (n,)."""
@@ -87,7 +98,7 @@ class MultiHeadWorkspace(Workspace):
         g = self.share * logistic.slope(z, values)
         for block in self.blocks:
             block.backward(g, self.grad)
-        return values.sum() / self.n, self.grad
+        return values.sum(axis=-1) / self.n, self.grad
 
     def summary(self, theta, relevant=None):
         """Loss, accuracy and attention score, as in ``Workspace.summary``, from one forward pass."""
@@ -111,7 +122,7 @@ class _Batch:
         self.R, self.EP = xp.new_empty((n * T * heads * d,), X), xp.new_empty((n * T * heads * T,), X)
 
 
-class _Heads:
+class Heads:
     """A block of heads: their columns of θ, their buffers, and their part of the two passes.
 
     ``copies`` says how often each occurs; ``first`` and ``all_heads`` count each once.
@@ -127,6 +138,7 @@ class _Heads:
         self.E, self.P = keys  # E: scores, then their exponentials, then the weights times g
         self.total, self.v = sums
         self.v_rows, self.copies = self.v.reshape(n, H * T), as_like(np.repeat(copies, T), batch.X)
+        self.total_heads = self.total.reshape(n, H, T)
         # The same memory as matrices (n T, H T), and per example with a row for each key and head.
         self.E_flat, self.P_flat = self.E.reshape(n * T, H * T), self.P.reshape(n * T, H * T)
         self.R_rows, self.E_rows, self.P_rows = (a.reshape(n, T * H, -1) for a in (self.R, self.E, self.P))
@@ -144,19 +156,27 @@ class _Heads:
         xp.matmul(batch.ones, self.E, out=self.total)
         xp.matmul(batch.ones, self.EP, out=self.v)
         self.v /= self.total
-        return self.v_rows @ self.copies
+        return self.summed(self.v_rows)
+
+    def summed(self, rows):
+        """Σ_h,t of a value for each head and query (n, H T): (n,)."""
+        return rows @ self.copies
+
+    def for_heads(self, g):
+        """g (n,), so that it multiplies what each head has."""
+        return g[:, None, None]
 
     def _keep_in_range(self, S):
         # Softmax ignores a shift of a query's scores, and most steps need none. Half of the dtype's exponents are
         # left for P, which multiplies exp(S) before the division by its sum.
         limit = 0.5 * self.xp.log_max(S)
-        if S.max() > limit or S.min() < -limit:
+        if not (-limit <= S.min() and S.max() <= limit):  # or not a number, in a run that is to end here
             S -= self.xp.amax(S, axis=1, keepdims=True)
 
     def backward(self, g, grad):
         """Write this block's columns of the gradient, given g = ∂L/∂(√H Φ) (n,)."""
         xp, batch = self.xp, self.batch
-        xp.divide(g[:, None, None], self.total, out=self.total)
+        xp.divide(self.for_heads(g), self.total_heads, out=self.total_heads)
         self.E *= self.total
         xp.matmul(batch.flat_t, self.E_flat, out=grad[:, self.columns_U])
         self.P -= self.v
@@ -167,4 +187,4 @@ class _Heads:
     def weight_on(self, relevant):
         """Attention weight on the marked tokens (n, T), summed over examples, heads and queries; after ``forward``."""
         weights = self.xp.matmul(relevant[:, None, :], self.E) / self.total
-        return (weights.reshape(len(relevant), -1) @ self.copies).sum()
+        return self.summed(weights.reshape(len(relevant), -1)).sum(axis=-1)

@@ -1,7 +1,21 @@
 """Theory: one function per numbered statement, each registered in the ledger with a check that runs."""
 
 # isort: off (the order of the book)
-from mhalib.theory import bounds, collapse, derivatives, loss_bounds, selection
+from mhalib.theory import (
+    bounds,
+    collapse,
+    convergence,
+    derivatives,
+    early_steps,
+    first_phase,
+    late_steps,
+    loss_bounds,
+    max_margin,
+    ntk,
+    planted,
+    random_start,
+    selection,
+)
 
 # isort: on
 from mhalib.theory.bounds import gradient_bound, gradient_constant, hessian_bound, hessian_constant, smoothness_constant
@@ -16,7 +30,8 @@ from mhalib.theory.loss_bounds import (
     weak_convexity,
 )
 
-__all__ = ["Along", "Check", "along", "bounds", "collapse", "derivatives", "gradient_bound", "gradient_constant",
-           "hessian_bound", "hessian_constant", "ledger", "loss_bounds", "loss_gradient", "loss_hessian",
-           "quasi_convexity", "selection", "self_bounded_gradient", "self_bounded_weak_convexity", "smoothness",
+__all__ = ["Along", "Check", "along", "bounds", "collapse", "convergence", "derivatives", "early_steps", "first_phase",
+           "gradient_bound", "gradient_constant", "hessian_bound", "hessian_constant", "late_steps", "ledger",
+           "loss_bounds", "loss_gradient", "loss_hessian", "max_margin", "ntk", "planted", "quasi_convexity",
+           "random_start", "selection", "self_bounded_gradient", "self_bounded_weak_convexity", "smoothness",
            "smoothness_constant", "weak_convexity"]

@@ -32,11 +32,12 @@ function measures(model, data, all, spec) {
 // A computation that is no training is a run of no steps: record = [0].
 function run(spec, values) {
   const all = settings(spec, values), start = chosen(spec.start, all);
-  const make = (part) => {
-    const data = datasets[part.kind](part, all), model = models[spec.model](data, all, { start });
+  const make = (part, values) => {
+    const data = datasets[part.kind](part, values), model = models[spec.model](data, all, { start });
     return { data, model, measure: measures(model, data, all, spec) };
   };
-  const own = make(chosen(spec.data, all)), fresh = spec.test && make(chosen(spec.test, all)), { model } = own;
+  const own = make(chosen(spec.data, all), all), { model } = own;
+  const fresh = spec.test && make(chosen(spec.test, all), { ...all, n: undefined }); // all of it, for every n
   const theta = starts[start.kind](start, model, all, own.data), first = theta.slice();
   const step = optimizers[all.optimizer](all, model.size);
   const [grad, before, unused] = Array.from({ length: 3 }, () => new Float64Array(model.size));

@@ -1,0 +1,95 @@
+"""The planted head of Part I: normal tokens, labels from the sign of a hidden attention head."""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from mhalib._array import require_count, require_seed
+from mhalib.data.dataset import Dataset
+
+REFERENCE = 10_000
+"""How many samples the teacher's typical logit is measured on."""
+CANDIDATES = 1000
+"""How many candidates are drawn at a time: a prefix of the samples does not depend on how many are asked for."""
+
+
+@dataclass(frozen=True, eq=False)
+class Planted:
+    """A hidden head and the rule that makes labels of its logits, ready to ``sample``.
+
+    ``W`` (d, d) and ``U`` (T, d) are the teacher's; ``scale`` is the root mean square of its logits. Samples whose
+    logit is below ``margin`` · ``scale`` in absolute value are drawn again; a share ``flip`` of labels is turned.
+    """
+
+    W: np.ndarray
+    U: np.ndarray
+    margin: float
+    flip: float
+    scale: float
+    seed: int
+
+    def logits(self, X):
+        """Φ(X_i; U*, W*) = ⟨U*, softmax(X_i W* X_iᵀ) X_i⟩ (n,)."""
+        S = X @ self.W @ X.swapaxes(1, 2)
+        E = np.exp(S - S.max(axis=2, keepdims=True))
+        return ((E / E.sum(axis=2, keepdims=True) @ X) * self.U).sum(axis=(1, 2))
+
+    def sample(self, n, seed):
+        """n new samples; no two teachers, and no two seeds, share their draws."""
+        require_seed(seed)
+        return self.draw(n, (self.seed, 2, seed))
+
+    def draw(self, n, seed):
+        """The ``Dataset`` of n samples from the streams of ``seed``, a tuple of integers."""
+        require_count(n=n)
+        tokens, turned = (np.random.default_rng([*seed, kind]) for kind in range(2))
+        kept = []
+        while sum(map(len, kept)) < n:
+            X = tokens.standard_normal((CANDIDATES, *self.U.shape))
+            kept.append(X[abs(self.logits(X)) >= self.margin * self.scale])
+        X = np.concatenate(kept)[:n]
+        sign = np.where(turned.random(n) < self.flip, -1.0, 1.0)
+        return Dataset(X, sign * np.where(self.logits(X) < 0, -1.0, 1.0), truth=self)
+
+
+def planted(n=1000, T=10, d=5, strength=1.0, margin=0.0, flip=0.0, seed=0):
+    """n samples of T standard normal tokens in R^d, labeled by the sign of a hidden attention head.
+
+    .. math:: x_t \\sim \\mathcal N(0, I_d), \\qquad y = \\operatorname{sign}\\,\\Phi(X; U^*, W^*)
+
+    The paper's teacher is not known to us. Ours has independent entries, N(0, strength²) in W* and N(0, 1) in U*: its
+    scores have standard deviation ``strength`` · d.
+
+    Parameters
+    ----------
+    n, T, d : numbers of samples, tokens, dimensions
+    strength : standard deviation of the entries of W*, ≥ 0; 0 is a teacher that looks everywhere alike
+    margin : samples whose logit is smaller than this, in units of the logit's root mean square, are drawn again;
+        at least 0 and below 2
+    flip : share of labels that are wrong, at least 0 and below ½
+    seed : fixes teacher and samples; ``fresh`` keeps the teacher and draws new samples
+
+    Returns
+    -------
+    Dataset
+        X (n, T, d), y (n,), and truth, the ``Planted`` teacher with its W (d, d) and U (T, d). No token is relevant or
+        not, so ``relevant`` is None.
+
+    Raises
+    ------
+    ValueError
+        if a size is no whole number ≥ 1, or strength, margin or flip is outside of its range.
+
+    Source: Deora et al. 2023, data model DM2 [recalled]; the teacher's distribution is this book's choice.
+    """
+    require_count(n=n, T=T, d=d)
+    require_seed(seed)
+    for name, value, end in (("strength", strength, np.inf), ("margin", margin, 2), ("flip", flip, 0.5)):
+        if not 0 <= value < end:
+            raise ValueError(f"{name}: expected a number ≥ 0 and below {end}, got {value!r}")
+    normal = np.random.default_rng([seed, 0])
+    W, U = strength * normal.standard_normal((d, d)), normal.standard_normal((T, d))
+    teacher = Planted(W, U, margin, flip, 1.0, seed)
+    logits = teacher.logits(np.random.default_rng([seed, 4]).standard_normal((REFERENCE, T, d)))
+    scale = float(np.sqrt((logits ** 2).mean()))
+    return Planted(W, U, margin, flip, scale, seed).draw(n, (seed, 1))

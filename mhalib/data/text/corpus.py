@@ -1,0 +1,136 @@
+"""Sentences as integers: a vocabulary of words, and a ``TextDataset`` of padded rows with labels."""
+
+from collections import Counter
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from mhalib._array import require_count, require_labels
+
+PADDING, UNKNOWN = "<padding>", "<unknown>"
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Vocabulary:
+    """The words that a model knows, by number: 0 is padding, 1 every word that is not listed."""
+
+    words: tuple[str, ...]
+    numbers: dict[str, int] = field(init=False)
+
+    def __post_init__(self):
+        words = (PADDING, UNKNOWN, *(word for word in self.words if word not in (PADDING, UNKNOWN)))
+        if len(set(words)) < len(words):
+            raise ValueError("words: expected every word once, got some twice")
+        object.__setattr__(self, "words", words)
+        object.__setattr__(self, "numbers", {word: number for number, word in enumerate(words) if number > 1})
+
+    @classmethod
+    def of(cls, sentences, min_count=1):
+        """The words that occur at least ``min_count`` times in the sentences, the most frequent first."""
+        require_count(min_count=min_count)
+        counts = Counter(word for sentence in sentences for word in sentence.split())
+        kept = [word for word, count in counts.items() if count >= min_count]
+        return cls(tuple(sorted(kept, key=lambda word: (-counts[word], word))))
+
+    def __len__(self):
+        return len(self.words)
+
+    def __repr__(self):
+        return f"Vocabulary({len(self)} words)"
+
+    def encode(self, sentences, length=None):
+        """Numbers (n, length) of the words of n sentences: cut off after ``length`` words, filled up with padding.
+
+        Words are what whitespace separates. ``length`` defaults to the longest sentence.
+
+        Raises
+        ------
+        ValueError
+            if there is no sentence, one has no word, or length is no whole number ≥ 1.
+        """
+        rows = [[self.numbers.get(word, 1) for word in sentence.split()] for sentence in sentences]
+        if not rows or not all(rows):
+            raise ValueError("sentences: expected at least one, each with a word, got "
+                             + ("none" if not rows else f"an empty one at position {rows.index([])}"))
+        length = max(map(len, rows)) if length is None else length
+        require_count(length=length)
+        tokens = np.zeros((len(rows), length), dtype=np.int64)
+        for row, numbers in zip(tokens, rows, strict=True):
+            row[:len(numbers)] = numbers[:length]
+        return tokens
+
+    def decode(self, tokens):
+        """The words behind one row of numbers, without the padding."""
+        return " ".join(self.words[number] for number in tokens if number)
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class TextDataset:
+    """Labeled sentences: tokens (n, L) of word numbers, padded with 0, and y (n,) in {−1, +1}.
+
+    ``sentences`` are the texts themselves. ``truth`` is the object that made them, where there is one; it can draw
+    ``fresh`` sentences.
+    """
+
+    tokens: np.ndarray
+    y: np.ndarray
+    vocabulary: Vocabulary
+    sentences: tuple[str, ...]
+    truth: Any = None
+
+    def __len__(self):
+        return len(self.tokens)
+
+    def __repr__(self):
+        n, L = self.tokens.shape
+        return (f"TextDataset(n={n}, at most {L} tokens, {int((self.y > 0).sum())} labeled +1, "
+                f"{len(self.vocabulary)} words)")
+
+    @property
+    def mask(self):
+        """True where a token is a word, false where it is padding, (n, L)."""
+        return self.tokens > 0
+
+    @property
+    def lengths(self):
+        """How many words each sentence has, (n,)."""
+        return self.mask.sum(axis=1)
+
+    def fresh(self, n=None, seed=1):
+        """n sentences of the same kind and vocabulary that do not occur in this dataset.
+
+        Raises
+        ------
+        ValueError
+            if the dataset has no source to draw from.
+        """
+        if not hasattr(self.truth, "sample"):
+            raise ValueError("fresh: expected sentences made by a generator of mhalib.data; these have no source")
+        drawn, y = self.truth.sample(len(self) if n is None else n, seed, without=set(self.sentences))
+        return from_sentences(drawn, y, self.vocabulary, length=self.tokens.shape[1], truth=self.truth)
+
+    def tsv(self):
+        """The text of a file in SST-2's format: a header, then a line with a sentence and its label 0 or 1 for each."""
+        lines = [f"{sentence}\t{int(label > 0)}" for sentence, label in zip(self.sentences, self.y, strict=True)]
+        return "\n".join(["sentence\tlabel", *lines, ""])
+
+
+def from_sentences(sentences, y, vocabulary=None, min_count=1, length=None, truth=None):
+    """A ``TextDataset`` of your own sentences (words separated by spaces) with labels y (n,) in {−1, +1}.
+
+    Parameters
+    ----------
+    vocabulary : a ``Vocabulary``; without one, the words that occur at least ``min_count`` times in these sentences
+    length : where longer sentences are cut off; without it, the longest
+
+    Raises
+    ------
+    TypeError, ValueError
+        if labels do not fit, or a sentence has no word.
+    """
+    sentences = tuple(sentences)
+    vocabulary = Vocabulary.of(sentences, min_count) if vocabulary is None else vocabulary
+    tokens, y = vocabulary.encode(sentences, length), np.asarray(y, dtype=float)
+    require_labels(y, np.empty((len(sentences), 1)))
+    return TextDataset(tokens, y, vocabulary, sentences, truth)

@@ -1,0 +1,140 @@
+"""The live figure of chapter 4: what the training theorem asks for and promises, beside what a run needs and does."""
+
+from dataclasses import replace
+from functools import cache
+
+import numpy as np
+
+from mhalib._array import require_count
+from mhalib.data.mixture import draw, tokenized_mixture
+from mhalib.live.description import Control, Description
+from mhalib.live.face import LiveFigure
+from mhalib.live.frames import line, panels
+from mhalib.optim import GradientDescent
+from mhalib.theory import chain
+from mhalib.theory.instances import token_radius
+from mhalib.theory.starts import first_phase_groups, mixture_witness
+from mhalib.training import recorded_steps, train
+
+CURVES = ("loss", "guarantee", "from_start", "from_reference", "limit", "attention_score")
+LASTS = ("distance", "margin", "largest_step", "heads_needed", "fewer_heads_needed", "grid", "heads_line", "fewer_line",
+         "asked_at", "asked", "run_line")
+ALT = ("Four panels for a trillion heads. The loss falls under the formula of Theorem 1. The distance from the start "
+       "stays a fifth of its bound. The attention score does not move. The heads that two theorems ask for grow with "
+       "the sixth and the fourth power of the distance to the reference.")
+SUMMARY = ("After {steps} steps with {H} heads and η = {lr}: loss {loss}, where the formula of Theorem 1 says "
+           "{guarantee}; distance {from_start}, where it says {limit}; attention score {attention_score}. Theorem 1 "
+           "asks for {heads_needed} heads, the theorem with fewer heads for {fewer_heads_needed}. At this H Theorem 1 "
+           "allows η up to {largest_step}.")
+GRID = 10 ** (np.arange(31) / 15)
+HEADS = (2, *(10 ** k for k in range(2, 13)))
+LINES = ((0, "loss", 1, 1), (1, "formula of Theorem 1", 1, 1), (0, "distance ‖θ_k − θ₀‖", 2, 1),
+         (2, "distance ‖θ_k − θ‖", 2, 1), (1, "3D₀", 2, 1), (0, "attention score", 1, 2),
+         (1, "heads: Theorem 1", 2, 2), (2, "heads: fewer", 2, 2), (0, "heads: the run", 2, 2))
+HEADS_IN_WORDS = ("2", "100", "1000", "10⁴", "10⁵", "10⁶", "10⁷", "10⁸", "10⁹", "10¹⁰", "10¹¹", "10¹²")
+CONTROLS = (Control("H", "heads H of the run", HEADS, 10 ** 12, HEADS_IN_WORDS),
+            Control("lr", "step size η", (0.01, 0.03, 0.1, 0.3, 1.0, 3.0, 10.0), 0.3),
+            Control("zeta", "relevant share ζ", (0.2, 0.4, 0.6, 0.8), 0.2),
+            Control("S", "norm S of the patterns", (0.5, 1.0, 2.0), 1.0),
+            Control("T", "tokens T", (5, 10, 20), 10))
+
+
+def theory_and_practice(n=16, d=7, M=5, steps=1000, seed=0):
+    """A live figure: the heads, the distance and the loss that the training theorem speaks of, beside those of a run.
+
+    The run starts from the first phase on a mixture without noise, with half of its H heads of either sign: so its
+    H heads are two. The reference is that of Corollary 2 for ``steps`` steps.
+
+    Parameters
+    ----------
+    n, d, M, seed : as in ``tokenized_mixture``
+    steps : how many steps a run has, K
+
+    Returns
+    -------
+    LiveFigure
+
+    Raises
+    ------
+    ValueError
+        for what ``tokenized_mixture`` refuses, or if steps is no whole number ≥ 1.
+
+    Source: this book, Theorem 1, the theorem with fewer heads, and Corollary 2.
+    """
+    require_count(steps=steps)
+    record = [k for k in recorded_steps(steps, 80) if k]
+
+    def problem(values):
+        data = tokenized_mixture(n, values["T"], d, M, values["zeta"], values["S"], 0.0, seed)
+        start = first_phase_groups(data, (values["H"] // 2,) * 2)
+        return data, start, chain.reference_along(start, mixture_witness(data, start.copies), data, steps)
+
+    def run(values):
+        data, start, reference = problem(values)
+        path = train(start, data, GradientDescent(values["lr"]), steps, record=record)
+        losses = (float(model.loss(data.X, data.y)) for model in (reference.model, start))
+        return replace(path, curves=path.curves | {
+            "guarantee": chain.guarantee(reference.distance, *losses, values["lr"], path.steps),
+            "from_start": np.array([(model - start).norm() for model in path.models]),
+            "from_reference": np.array([(model - reference.model).norm() for model in path.models]),
+            "limit": np.full(len(path), 3 * reference.distance)})
+
+    @cache
+    def numbers(items):
+        return _numbers(*problem(dict(items)), steps)
+
+    def measured(name):
+        return lambda path, values: numbers(tuple(values.items()))[name]
+
+    return LiveFigure(Description(
+        title="Theory against practice", alt=ALT, model="groups",
+        data={"by": "T", "choices": {T: _carried(n, T, d, M, seed) for T in (5, 10, 20)}},
+        start={"kind": "first_phase"}, record=tuple(record), fixed={"optimizer": "gd", "steps": steps},
+        curves=CURVES, lasts=LASTS, controls=CONTROLS, frame=_frame(steps), draw=_draw(), summary=SUMMARY,
+        train=run, measure={name: measured(name) for name in LASTS}))
+
+
+def _carried(n, T, d, M, seed):
+    draws, clean = draw(n, T, d, M, (seed, 1)), tokenized_mixture(1, T, d, M, 1.0, 1.0, 0.0, seed).truth
+    parts = {name: getattr(draws, name) for name in ("sign", "rank", "pattern")} | {"mu": clean.mu, "nu": clean.nu}
+    return {"kind": "clean", "n": n, "T": T, "d": d} | {name: part.ravel().tolist() for name, part in parts.items()}
+
+
+def _numbers(data, start, reference, steps):
+    R, (decoder, _), D0 = token_radius(data.X), chain.decoder_sizes(start), reference.distance
+    losses = (float(model.loss(data.X, data.y)) for model in (reference.model, start))
+
+    def asked(function, distances):
+        return [function(D, decoder, start.sizes[1], R) for D in distances]
+
+    (one,), (two,) = asked(chain.heads_needed, [D0]), asked(chain.fewer_heads_needed, [D0])
+    return {"distance": D0, "margin": reference.margin, "heads_needed": one, "fewer_heads_needed": two,
+            "largest_step": chain.largest_step(chain.ball_constants(start, R, D0), D0, *losses, steps),
+            "grid": GRID.tolist(), "heads_line": asked(chain.heads_needed, GRID),
+            "fewer_line": asked(chain.fewer_heads_needed, GRID), "asked_at": [D0, D0], "asked": [one, two],
+            "run_line": [start.sizes[0]] * len(GRID)}
+
+
+def _frame(steps):
+    # What lies along the x axis stands in the titles: under an axis it would meet the panel below it on a phone.
+    frame = panels("loss over steps", "distance over steps", "attention score over steps", "heads asked for over D₀",
+                   height=640)
+    for color, name, column, row in LINES:
+        line(frame, color, name, column, row)
+    frame.add_scatter(name="heads at D₀", mode="markers", marker={"color": "#888888", "size": 10}, row=2, col=2)
+    for column, row in ((1, 1), (2, 1), (1, 2)):
+        frame.update_xaxes(type="log", range=[0, np.log10(steps)], dtick=1, exponentformat="power",
+                           row=row, col=column)
+    frame.update_yaxes(type="log", range=[-5, 5], dtick=2, exponentformat="power", row=1, col=1)
+    frame.update_yaxes(type="log", range=[-3, 3], dtick=1, exponentformat="power", row=1, col=2)
+    frame.update_yaxes(range=[0, 1.03], row=2, col=1)
+    frame.update_xaxes(type="log", range=[0, 2], dtick=1, exponentformat="power", row=2, col=2)
+    frame.update_yaxes(type="log", range=[0, 24], dtick=4, exponentformat="power", row=2, col=2)
+    return frame
+
+
+def _draw():
+    over_distances = ("heads_line", "fewer_line", "run_line")
+    return (*({"trace": k, "x": "steps", "y": name} for k, name in enumerate(CURVES)),
+            *({"trace": k, "x": "grid", "y": name} for k, name in enumerate(over_distances, start=6)),
+            {"trace": 9, "x": "asked_at", "y": "asked"})

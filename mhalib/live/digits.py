@@ -1,0 +1,89 @@
+"""The live figure of chapter 8: heads on handwritten digits, from a random start."""
+
+import numpy as np
+
+from mhalib._array import require_count
+from mhalib.data import digits as digit_images
+from mhalib.live.carried import arrays, in_doubles
+from mhalib.live.description import Control, Description
+from mhalib.live.face import LiveFigure
+from mhalib.live.frames import RULE_NAMES, RULES, line, panels
+from mhalib.models import MultiHeadAttention
+from mhalib.models.multihead import normals
+from mhalib.training import recorded_steps, train
+
+HEADS = (1, 2, 4, 8, 16)
+SEEDS = (0, 1, 2, 3)
+SCALES = (0.03, 0.1, 0.3, 1.0)
+STEP_SIZES = (0.01, 0.03, 0.1, 0.3, 1.0, 3.0)
+
+
+def digits(classes=(3, 8), n=60, held_out=80, steps=200, seed=0):
+    """A live figure: heads, step size, its scaling, update rule and random start, on images of two digits.
+
+    Parameters
+    ----------
+    classes, n, seed : as in ``mhalib.data.digits``; the page carries the images
+    held_out : how many held-out images are tested on
+    steps : how many steps a run has
+
+    Returns
+    -------
+    LiveFigure
+
+    Raises
+    ------
+    ValueError
+        for what ``mhalib.data.digits`` refuses, if there are not so many held-out images, or steps is no whole
+        number ≥ 1.
+    """
+    require_count(steps=steps, held_out=held_out)
+    data = in_doubles(digit_images(classes, n, seed))
+    test, (_, T, d) = data.fresh(held_out), data.X.shape
+    record = recorded_steps(steps, 26)
+
+    def run(values):
+        start = MultiHeadAttention.random(values["H"], T, d, scale=values["scale"], seed=values["seed"])
+        factor = values["H"] ** 0.5 if values["scaling"] == "root" else 1.0
+        rule = RULES[values["optimizer"]](factor * values["lr"])
+        return train(start, data, rule, steps, test=test, record=record)
+
+    names = ("loss", "test_loss", "accuracy", "test_accuracy")
+    count = HEADS[-1] * (d * d + T * d)
+    return LiveFigure(Description(
+        title=f"Heads on digits, {classes[0]} against {classes[1]}, from a random start",
+        alt=f"Left, training and test loss over {steps} steps of one head from a small random start: both fall, the "
+            "test loss less far. Right, the shares of correct labels, in training and on held-out images, which rise "
+            "above nine tenths.",
+        model="multihead", data=arrays(data), test=arrays(test), record=tuple(record), curves=names, fixed={},
+        start={"by": "seed", "choices": {seed: {"kind": "normal", "stream": normals(count, seed).tolist()}
+                                         for seed in SEEDS}},
+        controls=(Control("H", "heads H", HEADS, 1), Control("lr", "step size η", STEP_SIZES, 1.0),
+                  Control("scaling", "scaling", ("constant", "root"), "constant", ("η", "η √H"), "choice"),
+                  Control("optimizer", "update rule", tuple(RULES), "gd", RULE_NAMES, "choice"),
+                  Control("scale", "start scale", SCALES, 0.1), Control("seed", "start number", SEEDS, 0)),
+        frame=_frame(steps), draw=({"trace": 0, "x": "steps", "y": "loss", "once": True},
+                                   {"trace": 1, "x": "steps", "y": "loss"},
+                                   {"trace": 2, "x": "steps", "y": "test_loss"},
+                                   {"trace": 3, "x": "steps", "y": "test_accuracy", "once": True},
+                                   {"trace": 4, "x": "steps", "y": "accuracy"},
+                                   {"trace": 5, "x": "steps", "y": "test_accuracy"}),
+        summary="After {steps} steps with H = {H}, step size {scaling} at η = {lr}, {optimizer}, start scale {scale}, "
+                "start number {seed}: training loss {loss}, test loss {test_loss}, accuracy {accuracy} in training and "
+                "{test_accuracy} on held-out images.",
+        train=run))
+
+
+def _frame(steps):
+    """Two panels without numbers: losses, and accuracies."""
+    frame = panels("loss", "accuracy")
+    line(frame, 0, "training loss, default settings", 1, faint=True)
+    line(frame, 0, "training", 1)
+    line(frame, 1, "test", 1)
+    line(frame, 1, "test accuracy, default settings", 2, faint=True)
+    line(frame, 0, "training accuracy", 2, legend=False)
+    line(frame, 1, "test accuracy", 2, legend=False)
+    frame.update_xaxes(title="step", type="log", range=[0, np.log10(steps)], dtick=1, exponentformat="power")
+    frame.update_yaxes(type="log", range=[-4, 2], dtick=1, exponentformat="power", col=1)
+    frame.update_yaxes(range=[0.4, 1.02], col=2)
+    return frame

@@ -1,0 +1,96 @@
+"""The live figure of chapter 6: heads, start, update rule and step size on labels of a planted head."""
+
+from dataclasses import replace
+
+import numpy as np
+
+from mhalib._array import require_count
+from mhalib.data import planted as planted_data
+from mhalib.live.carried import arrays
+from mhalib.live.description import Control, Description
+from mhalib.live.face import LiveFigure
+from mhalib.live.frames import RULE_NAMES, RULES, line, panels
+from mhalib.models import MultiHeadAttention
+from mhalib.models.multihead import normals
+from mhalib.theory.planted import alignments
+from mhalib.training import recorded_steps, train
+
+HEADS = (1, 2, 4, 8)
+SCALINGS = {"constant": "η", "root": "η √H"}
+CURVES = ("loss", "test_loss", "align_W", "align_U")
+
+
+def planted(n=200, T=6, d=4, steps=400, scale=0.3, seed=0):
+    """A live figure: does a layer find the head that made the labels, and do more heads help it?
+
+    Parameters
+    ----------
+    n, T, d, seed : as in ``mhalib.data.planted``; as many fresh samples are the test set, and the reader may train on
+        half, a quarter or an eighth of the n
+    steps : how many steps a run has
+    scale : standard deviation of the entries of the random start
+
+    Returns
+    -------
+    LiveFigure
+
+    Raises
+    ------
+    ValueError
+        for what ``planted`` refuses, or if steps is no whole number ≥ 1.
+
+    Source: Deora et al. 2023, the curves of Figures 4 and 5 [paper], on data model DM2 [recalled].
+    """
+    require_count(steps=steps)
+    record = recorded_steps(steps, 40)
+    data = planted_data(n=n, T=T, d=d, seed=seed)
+    test = data.fresh(n=n, seed=1)
+    teacher = {name: getattr(data.truth, name).ravel().tolist() for name in "WU"}
+
+    def run(values):
+        H = values["H"]
+        start = MultiHeadAttention.zeros(H, T, d)
+        if values["start"] == "random":
+            start = MultiHeadAttention.random(H, T, d, scale=scale, seed=seed)
+        rule = RULES[values["optimizer"]](values["lr"] * (H ** 0.5 if values["scaling"] == "root" else 1))
+        part = replace(data, X=data.X[:values["n"]], y=data.y[:values["n"]])
+        path = train(start, part, rule, steps, test=test, record=record)
+        aligned = alignments(path, data.truth)
+        return replace(path, curves=path.curves | {f"align_{name}": curve for name, curve in aligned.items()})
+
+    stream = normals(HEADS[-1] * (d * d + T * d), seed).tolist()
+    return LiveFigure(Description(
+        title="Looking for a planted head",
+        alt="Left, training and test loss over 400 steps of momentum from zero, one head, step size 0.03: the training "
+            "loss falls, the test loss levels off. Right, the alignment of W and of U with those of the planted head: "
+            "both rise from 0 towards 1.",
+        model="multihead", data=arrays(data) | {"teacher": teacher}, test=arrays(test), record=tuple(record),
+        start={"by": "start", "choices": {"zero": {"kind": "zeros"}, "random": {"kind": "normal", "stream": stream}}},
+        curves=CURVES, fixed={"shortcut": True, "scale": scale},
+        controls=(Control("H", "heads H", HEADS, 1),
+                  Control("n", "samples n", tuple(n // k for k in (8, 4, 2, 1)), n),
+                  Control("lr", "η", (0.003, 0.01, 0.03, 0.1), 0.03),
+                  Control("scaling", "step size", tuple(SCALINGS), "constant", tuple(SCALINGS.values()), "choice"),
+                  Control("optimizer", "update rule", tuple(RULES), "momentum", RULE_NAMES, "choice"),
+                  Control("start", "start", ("zero", "random"), "zero", ("zero", f"random, {scale:g}"), "choice")),
+        frame=_frame(steps), draw=({"trace": 0, "x": "steps", "y": "loss", "once": True},
+                                   {"trace": 1, "x": "steps", "y": "loss"},
+                                   {"trace": 2, "x": "steps", "y": "test_loss"},
+                                   {"trace": 3, "x": "steps", "y": "align_W"},
+                                   {"trace": 4, "x": "steps", "y": "align_U"}),
+        summary="After {steps} steps with H = {H}, n = {n}, {optimizer}, step size {scaling} at η = {lr}, start "
+                "{start}: training loss {loss}, test loss {test_loss}, alignment {align_W} in W and {align_U} in U.",
+        train=run))
+
+
+def _frame(steps):
+    frame = panels("loss", "alignment with the planted head")
+    line(frame, 0, "training loss, default settings", 1, faint=True)
+    line(frame, 0, "training loss", 1)
+    line(frame, 1, "test loss", 1)
+    line(frame, 2, "W", 2)
+    line(frame, 3, "U", 2)
+    frame.update_xaxes(title="step", type="log", range=[0, np.log10(steps)], dtick=1, exponentformat="power")
+    frame.update_yaxes(type="log", range=[-4, 1], dtick=1, exponentformat="power", col=1)
+    frame.update_yaxes(range=[-0.3, 1.03], col=2)
+    return frame

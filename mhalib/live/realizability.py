@@ -1,0 +1,149 @@
+"""The live figure of chapter 3: the maximum margin of a start's features, its parts, and the closed forms."""
+
+from functools import cache
+
+import numpy as np
+
+from mhalib._array import require_count
+from mhalib.data.mixture import draw, patterns, tokenized_mixture
+from mhalib.live.description import Control, Description
+from mhalib.live.face import LiveFigure
+from mhalib.live.frames import line, panels
+from mhalib.models import MultiHeadAttention
+from mhalib.models.multihead import normals
+from mhalib.plots import COLORS
+from mhalib.theory.max_margin import ntk_margin
+from mhalib.theory.ntk import exact_margins, first_phase, gaussian_of_equal_norm, mirrored, mixture_margins, signs
+from mhalib.training import Path
+
+STARTS = {"zero": lambda data, seed: MultiHeadAttention.zeros(1, *data.X.shape[1:]),
+          "gaussian": lambda data, seed: gaussian_of_equal_norm(data, 1, seed),
+          "first": lambda data, seed: first_phase(data, 1, seed)}
+START_NAMES = {"zero": "zero", "gaussian": "Gaussian of equal norm", "first": "first phase"}
+NOISES = (0.0, 0.1, 0.2, 0.3, 0.5, 0.75, 1.0)
+PATTERNS = (1, 2, 3, 5, 8)
+CONTROLS = (Control("zeta", "relevant share ζ", (0.1, 0.2, 0.3, 0.4, 0.5, 0.7, 0.9), 0.2),
+            Control("S", "norm S of the patterns", (0.5, 0.75, 1.0, 1.5, 2.0, 3.0), 2.0),
+            Control("M", "distracting patterns M", PATTERNS, 5),
+            Control("sigma", "noise σ", NOISES, 0.0),
+            Control("initialization", "start", tuple(STARTS), "first", tuple(START_NAMES.values()), "choice"),
+            Control("mirror", "mirror the samples: no sampling noise", (False, True), True, kind="switch"))
+ALT = ("Left, after the first phase, bars of the maximum margin of the features in U, in W, and in both, 0.894, "
+       "0.864 and 1.24, with the closed forms on them. Right, the margin over the noise for three starts: the "
+       "first phase is highest everywhere, zero lowest.")
+SUMMARY = ("Maximum margin at ζ = {zeta}, S = {S}, M = {M}, σ = {sigma}, start: {initialization}: {margin_U} from "
+           "U alone, {margin_W} from W alone, {margin} from both. After the first phase, without noise, the "
+           "witness has γ = {gamma}, and the best direction γ* = {gamma_star}.")
+
+
+def realizability(n=40, T=10, d=10, seed=0):
+    """A live figure: the maximum NTK margin of one head at a start, from U, from W and from both, on a mixture.
+
+    It is a computation and no training: assembly of the data, start, features, and the hard margin by active sets, in
+    the browser as in Python.
+
+    Parameters
+    ----------
+    n, T, d, seed : as in ``tokenized_mixture``; n is even, T is 10 or a multiple of it, and d at least 10
+
+    Returns
+    -------
+    LiveFigure
+
+    Raises
+    ------
+    ValueError
+        for what ``tokenized_mixture`` refuses, or if n is odd.
+
+    Source: Propositions "Margins after the first phase" and "The margin that cannot be passed from zero", Theorem
+    "The exact margin" (this book).
+    """
+    require_count(n=n)
+    if n % 2:
+        raise ValueError(f"n: expected an even number, half of the samples and half mirrors, got {n}")
+
+    def sample(zeta, S, M, sigma, mirror, **_):
+        drawn = tokenized_mixture(n // 2 if mirror else n, T, d, M, zeta, S, sigma, seed)
+        return mirrored(drawn) if mirror else drawn
+
+    @cache
+    def margin(kind, only=None, **values):
+        data = sample(**values)
+        return ntk_margin(STARTS[kind](data, seed), data, only).margin
+
+    def over_noise(kind):
+        return lambda path, values: [margin(kind, **_of_data(values) | {"sigma": sigma}) for sigma in NOISES]
+
+    def bar(name):
+        return lambda path, values: [0.0, float(path.curves[name][0])]
+
+    def compute(values):
+        data = sample(**values)
+        model = STARTS[values["initialization"]](data, seed)
+        parts = {name: margin(values["initialization"], only, **_of_data(values))
+                 for name, only in (("margin_U", "U"), ("margin_W", "W"), ("margin", None))}
+        curves = {"loss": model.loss(data.X, data.y)} | parts
+        return Path(np.array([0]), (model,), {name: np.array([float(value)]) for name, value in curves.items()})
+
+    measure = {"bar_U": bar("margin_U"), "bar_W": bar("margin_W"), "bar_both": bar("margin"),
+               "closed": lambda path, values: [*_closed(mixture_margins, T, values)],
+               "gamma": lambda path, values: _closed(mixture_margins, T, values).both,
+               "exact": lambda path, values: [*_closed(exact_margins, T, values)],
+               "gamma_star": lambda path, values: _closed(exact_margins, T, values).both,
+               "over_zero": over_noise("zero"), "over_gaussian": over_noise("gaussian"),
+               "over_first": over_noise("first"), "here": lambda path, values: [values["sigma"]],
+               "here_margin": lambda path, values: [float(path.margin[0])]}
+    return LiveFigure(Description(
+        title="What a start can already separate",
+        alt=ALT, model="realizability", data=_carried(n, T, d, seed), record=(0,),
+        start={"kind": "decoder", "stream": normals(T * d, seed).tolist(), "sign": signs(1, seed).item()},
+        fixed={"optimizer": "gd", "grid": list(NOISES)},
+        curves=("loss", "margin_U", "margin_W", "margin"), lasts=tuple(measure),
+        controls=CONTROLS, frame=_frame(), draw=_draw(),
+        summary=SUMMARY, train=compute, measure=measure))
+
+
+def _of_data(values):
+    return {name: values[name] for name in ("zeta", "S", "M", "sigma", "mirror")}
+
+
+def _closed(formula, T, values):
+    return formula(T, values["zeta"], values["S"], values["M"])
+
+
+def _carried(n, T, d, seed):
+    """The draws, with patterns of norm 1 and their indices for each M: all else is the same for all M."""
+    draws = {M: draw(n, T, d, M, (seed, 1)) for M in PATTERNS}
+    own = {}
+    for M in PATTERNS:
+        mu, nu = patterns(M, d, 1.0, seed)
+        own[str(M)] = {"mu": mu.ravel().tolist(), "nu": nu.ravel().tolist(),
+                       "pattern": draws[M].pattern.ravel().tolist()}
+    shared = {name: getattr(draws[1], name).ravel().tolist() for name in ("sign", "rank", "normal")}
+    return {"kind": "realizability", "n": n, "T": T, "d": d, "patterns": own} | shared
+
+
+def _frame():
+    frame = panels("maximum margin from …", "margin from both, over noise σ")
+    for k, name in enumerate(("U", "W", "both")):
+        frame.add_scatter(x=[k, k], name=name, mode="lines", line={"color": COLORS[0], "width": 34}, row=1, col=1,
+                          showlegend=False)
+    for color, size, name in ((4, 13, "γ* (exact)"), (1, 8, "γ (witness)")):
+        frame.add_scatter(x=[0, 1, 2], name=name, mode="markers", marker={"color": COLORS[color], "size": size}, row=1,
+                          col=1)
+    for color, name in enumerate(START_NAMES.values()):
+        line(frame, (2, 3, 0)[color], name, 2, dash=("dot", "dash", "solid")[color])
+        frame.data[-1].x = NOISES
+    frame.add_scatter(name="here", mode="markers", marker={"color": "#888888", "size": 10}, row=1, col=2)
+    frame.update_xaxes(tickvals=[0, 1, 2], ticktext=["U", "W", "both"], range=[-0.6, 2.6], showgrid=False, col=1)
+    frame.update_xaxes(zeroline=False, col=1)
+    frame.update_xaxes(range=[-0.04, 1.04], title="noise σ", col=2)
+    frame.update_yaxes(rangemode="tozero")
+    return frame
+
+
+def _draw():
+    bars = ({"trace": k, "y": name} for k, name in enumerate(("bar_U", "bar_W", "bar_both")))
+    overs = ({"trace": k, "y": f"over_{kind}"} for k, kind in enumerate(STARTS, start=5))
+    return (*bars, {"trace": 3, "y": "exact"}, {"trace": 4, "y": "closed"}, *overs,
+            {"trace": 8, "x": "here", "y": "here_margin"})

@@ -1,0 +1,93 @@
+"""The live figure of chapter 5: the number of heads, how the step size goes with it, and five curves at once."""
+
+import numpy as np
+
+from mhalib._array import require_count
+from mhalib.data.mixture import draw, tokenized_mixture
+from mhalib.live.carried import mixture_draws
+from mhalib.live.description import Control, Description
+from mhalib.live.face import LiveFigure
+from mhalib.live.frames import RULE_NAMES, RULES, STEP_SIZES, line, panels
+from mhalib.models import MultiHeadAttention
+from mhalib.training import recorded_steps, train
+
+SCALINGS = {"constant": "η", "root": "η √H"}
+CURVES = ("loss", "test_loss", "norm_W", "norm_U", "attention_score")
+
+
+def width(n=64, T=8, d=8, M=4, S=2.0, steps=500, seed=0):
+    """A live figure: how many heads, whether the step size grows with them, and what both do to five curves.
+
+    Training starts at zero, where the browser computes one head for any number of them.
+
+    Parameters
+    ----------
+    n, T, d, M, S, seed : as in ``tokenized_mixture``; as many fresh samples are the test set
+    steps : how many steps a run has
+
+    Returns
+    -------
+    LiveFigure
+
+    Raises
+    ------
+    ValueError
+        for what ``tokenized_mixture`` refuses, or if steps is no whole number ≥ 1.
+
+    Source: Deora et al. 2023, the curves of Figures 2 and 3 [paper], on data model DM1 [recalled].
+    """
+    require_count(steps=steps)
+    record = recorded_steps(steps, 50)
+
+    def sample(zeta=1 / T, sigma=0.2, **_):
+        return tokenized_mixture(n=n, T=T, d=d, M=M, S=S, zeta=zeta, sigma=sigma, seed=seed)
+
+    def run(values):
+        data, H = sample(**values), values["H"]
+        rule = RULES[values["optimizer"]](values["lr"] * (H ** 0.5 if values["scaling"] == "root" else 1))
+        return train(MultiHeadAttention.zeros(H, T, d), data, rule, steps, test=data.fresh(seed=1), record=record)
+
+    source = sample().truth
+    return LiveFigure(Description(
+        title="Heads and how the step size goes with them, from zero",
+        alt="Four panels over 500 steps of gradient descent from zero, one head, step size 1. Training and test loss "
+            "fall together and end parallel to 1/t. The norm of W rises to 2.3 and that of U to 2.9. The attention "
+            "score rises from 0.125 to 0.79.",
+        model="multihead", data=mixture_draws(source, draw(n, T, d, M, (seed, 1))), start={"kind": "zeros"},
+        test=mixture_draws(source, draw(n, T, d, M, (seed, 2, 1))), record=tuple(record), curves=CURVES,
+        fixed={"shortcut": True},
+        controls=(Control("H", "heads H", (1, 2, 4, 8, 16, 32, 64), 1),
+                  Control("lr", "η", STEP_SIZES, 1.0),
+                  Control("scaling", "step size", tuple(SCALINGS), "constant", tuple(SCALINGS.values()), "choice"),
+                  Control("optimizer", "update rule", tuple(RULES), "gd", RULE_NAMES, "choice"),
+                  Control("zeta", "relevant share ζ", tuple(k / T for k in range(1, max(T // 2, 1) + 1)), 1 / T),
+                  Control("sigma", "noise σ", (0.0, 0.2, 0.4, 0.6, 0.8, 1.0, 1.5, 2.0), 0.2)),
+        frame=_frame(steps), draw=tuple({"trace": k, "x": "steps", "y": name} | ({"once": True} if once else {})
+                                        for k, (name, once) in enumerate(_lines())),
+        summary="After {steps} steps with H = {H}, {optimizer}, step size {scaling} at η = {lr}, ζ = {zeta}, "
+                "σ = {sigma}: training loss {loss}, test loss {test_loss}, ‖W‖ = {norm_W}, ‖U‖ = {norm_U}, "
+                "attention score {attention_score}.", train=run))
+
+
+def _lines():
+    """What the traces draw, in order: each curve of the default settings once, below the moving ones."""
+    return [(name, once) for once in (True, False) for name in CURVES if not (once and name == "test_loss")]
+
+
+def _frame(steps):
+    titles = ("loss", "average ‖W‖", "average ‖U‖", "attention score")
+    frame = panels(*(f"{title}, by step" for title in titles), height=600)
+    places = {"loss": (1, 1), "test_loss": (1, 1), "norm_W": (1, 2), "norm_U": (2, 1), "attention_score": (2, 2)}
+    for name, faint in _lines():
+        row, column = places[name]
+        legend = {"loss": "default settings" if faint else "training", "test_loss": "test"}
+        line(frame, int(name == "test_loss"), legend.get(name, name.replace("_", " ")), column, row, faint=faint,
+             legend=name in legend)
+    frame.add_scatter(x=[1, steps], y=[0.3, 0.3 / steps], name="the slope of 1/t", mode="lines",
+                      line={"color": "#888888", "dash": "dot"}, row=1, col=1)
+    frame.update_xaxes(type="log", range=[0, np.log10(steps)], dtick=1, exponentformat="power")
+    frame.update_yaxes(type="log", dtick=1, exponentformat="power")
+    frame.update_yaxes(range=[-8, 4], dtick=2, row=1, col=1)
+    frame.update_yaxes(range=[-2, 2], row=1, col=2)
+    frame.update_yaxes(range=[-1, 2], row=2, col=1)
+    return frame.update_yaxes(type="linear", range=[0, 1.03], dtick=0.2, exponentformat="none", row=2, col=2)

@@ -1,0 +1,157 @@
+"""A small torch Transformer over words, for labels −1 and +1, into which any attention kernel can be put.
+
+The only file besides ``_array`` that knows torch: a network of several layers is where autograd earns its keep, and
+torch's optimizers, devices and modules come with it. Everything else in mhalib differentiates by formula.
+"""
+
+import numpy as np
+import torch
+from torch import nn
+from torch.nn import functional
+
+from mhalib._array import require_count, require_seed
+from mhalib.attention import softmax
+
+
+class MultiHead(nn.Module):
+    """Self-attention with H heads of width d/H: Q, K, V from each token, one kernel, one output map.
+
+    ``kernel`` gives scores from queries and keys and weights from scores, as ``mha.softmax`` and ``mha.gaussian`` do.
+    A padded key has the score −∞; a kernel must turn that into the weight 0.
+    """
+
+    def __init__(self, d, H, kernel):
+        super().__init__()
+        self.H, self.kernel = H, kernel
+        self.QKV, self.out = nn.Linear(d, 3 * d), nn.Linear(d, d)
+
+    def weights(self, Q, K, mask):
+        """Attention weights (n, H, L, L) of queries and keys (n, H, L, d/H), and no weight on padding."""
+        S = self.kernel.scores(Q, K)
+        return self.kernel(S.masked_fill(~mask[:, None, None, :], -torch.inf))
+
+    def split(self, X):
+        """Queries, keys and values (n, H, L, d/H) of tokens X (n, L, d)."""
+        n, L, d = X.shape
+        return (part.reshape(n, L, self.H, d // self.H).transpose(1, 2) for part in self.QKV(X).chunk(3, dim=-1))
+
+    def forward(self, X, mask):
+        """What each token reads (n, L, d)."""
+        Q, K, V = self.split(X)
+        return self.out((self.weights(Q, K, mask) @ V).transpose(1, 2).flatten(2))
+
+
+class Layer(nn.Module):
+    """One pre-norm layer: X ← X + attention(norm X), then X ← X + network(norm X), token by token."""
+
+    def __init__(self, d, H, hidden, kernel):
+        super().__init__()
+        self.norm_1, self.norm_2 = nn.LayerNorm(d), nn.LayerNorm(d)
+        self.attention = MultiHead(d, H, kernel)
+        self.network = nn.Sequential(nn.Linear(d, hidden), nn.GELU(), nn.Linear(hidden, d))
+
+    def forward(self, X, mask):
+        """Tokens (n, L, d) to tokens."""
+        X = X + self.attention(self.norm_1(X), mask)
+        return X + self.network(self.norm_2(X))
+
+
+class TextTransformer(nn.Module):
+    """Words to a logit: embeddings, pre-norm attention layers, the mean over the words, one linear reading.
+
+    H heads share a *fixed* width: each has d/H coordinates, so the number of parameters does not depend on H.
+
+    Parameters
+    ----------
+    words : size of the vocabulary; number 0 is padding
+    length : the most tokens a sentence may have
+    d, H : width of a token, number of heads; H divides d
+    layers, hidden : number of layers, width of their networks
+    kernel : from queries and keys to weights: ``mha.softmax``, ``mha.gaussian``, or one of your own like them
+    seed : fixes the start; torch's global random state is not touched
+
+    Raises
+    ------
+    ValueError
+        if a size is no whole number ≥ 1, or H does not divide d.
+
+    Source: Vaswani et al. 2017, with the normalization before each part.
+    """
+
+    def __init__(self, words, length, *, d=32, H=4, layers=1, hidden=64, kernel=softmax, seed=0):
+        super().__init__()
+        require_count(words=words, length=length, d=d, H=H, layers=layers, hidden=hidden)
+        require_seed(seed)
+        if d % H:
+            raise ValueError(f"H: expected a number of heads that divides the width d = {d}, got {H}")
+        self.length = length
+        with torch.random.fork_rng(devices=[]):  # modules draw when they are made; what they drew is replaced below
+            self.words, self.positions = nn.Embedding(words, d), nn.Embedding(length, d)
+            self.layers = nn.ModuleList(Layer(d, H, hidden, kernel) for _ in range(layers))
+            self.norm, self.read = nn.LayerNorm(d), nn.Linear(d, 1)
+        self._start(torch.Generator().manual_seed(int(seed)))
+
+    @torch.no_grad()
+    def _start(self, generator):
+        # Linear maps keep the size of what they get, embeddings have entries of size 1, everything else starts neutral.
+        for module in self.modules():
+            if isinstance(module, nn.Linear):
+                module.weight.normal_(0, module.in_features ** -0.5, generator=generator)
+                module.bias.zero_()
+            elif isinstance(module, nn.Embedding):
+                module.weight.normal_(generator=generator)
+
+    @property
+    def device(self):
+        """Where the parameters are."""
+        return self.read.weight.device
+
+    def forward(self, tokens):
+        """Logits (n,) of word numbers (n, L), padded with 0."""
+        X, mask = self._embed(tokens)
+        for layer in self.layers:
+            X = layer(X, mask)
+        total = self.norm(X).masked_fill(~mask[..., None], 0).sum(dim=1)
+        return self.read(total / mask.sum(dim=1, keepdim=True))[:, 0]
+
+    @torch.no_grad()
+    def attention(self, tokens):
+        """Attention weights of every layer, a list of arrays (n, H, L, L), queries before keys."""
+        X, mask = self._embed(self.batch(tokens))
+        found = []
+        for layer in self.layers:
+            Q, K, _ = layer.attention.split(layer.norm_1(X))
+            found.append(layer.attention.weights(Q, K, mask).cpu().numpy())
+            X = layer(X, mask)
+        return found
+
+    def _embed(self, tokens):
+        width, mask = tokens.shape[1], tokens > 0
+        if width > self.length:
+            raise ValueError(f"tokens: expected at most {self.length} a sentence, got {width}; encode with length=")
+        if not mask.any(dim=1).all():
+            raise ValueError("tokens: expected a word in every sentence, got one of padding alone")
+        return self.words(tokens) + self.positions.weight[:width], mask
+
+    def batch(self, *arrays):
+        """Arrays as tensors where the model is, numbers in the model's precision; one array gives one tensor."""
+        kinds = [torch.int64 if np.issubdtype(a.dtype, np.integer) else self.read.weight.dtype for a in arrays]
+        tensors = [torch.as_tensor(a, dtype=kind, device=self.device) for a, kind in zip(arrays, kinds, strict=True)]
+        return tensors if len(tensors) > 1 else tensors[0]
+
+    def loss(self, tokens, y):
+        """Mean logistic loss of labels y (n,) in {−1, +1}, a tensor to differentiate."""
+        return functional.softplus(-y * self(tokens)).mean()
+
+    def optimizer(self, lr, weight_decay):
+        """AdamW over all parameters.
+
+        Source: Loshchilov and Hutter 2019.
+        """
+        return torch.optim.AdamW(self.parameters(), lr=lr, weight_decay=weight_decay)
+
+    @torch.no_grad()
+    def logits(self, tokens, rows=512):
+        """Logits (n,) as an array, a block of ``rows`` sentences at a time."""
+        blocks = [self(self.batch(tokens[k:k + rows])).cpu() for k in range(0, len(tokens), rows)]
+        return torch.cat(blocks).double().numpy()

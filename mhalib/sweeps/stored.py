@@ -1,0 +1,49 @@
+"""``stored``: the tables that come with the book, in ``book/results/``, wherever a notebook runs."""
+
+from importlib.metadata import PackageNotFoundError, metadata
+from pathlib import Path
+from urllib.error import URLError
+from urllib.request import urlopen
+
+from mhalib.sweeps.files import unpack
+from mhalib.sweeps.table import Table
+
+FOLDER = Path("book", "results")
+
+
+def stored(name):
+    """The ``Table`` ``book/results/<name>`` that a page of the book shows.
+
+    It is read from the clone that the notebook lies in, or that mhalib was imported from. A notebook that was opened
+    elsewhere, in Colab for example, has no clone: then the file is read from the book's repository, and a line says so.
+
+    Raises
+    ------
+    FileNotFoundError
+        if the file is in none of these places; the message names the folders and the address.
+    ValueError
+        if the file is damaged.
+    """
+    here = Path.cwd()
+    folders = [parent / FOLDER for parent in (here, *here.parents, *Path(__file__).resolve().parents[2:3])]
+    for folder in folders:
+        if (folder / name).exists():
+            return Table.load(folder / name)
+    address = f"{repository()}/raw/main/{(FOLDER / name).as_posix()}"
+    try:
+        with urlopen(address, timeout=60) as answer:
+            data = answer.read()
+    except (URLError, OSError, ValueError) as error:
+        raise FileNotFoundError(f"name: {name} is not in {FOLDER.as_posix()} of this folder or one above it, and "
+                                f"{address} cannot be read ({error})") from error
+    print(f"read from {address}")
+    return Table(*unpack(data))
+
+
+def repository():
+    """The address of the book's repository, as the installed package states it; empty if it is not installed."""
+    try:
+        addresses = dict(entry.split(", ", 1) for entry in metadata("mhalib").get_all("Project-URL") or ())
+    except PackageNotFoundError:
+        return ""
+    return addresses.get("Repository", "").rstrip("/")

@@ -1,0 +1,204 @@
+"""What the training theorem is about: a run, a reference, the constants between them, and the chain along the run.
+
+θ₀ is the start, θ the reference, D₀ = ‖θ − θ₀‖, R the longest token, η the step size. Models are ``HeadGroups`` or
+``MultiHeadAttention``.
+"""
+
+from math import log
+from typing import NamedTuple
+
+import numpy as np
+
+from mhalib._array import require_count
+from mhalib.models.vector import Vector
+from mhalib.theory.bounds import decoder_norms
+from mhalib.theory.groups import HeadGroups
+from mhalib.theory.ledger import Along
+
+CURVED = 7 / 64
+"""The training theorem asks for (B/√H) D₀² ≤ 7/64, that is √H ≥ (64/7) D₀² B."""
+
+
+class Constants(NamedTuple):
+    """Valid in a whole neighborhood of the start: ‖∇Φ‖ ≤ G, κ = B/√H ≥ ‖∇²Φ‖, ρ = G²/4 + κ ≥ ‖∇²L‖."""
+
+    G: float
+    B: float
+    kappa: float
+    rho: float
+
+
+def steepness(T, R, u):
+    """√T R √(1 + R⁴u²): the bound G where the root mean square of the decoders' norms is u."""
+    return T ** 0.5 * R * (1 + R ** 4 * u ** 2) ** 0.5
+
+
+def curvature(T, R, u):
+    """B = √T R³ (r + √(r² + 4))/2 with r = R²u: the bound where no decoder is longer than u."""
+    r = R ** 2 * u
+    return T ** 0.5 * R ** 3 * (r + (r * r + 4) ** 0.5) / 2
+
+
+def _constants(H, T, R, largest, mean):
+    G, B = steepness(T, R, mean), curvature(T, R, largest)
+    return Constants(G, B, B / H ** 0.5, G ** 2 / 4 + B / H ** 0.5)
+
+
+def decoder_sizes(model):
+    """The largest of the H decoder norms, and their root mean square."""
+    norms = decoder_norms(model)
+    return float(norms.max()), float(np.average(norms ** 2, weights=getattr(model, "copies", None)) ** 0.5)
+
+
+def ball_constants(start, R, distance):
+    """The constants on the ball of radius 5 ``distance`` around the start (Theorem 1)."""
+    (H, T, _), (largest, mean) = start.sizes, decoder_sizes(start)
+    return _constants(H, T, R, largest + 5 * distance, mean + 5 * distance / H ** 0.5)
+
+
+def head_constants(start, R):
+    """The constants where no head is further than 1/(2R²) from where it started (the theorem with fewer heads)."""
+    (H, T, _), (largest, mean) = start.sizes, decoder_sizes(start)
+    return _constants(H, T, R, largest + 0.5 / R ** 2, mean + 0.5 / R ** 2)
+
+
+def head_distance(model, start):
+    """max_h ‖θ_h − θ_{0,h}‖: how far the head that moved most has moved."""
+    step = model - start
+    return float(np.sqrt(((step.W ** 2).sum(axis=(1, 2)) + (step.U ** 2).sum(axis=(1, 2))).max()))
+
+
+def largest_step(constants, distance, reference_loss, start_loss, steps):
+    """η = min{1/ρ, D₀²/(K L(θ)), D₀²/L(θ₀)}: the largest step size of the training theorem."""
+    return min(1 / constants.rho, distance ** 2 / (steps * reference_loss), distance ** 2 / start_loss)
+
+
+def heads_needed(distance, decoder, T, R):
+    """((64/7) D₀² B)², B for decoders of norm max_h‖U_{0,h}‖ + 5D₀: the H that Theorem 1 asks for, ~ D₀⁶.
+
+    ``decoder`` is max_h‖U_{0,h}‖.  Source: this book, after Deora et al. 2023, Theorem 1.
+    """
+    return float((distance ** 2 * curvature(T, R, decoder + 5 * distance) / CURVED) ** 2)
+
+
+def fewer_heads_needed(distance, decoder, T, R):
+    """((64/7) D₀² B)², B for decoders of norm max_h‖U_{0,h}‖ + 1/(2R²): H for the theorem with fewer heads, ~ D₀⁴.
+
+    Source: this book.
+    """
+    return float((distance ** 2 * curvature(T, R, decoder + 0.5 / R ** 2) / CURVED) ** 2)
+
+
+def logit_slopes(model, direction, X):
+    """⟨∇Φ(X_i; θ), v⟩ for every example (n,): how fast the logits change along a direction v."""
+    few, along = (part.few() if isinstance(part, HeadGroups) else part for part in (model, direction))
+    return few.features(X) @ along.ravel()
+
+
+class Reference(NamedTuple):
+    """θ = θ₀ + D₀θ* of the corollary, with the three numbers that D₀ = (B_Φ + ½ + log K)/γ is made of."""
+
+    model: Vector
+    distance: float
+    largest_logit: float
+    margin: float
+
+
+def reference_along(start, direction, data, steps):
+    """The ``Reference`` along a direction θ* (its length does not matter) that separates the data at the start.
+
+    Raises
+    ------
+    ValueError
+        if the direction does not separate: some y ⟨∇Φ, θ*⟩ ≤ 0.
+
+    Source: this book, Corollary 2.
+    """
+    unit = 1 / direction.norm() * direction
+    margin = float((data.y * logit_slopes(start, unit, data.X)).min())
+    if not margin > 0:
+        raise ValueError(f"direction: expected y ⟨∇Φ, θ*⟩ > 0 on every example, got a least value of {margin:.4g}")
+    largest = float(abs(start(data.X)).max())
+    distance = (largest + 0.5 + log(steps)) / margin
+    return Reference(start + distance * unit, distance, largest, margin)
+
+
+class Chain(NamedTuple):
+    """Gradient descent θ₀, …, θ_K as the theorem sees it; every array has one entry for each of the K + 1 models."""
+
+    loss: np.ndarray
+    squared_gradient: np.ndarray
+    product: np.ndarray  # ⟨∇L(θ_k), θ_k − θ⟩
+    from_start: np.ndarray  # ‖θ_k − θ₀‖
+    from_reference: np.ndarray  # ‖θ_k − θ‖
+    head_distance: np.ndarray  # max_h ‖θ_{k,h} − θ_{0,h}‖
+    reference_loss: float
+    lr: float
+
+    @property
+    def distance(self):
+        """D₀ = ‖θ − θ₀‖."""
+        return float(self.from_reference[0])
+
+
+def follow(start, reference, data, lr, steps):
+    """Run ``steps`` steps of gradient descent from ``start`` and measure, at every step, what the theorem speaks of."""
+    require_count(steps=steps)
+    model, rows, workspace = start, [], start.workspace(data.X, data.y)
+    for _ in range(steps + 1):
+        loss, grad = workspace.loss_and_grad(workspace.pack(model))
+        grad, away = workspace.unpack(grad), model - reference
+        rows.append((float(loss), grad.dot(grad), grad.dot(away), (model - start).norm(), away.norm(),
+                     head_distance(model, start)))
+        model = model - lr * grad
+    return Chain(*np.array(rows).T, float(reference.loss(data.X, data.y)), float(lr))
+
+
+def guarantee(distance, reference_loss, start_loss, lr, k):
+    """(2/3) D₀²/(ηk) + (5/3) L(θ) + L(θ₀)/(3k): what the theorem promises for the mean loss of k steps, and the last.
+
+    Source: this book, after Deora et al. 2023, Theorem 1.
+    """
+    return 2 * distance ** 2 / (3 * lr * k) + 5 * reference_loss / 3 + start_loss / (3 * k)
+
+
+def descent_link(chain):
+    """(η/2)‖∇L(θ_k)‖² ≤ L(θ_k) − L(θ_{k+1})."""
+    return Along(np.arange(len(chain.loss) - 1), chain.lr / 2 * chain.squared_gradient[:-1], -np.diff(chain.loss),
+                 "(η/2)‖∇L‖² ≤ L_k − L_{k+1}")
+
+
+def one_point_link(chain):
+    """¾ L(θ_k) ≤ ⟨∇L(θ_k), θ_k − θ⟩ + (5/4) L(θ)."""
+    return Along(np.arange(len(chain.loss)), 0.75 * chain.loss, chain.product + 1.25 * chain.reference_loss,
+                 "¾ L_k ≤ ⟨∇L, θ_k − θ⟩ + (5/4) L(θ)")
+
+
+def regret_link(chain):
+    """(3/2) η Σ_{j≤k} L(θ_j) ≤ D₀² − ‖θ_k − θ‖² + (5/2) η k L(θ) + ½ η (L(θ₀) − L(θ_k)), the sum from j = 1."""
+    k, eta, loss = np.arange(1, len(chain.loss)), chain.lr, chain.loss
+    nearer = chain.distance ** 2 - chain.from_reference[1:] ** 2
+    return Along(k, 1.5 * eta * np.cumsum(loss[1:]),
+                 nearer + 2.5 * eta * k * chain.reference_loss + 0.5 * eta * (loss[0] - loss[1:]),
+                 "(3/2) η Σ L_j ≤ D₀² − ‖θ_k − θ‖² + …")
+
+
+def bounded_link(chain):
+    """max(‖θ_k − θ‖/2, ‖θ_k − θ₀‖/3) ≤ D₀."""
+    lhs = np.maximum(chain.from_reference / 2, chain.from_start / 3)
+    return Along(np.arange(len(lhs)), lhs, np.full(len(lhs), chain.distance), "‖θ_k − θ‖ ≤ 2D₀ and ‖θ_k − θ₀‖ ≤ 3D₀")
+
+
+def rate_link(chain):
+    """max{L(θ_k), mean of L(θ_1), …, L(θ_k)} ≤ the ``guarantee`` after k steps."""
+    k = np.arange(1, len(chain.loss))
+    mean = np.cumsum(chain.loss[1:]) / k
+    return Along(k, np.maximum(mean, chain.loss[1:]),
+                 guarantee(chain.distance, chain.reference_loss, chain.loss[0], chain.lr, k),
+                 "mean L ≤ (2/3)D₀²/(ηk) + (5/3)L(θ) + L₀/(3k)")
+
+
+def links(chain):
+    """The five links of the chain along a run, by name."""
+    return {"descent": descent_link(chain), "one point": one_point_link(chain), "regret": regret_link(chain),
+            "bounded iterates": bounded_link(chain), "rate": rate_link(chain)}

@@ -1,0 +1,225 @@
+"""Chapter 3: the features at uniform attention, the first randomized step from zero, and its sampling noise."""
+
+from dataclasses import replace
+from itertools import product
+from math import comb, exp, log
+
+import numpy as np
+
+from mhalib._array import require_count, require_seed
+from mhalib.data import tokenized_mixture
+from mhalib.data.mixture import MixtureDraws
+from mhalib.models import MultiHeadAttention
+from mhalib.models.multihead import normals
+from mhalib.theory.instances import problem, token_radius
+from mhalib.theory.ledger import Check, statement
+from mhalib.theory.max_margin import CHAPTER
+
+FIRST = "this book, after Deora et al. 2023"
+
+
+def signs(H, seed):
+    """Independent fair signs ε_h (H,)."""
+    require_count(H=H)
+    require_seed(seed)
+    return np.where(np.random.default_rng([seed, 4]).random(H) < 0.5, -1.0, 1.0)
+
+
+def randomized_step(model, data, epsilon):
+    """One gradient step from ``model`` in which head h has the step size 2√H ε_h, ε (H,)."""
+    _, grad = model.loss_and_grad(data.X, data.y)
+    size = (2 * len(epsilon) ** 0.5 * epsilon)[:, None, None]
+    return MultiHeadAttention(model.W - size * grad.W, model.U - size * grad.U)
+
+
+def first_phase(data, H, seed=0):
+    r"""The model after one randomized gradient step from zero: step size 2√H ε_h for head h, ε_h = ±1 by a fair coin.
+
+    .. math:: W_h = 0,\qquad U_h = \varepsilon_h\,\mathbf 1\,\psi^\top,\qquad \psi = \frac1n\sum_i y_i\bar x_i
+
+    Source: Deora et al. 2023 [recalled]; Lemma "The first phase" (this book).
+    """
+    _, T, d = data.X.shape
+    zero = MultiHeadAttention.zeros(H, T, d, data.X.dtype)
+    return randomized_step(zero, data, signs(H, seed).astype(data.X.dtype))
+
+
+def gaussian_of_equal_norm(data, H, seed=0):
+    """W = 0 and independent Gaussian decoders, each scaled to the norm √T ‖ψ‖ that the first phase gives on ``data``.
+
+    What the first phase has besides its size is that it knows where to point; this start does not.
+    """
+    _, T, d = data.X.shape
+    U = normals(H * T * d, seed).reshape(H, T, d)
+    length = T ** 0.5 * np.linalg.norm(data.y @ data.X.mean(axis=1)) / len(data)
+    return MultiHeadAttention(np.zeros((H, d, d)), length * U / np.linalg.norm(U, axis=(1, 2), keepdims=True))
+
+
+def mirrored(data):
+    """The samples of a mixture, and each again with the other label: μ_{−y} in the place of μ_y, all else equal.
+
+    It has no sampling noise: ψ = (ζ/2)(μ₊ − μ₋) exactly, whatever the distracting tokens are.
+
+    Raises
+    ------
+    ValueError
+        if ``data`` is no sample of a mixture.
+    """
+    if not hasattr(data.truth, "mu"):
+        raise ValueError("data: expected a sample of tokenized_mixture, whose patterns are known")
+    other = data.truth.mu[(data.y < 0).astype(int)][:, None, :]
+    X = np.concatenate([data.X, np.where(data.relevant[..., None], other, data.X)])
+    relevant = np.concatenate([data.relevant, data.relevant])
+    return replace(data, X=X, y=np.concatenate([data.y, -data.y]), relevant=relevant)
+
+
+def signal(mixture):
+    """(ζ/2)(μ₊ − μ₋) (d,): what the first phase writes into every row of a decoder if nothing is left to chance."""
+    return mixture.n_relevant / mixture.T / 2 * (mixture.mu[1] - mixture.mu[0])
+
+
+def sampling_noise(data):
+    """ψ − (ζ/2)(μ₊ − μ₋) (d,), where ψ = (1/n) Σ y_i x̄_i is what a first phase on ``data`` finds."""
+    return data.y @ data.X.mean(axis=1) / len(data) - signal(data.truth)
+
+
+def covariances(X):
+    """C_i = (1/T) Σ_t x_t x_tᵀ − x̄ x̄ᵀ of the tokens of every sample, (n, d, d)."""
+    away = X - X.mean(axis=1, keepdims=True)
+    return away.mT @ away / X.shape[1]
+
+
+def _uniform(seed):
+    instance = problem(seed)
+    model = instance["model"]
+    return instance | {"model": MultiHeadAttention(0 * model.W, model.U)}
+
+
+@statement(id="lemma-uniform-features", title="Features at uniform attention", mark="ours", source="this book",
+           chapter=CHAPTER, assumptions="all W_h are zero", random=_uniform,
+           broken=lambda seed: _uniform(seed) | {"model": MultiHeadAttention.random(*_uniform(seed)["model"].sizes)},
+           breaks="all W_h are zero")
+def uniform_features(model, data):
+    """√H ∇_{U_h} Φ = 1 x̄ᵀ and √H ∇_{W_h} Φ = (Σ_t x_t u_tᵀ) C, C the covariance of the tokens.
+
+    lhs is the larger error, relative to the bounds R and R³ Σ_t‖u_t‖ on an entry, rhs 1e-12.  Source: this book.
+    """
+    (H, T, d), X, R = model.sizes, data.X, token_radius(data.X)
+    found = H ** 0.5 * model.features(X).reshape(len(X), H, d * d + T * d)
+    W = (X[:, None].mT @ model.U) @ covariances(X)[:, None]  # (n, H, d, d)
+    U = np.repeat(X.mean(axis=1)[:, None, None], T, axis=2)  # (n, 1, T, d)
+    errors = [abs(found[..., :d * d].reshape(W.shape) - W).max() / (R ** 3 * abs(model.U).sum(axis=(1, 2)).max()),
+              abs(found[..., d * d:].reshape(len(X), H, T, d) - U).max() / R]
+    return Check(float(max(errors)), 1e-12, "√H ∇_U Φ = 1x̄ᵀ and √H ∇_W Φ = (Σ x_t u_tᵀ)C")
+
+
+def small_mixture(seed, **given):
+    """A random sample of a random small mixture, T ≤ 5, M ≤ 3; what is ``given`` replaces what is drawn."""
+    rng = np.random.default_rng([seed, 34])
+    T, M, n = (int(rng.integers(low, high)) for low, high in ((2, 6), (1, 4), (1, 6)))
+    drawn = {"n": n, "T": T, "M": M, "d": M + 2 + int(rng.integers(2)), "zeta": int(rng.integers(1, T)) / T,
+             "S": float(10 ** rng.uniform(-0.5, 0.5)), "sigma": float(rng.choice([0.0, rng.random()])), "seed": seed}
+    return tokenized_mixture(**drawn | given)
+
+
+def _first_phase(seed):
+    H = int(np.random.default_rng([seed, 35]).integers(1, 6))
+    return {"data": small_mixture(seed), "epsilon": signs(H, seed)}
+
+
+@statement(id="lemma-first-phase", title="The first phase", mark="ours", source=f"{FIRST}, Lemma 2",
+           chapter=CHAPTER, assumptions="all parameters start at zero", random=_first_phase,
+           broken=lambda seed: (instance := _first_phase(seed)) | {"start": MultiHeadAttention.random(
+               len(instance["epsilon"]), *instance["data"].X.shape[1:], seed=seed)},
+           breaks="all parameters start at zero")
+def first_phase_exactly(data, epsilon, start=None):
+    """One step of size 2√H ε_h from zero: W_h = 0 and U_h = ε_h 1ψᵀ, ψ = (ζ/2)(μ₊ − μ₋) + sampling noise.
+
+    The noise is (1/n) Σ_i y_i [(ζ/2)(μ₊ + μ₋) + (1/T) Σ_{t distracts} x_it]. lhs is the largest error of an entry,
+    relative to R (in W: to R³), rhs 1e-12.  Source: this book.
+    """
+    (n, T, d), H, zeta = data.X.shape, len(epsilon), data.relevant.mean()
+    start = MultiHeadAttention.zeros(H, T, d) if start is None else start
+    model = randomized_step(start, data, epsilon) - start
+    distracting = (data.X * ~data.relevant[..., None]).sum(axis=1)
+    noise = data.y @ (zeta / 2 * data.truth.mu.sum(axis=0) + distracting / T) / n
+    U = epsilon[:, None, None] * np.tile(signal(data.truth) + noise, (T, 1))
+    R = token_radius(data.X)
+    error = max(abs(model.U - U).max() / R, abs(model.W).max() / R ** 3)
+    return Check(float(error), 1e-12, "W_h = 0 and U_h = ε_h 1ψᵀ after one step")
+
+
+def all_samples(mixture):
+    """Every sample of a mixture with the relevant tokens in front, all equally likely; noise is ±σ in each coordinate.
+
+    Their number is 2 Mᴺ 2ᴺᵈ for N distracting tokens: tiny mixtures only.
+    """
+    (M, d), T = mixture.nu.shape, mixture.T
+    N = T - mixture.n_relevant
+    cases = list(product((-1.0, 1.0), product(range(M), repeat=N), product((-1.0, 1.0), repeat=N * d)))
+    n, (sign, pattern, noise) = len(cases), (np.array(part) for part in zip(*cases, strict=True))
+    before = np.zeros((n, T - N))
+    return mixture.assemble(MixtureDraws(
+        sign=sign, rank=np.tile(np.arange(T), (n, 1)), pattern=np.concatenate([before, pattern], axis=1).astype(int),
+        normal=np.concatenate([np.zeros((n, T - N, d)), noise.reshape(n, N, d)], axis=1)))
+
+
+def noise_size(mixture, n):
+    """E‖ψ − (ζ/2)(μ₊ − μ₋)‖² = (1/n)[ζ²S²/2 + (1−ζ)(1−1/M)S²/T + (1−ζ)²S²/M + (1−ζ)σ²d/T].
+
+    Source: Lemma "How much one step owes to chance" (this book).
+    """
+    (M, d), T, S2 = mixture.nu.shape, mixture.T, float(mixture.mu[1] @ mixture.mu[1])
+    zeta = mixture.n_relevant / T
+    patterns = (1 - zeta) * (1 - 1 / M) / T + (1 - zeta) ** 2 / M
+    return (S2 * (zeta ** 2 / 2 + patterns) + (1 - zeta) * mixture.sigma ** 2 * d / T) / n
+
+
+def _tiny(seed):
+    rng = np.random.default_rng([seed, 36])
+    T, M, N = int(rng.integers(2, 5)), int(rng.integers(1, 3)), int(rng.integers(1, 3))
+    zeta = max(T - N, 1) / T
+    return {"mixture": tokenized_mixture(n=1, T=T, d=M + 2, M=M, zeta=zeta, S=float(10 ** rng.uniform(-0.5, 0.5)),
+                                         sigma=float(rng.random()), seed=seed).truth}
+
+
+@statement(id="lemma-sampling-noise", title="How much one step owes to chance", mark="ours", source="this book",
+           chapter=CHAPTER, assumptions="samples are independent, labels equally likely", random=_tiny,
+           broken=lambda seed: _tiny(seed) | {"share": 0.8}, breaks="labels are equally likely")
+def chance(mixture, share=0.5):
+    """For one sample the sampling noise has mean 0 and mean square ``noise_size``; ``share`` is the chance of y = +1.
+
+    All samples are listed. lhs is the larger of the two errors relative to R and R², rhs 1e-12.  Source: this book.
+    """
+    data, R2 = all_samples(mixture), noise_size(mixture, 1) + float(mixture.mu[1] @ mixture.mu[1])
+    noise = data.y[:, None] * data.X.mean(axis=1) - signal(mixture)
+    weight = np.where(data.y > 0, share, 1 - share)
+    weight /= weight.sum()
+    square = weight @ (noise ** 2).sum(axis=1)
+    errors = [np.linalg.norm(weight @ noise) / R2 ** 0.5, abs(square - noise_size(mixture, 1)) / R2]
+    return Check(float(max(errors)), 1e-12, "sampling noise: mean 0, mean square its formula")
+
+
+def _fair(seed):
+    rng = np.random.default_rng([seed, 37])
+    return {"data": small_mixture(seed), "H": int(rng.integers(1, 9)), "delta": float(rng.uniform(0.01, 1))}
+
+
+@statement(id="prop-start-logits", title="The logits that the first phase leaves", mark="ours",
+           source=f"{FIRST}, Lemma 2", chapter=CHAPTER, assumptions="the signs ε_h are independent and fair",
+           random=_fair, extremal=(lambda: _fair(1) | {"H": 2, "delta": 2 / exp(1)},),
+           broken=lambda seed: _fair(seed) | {"H": 8, "delta": 0.1, "equal_signs": True},
+           breaks="the signs ε_h are independent and fair: one coin for all heads")
+def start_logits(data, H, delta, equal_signs=False):
+    """P(max_i |Φ(X_i)| ≥ T max_i|⟨ψ, x̄_i⟩| √(2 log(2/δ))) ≤ δ, the chance over the signs; there is no n in it.
+
+    lhs is that chance exactly: the models of all 2ᴴ signs, grouped by how many are +1.  Source: this book.
+    """
+    T, psi = data.X.shape[1], data.y @ data.X.mean(axis=1) / len(data)
+    bound = T * abs(data.X.mean(axis=1) @ psi).max() * (2 * log(2 / delta)) ** 0.5
+    zero, chances = MultiHeadAttention.zeros(H, *data.X.shape[1:]), []
+    for plus in ((0, H) if equal_signs else range(H + 1)):
+        model = randomized_step(zero, data, np.where(np.arange(H) < plus, 1.0, -1.0))
+        exceeds = abs(model(data.X)).max() >= bound * (1 - 1e-12)
+        chances.append(exceeds * (0.5 if equal_signs else comb(H, plus) / 2 ** H))
+    return Check(float(sum(chances)), delta, "P(|Φ| ≥ T|⟨ψ, x̄⟩|√(2 log(2/δ))) ≤ δ")

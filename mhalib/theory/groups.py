@@ -1,0 +1,185 @@
+"""Groups of equal heads: any number of heads in F groups is F heads with other decoders and other step sizes."""
+
+from dataclasses import dataclass
+from numbers import Integral
+
+import numpy as np
+
+from mhalib._array import require
+from mhalib.data import from_arrays
+from mhalib.models import MultiHeadAttention
+from mhalib.models.multihead_workspace import equal_heads
+from mhalib.models.vector import Vector
+from mhalib.models.workspace import Workspace
+from mhalib.theory.instances import token_radius
+from mhalib.theory.ledger import Check, statement
+
+CHAPTER = "multihead/04_why_training_cannot_get_lost"
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class HeadGroups(Vector):
+    r"""H heads in F groups: the N_f heads of group f all have the parameters (W_f, U_f).
+
+    .. math:: \Phi(X) = H^{-1/2} \sum_f N_f \langle U_f, \mathrm{softmax}(X W_f X^\top)\, X \rangle,
+              \qquad H = \sum_f N_f
+
+    A point of the space of all H heads: ``dot``, ``norm`` and gradients are those of H heads, at the cost of F.
+
+    Parameters
+    ----------
+    W : (F, d, d) key–query products
+    U : (F, T, d) decoders
+    copies : N_1, …, N_F, how many heads each group has: whole numbers ≥ 1
+
+    Raises
+    ------
+    TypeError, ValueError
+        as ``MultiHeadAttention`` does, or if copies are not F whole numbers ≥ 1.
+
+    Source: this book, Proposition "Groups of equal heads".
+    """
+
+    W: np.ndarray
+    U: np.ndarray
+    copies: tuple
+
+    def __post_init__(self):
+        MultiHeadAttention(self.W, self.U)  # refuses what does not fit
+        require("W", self.W, (len(self.copies), "d", "d"))
+        if any(isinstance(n, bool) or not isinstance(n, Integral) or n < 1 for n in self.copies):
+            raise ValueError(f"copies: expected whole numbers ≥ 1, one for each group, got {self.copies}")
+        object.__setattr__(self, "copies", tuple(map(int, self.copies)))
+
+    @classmethod
+    def of(cls, model):
+        """The groups of equal heads of a ``MultiHeadAttention``."""
+        first, member = equal_heads(model)
+        return cls(model.W[first], model.U[first], tuple(np.bincount(member).tolist()))
+
+    def expand(self):
+        """All H heads, one by one."""
+        return MultiHeadAttention(*(np.repeat(part, self.copies, axis=0) for part in (self.W, self.U)))
+
+    @property
+    def sizes(self):
+        """The numbers (H, T, d)."""
+        return sum(self.copies), *self.U.shape[1:]
+
+    def few(self):
+        """The F heads (W_f, √(F/H) N_f U_f), which have the same logits."""
+        like = MultiHeadAttention.zeros(*self.U.shape)
+        return like._with({"W": self.W, "U": self._scale() * self._counts() * self.U})
+
+    def __call__(self, X):
+        """Logits Φ(X) (n,)."""
+        return self.few()(X)
+
+    def attention(self, X):
+        """Attention weights (n, F, T, T), one head a group."""
+        return self.few().attention(X)
+
+    def loss(self, X, y):
+        """Mean logistic loss."""
+        return self.few().loss(X, y)
+
+    def margins(self, X, y):
+        """Margins y_i Φ(X_i), (n,)."""
+        return self.few().margins(X, y)
+
+    def loss_and_grad(self, X, y):
+        """Mean logistic loss, and the gradient that each head of a group receives."""
+        loss, grad = self.few().loss_and_grad(X, y)
+        return loss, self.share(grad)
+
+    def share(self, grad):
+        """From the gradient of the F heads ``few()`` to what one head of each group receives."""
+        return self._with({"W": grad.W / self._counts(), "U": self._scale() * grad.U})
+
+    def dot(self, other):
+        """The inner product in the space of all H heads."""
+        self._require_same_copies(other)
+        product = self.W * other.W, self.U * other.U
+        return float(sum(part.sum(axis=(1, 2)) for part in product) @ np.array(self.copies, dtype=float))
+
+    def norms(self):
+        """norm_W = (1/H) Σ‖W_h‖ and norm_U = H^{−1/2} Σ‖U_h‖, over all H heads."""
+        H, few = self.sizes[0], self.map(lambda a: np.sqrt((a * a).sum(axis=(1, 2), keepdims=True)))
+        total = {name: float((self._counts() * a).sum()) for name, a in few.arrays().items()}
+        return {"norm_W": total["W"] / H, "norm_U": total["U"] / H ** 0.5}
+
+    def workspace(self, X, y):
+        """Buffers for many fast steps on one batch; the attention score counts every head."""
+        return _GroupsWorkspace(self, X, y)
+
+    def _apply(self, op, other):
+        if isinstance(other, Vector):
+            self._require_same_copies(other)
+        return super()._apply(op, other)
+
+    def _require_same_copies(self, other):
+        if not isinstance(other, HeadGroups) or other.copies != self.copies:
+            raise ValueError(f"other: expected HeadGroups with the copies {self.copies}, "
+                             f"got {getattr(other, 'copies', type(other).__name__)}")
+
+    def _counts(self):
+        return np.array(self.copies, dtype=float)[:, None, None]
+
+    def _scale(self):
+        return (len(self.copies) / self.sizes[0]) ** 0.5
+
+
+class _GroupsWorkspace(Workspace):
+    def __init__(self, model, X, y):
+        super().__init__(model, X, y)
+        # Of a random model, because the workspace of one with equal heads insists on their staying equal.
+        self.few = MultiHeadAttention.random(*model.U.shape).workspace(X, y)
+
+    def loss_and_grad(self, theta):
+        loss, grad = self.few.loss_and_grad(self.few.pack(theta.few()))
+        return loss, theta.share(self.few.unpack(grad))
+
+    def summary(self, theta, relevant=None):
+        summary = super().summary(theta)
+        if relevant is not None:
+            on_relevant = (theta.attention(self.X) * relevant[:, None, None, :]).sum(axis=-1).mean(axis=(0, 2))  # (F,)
+            summary["attention_score"] = float(on_relevant @ theta.copies / sum(theta.copies))
+        return summary
+
+
+def _groups(seed, largest=5):
+    rng = np.random.default_rng([seed, 41])
+    n, T, d = rng.integers(2, 5, size=3)
+    X = rng.standard_normal((n, T, d))
+    copies = tuple(rng.integers(1, largest, size=rng.integers(1, 4)).tolist())
+    start = MultiHeadAttention.random(len(copies), T, d, scale=rng.choice([0.1, 1.0]), seed=seed)
+    data = from_arrays(X / token_radius(X), np.where(rng.random(n) < 0.5, -1.0, 1.0))
+    return {"heads": HeadGroups(start.W, start.U, copies).expand(), "copies": copies, "data": data,
+            "lr": float(rng.choice([0.1, 1.0]))}
+
+
+def _unequal(seed):
+    instance = _groups(seed)
+    H = sum(instance["copies"]) + 1
+    copies = (instance["copies"][0] + 1, *instance["copies"][1:])
+    return instance | {"heads": MultiHeadAttention.random(H, *instance["heads"].sizes[1:], seed=seed), "copies": copies}
+
+
+@statement(id="prop-groups", title="Groups of equal heads", mark="ours", source="this book", chapter=CHAPTER,
+           assumptions="the heads of a group start equal", random=_groups, broken=_unequal,
+           breaks="the heads of a group start equal")
+def groups(heads, copies, data, lr, steps=20):
+    """H heads in groups of N_f equal ones are F heads (W_f, √(F/H) N_f U_f) with step sizes η/N_f and η F N_f/H.
+
+    ``heads`` holds all H heads, group after group. lhs is the largest distance of a head from its group's after
+    ``steps`` steps, relative to the norm of the H-head model, rhs 1e-11.  Source: this book.
+    """
+    first, H, F = np.cumsum((0, *copies))[:-1], sum(copies), len(copies)
+    N = np.array(copies, dtype=float)[:, None, None]
+    few = MultiHeadAttention(heads.W[first], (F / H) ** 0.5 * N * heads.U[first])
+    for _ in range(steps):
+        heads = heads - lr * heads.loss_and_grad(data.X, data.y)[1]
+        _, grad = few.loss_and_grad(data.X, data.y)
+        few = MultiHeadAttention(few.W - lr / N * grad.W, few.U - lr * F * N / H * grad.U)
+    told = HeadGroups(few.W, few.U / ((F / H) ** 0.5 * N), copies).expand()
+    return Check((heads - told).norm() / heads.norm(), 1e-11, "H heads in F groups = F heads, rescaled")

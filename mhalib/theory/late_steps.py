@@ -1,0 +1,127 @@
+"""Chapter 5: how fast the loss falls once attention has settled."""
+
+from dataclasses import replace
+
+import numpy as np
+
+from mhalib.data import Dataset, tokenized_mixture
+from mhalib.losses import logistic
+from mhalib.models import MultiHeadAttention
+from mhalib.theory.early_steps import CHAPTER
+from mhalib.theory.ledger import Check, statement
+from mhalib.theory.selection import selected_mass
+
+NO_NOISE = "a tokenized mixture in which no distracting token has a part along μ₊ − μ₋"
+
+
+def loss_rate(path, lr):
+    """η (‖∇L‖/L)² at the recorded steps of a ``Path``: by how much a small step of gradient descent raises 1/L."""
+    return lr * (path.grad_norm / path.loss) ** 2
+
+
+def decoder_pull(model, data, S):
+    """S √(T/2) (1/n) Σ |ℓ′(z_i)| α_i, with α_i the attention score of sample i: a lower bound on ‖∇_U L‖."""
+    scores = (model.attention(data.X) * data.relevant[:, None, None]).sum(axis=-1).mean(axis=(1, 2))  # (n,)
+    slopes = abs(logistic.slope(model.margins(data.X, data.y)))
+    return S * (data.X.shape[1] / 2) ** 0.5 * float((slopes * scores).mean())
+
+
+def _noise_free(seed):
+    rng = np.random.default_rng([seed, 55])
+    T, M, H = rng.integers(2, 6, size=3)
+    S, scale = 10.0 ** rng.uniform([-1, -2], [0.5, 1])
+    data = tokenized_mixture(n=int(rng.integers(1, 6)), T=int(T), d=int(M) + 2, M=int(M), S=S, sigma=0.0,
+                             zeta=int(rng.integers(1, T + 1)) / T, seed=seed)
+    return {"model": MultiHeadAttention.random(int(H), int(T), int(M) + 2, scale=scale, seed=seed), "data": data}
+
+
+def _pairs(S=2.0, gap=3.0):
+    """Each sample twice, once with either label; the heads select, and the decoders read the labels."""
+    half = tokenized_mixture(n=4, S=S, sigma=0.0)
+    (mu, nu), y = (half.truth.mu, half.truth.nu), np.repeat([1.0, -1.0], 4)
+    relevant = np.concatenate([half.relevant, half.relevant])
+    X = np.where(relevant[..., None], mu[(y > 0).astype(int)][:, None], np.concatenate([half.X, half.X]))
+    W = gap / S ** 4 * np.outer(mu.sum(axis=0) + nu.sum(axis=0), mu.sum(axis=0))
+    U = np.tile(mu[1] - mu[0], (10, 1)) / (10 * S ** 2)
+    model = MultiHeadAttention(np.stack([W, W]), np.stack([U, U]))
+    return {"model": model, "data": Dataset(X, y, relevant, half.truth)}
+
+
+def _against(seed):
+    """Distracting tokens that show the pattern of the other label, as many as there are relevant ones."""
+    data = tokenized_mixture(n=60, zeta=0.5, sigma=0.0, seed=seed)
+    mu = data.truth.mu[::-1][(data.y > 0).astype(int)][:, None]
+    data = replace(data, X=np.where(data.relevant[..., None], data.X, mu))
+    return {"model": MultiHeadAttention.zeros(2, 10, 8), "data": data}
+
+
+@statement(id="prop-pull", title="What attention is worth to the decoders", mark="ours", source="this book",
+           chapter=CHAPTER, assumptions=NO_NOISE, random=_noise_free, extremal=(_pairs,), broken=_against,
+           breaks=NO_NOISE)
+def pull(model, data):
+    """‖∇_U L‖ ≥ S √(T/2) (1/n) Σ |ℓ′(z_i)| α_i for every number of heads, α_i the attention score of sample i.
+
+    In the check lhs is the right-hand side, and rhs the norm of the gradient in all decoders.  Source: this book.
+    """
+    _, grad = model.loss_and_grad(data.X, data.y)
+    S = float(np.linalg.norm(data.truth.mu[0]))
+    return Check(decoder_pull(model, data, S), float(np.linalg.norm(grad.U)), "S √(T/2) mean(|ℓ′| α) ≤ ‖∇_U L‖")
+
+
+def conserved(zeta, eta_U, eta_W, tau, gap):
+    """τ²/(2 η_u) − (g + ζ/(1−ζ) e^g)/η_w, which the gradient flow of ℓ(τ α(g)) leaves as it is."""
+    return tau * tau / (2 * eta_U) - (gap + zeta / (1 - zeta) * np.exp(gap)) / eta_W
+
+
+def reduced_flow(zeta, eta_U, eta_W, start, time, steps=60, key_gain=1.0):
+    """(τ, g) after ``time`` of τ′ = −η_u ∂_τ ℓ(τ α(g)), g′ = −η_w ∂_g ℓ(τ α(g)), by the method of Runge and Kutta.
+
+    α(g) = ζ e^g/(ζ e^g + 1 − ζ) is the weight on a share ζ of the tokens whose scores are g above the others'. With a
+    ``key_gain`` other than 1 the second equation is not that of a gradient: its factor 1 − α has this power.
+    """
+    def velocity(at):
+        alpha = selected_mass(zeta, at[1])
+        slope = logistic.slope(at[0] * alpha)
+        return -slope * alpha * np.array([eta_U, eta_W * at[0] * (1 - alpha) ** key_gain])
+    at, dt = np.array(start, dtype=float), time / steps
+    for _ in range(steps):
+        k1 = velocity(at)
+        k2 = velocity(at + dt / 2 * k1)
+        k3 = velocity(at + dt / 2 * k2)
+        at = at + dt / 6 * (k1 + 2 * k2 + 2 * k3 + velocity(at + dt * k3))
+    return at
+
+
+def reduced_share(zeta, H, margin):
+    """The weight α at which τ α(g) = ``margin`` on the path from τ = g = 0 with η_u = H η_w, by bisection.
+
+    There H α² (log(o/o₀) + o − o₀) = margin²/2, with odds o = α/(1−α) and o₀ = ζ/(1−ζ).
+    """
+    low, high, first = 0.0, 60.0, zeta / (1 - zeta)
+    for _ in range(200):
+        gap = (low + high) / 2
+        tau = (2 * H * (gap + first * np.expm1(gap))) ** 0.5
+        low, high = (gap, high) if tau * selected_mass(zeta, gap) < margin else (low, gap)
+    return float(selected_mass(zeta, gap))
+
+
+def _flow(seed):
+    rng = np.random.default_rng([seed, 56])
+    zeta, eta_U = rng.uniform(0.05, 0.9), rng.uniform(0.1, 1)
+    return {"zeta": zeta, "eta_U": eta_U, "eta_W": eta_U / 2.0 ** rng.integers(0, 7), "start": (0.0, 0.0),
+            "time": 10.0 ** rng.uniform(-1, 1.3)}
+
+
+@statement(id="prop-lever", title="What decoder and attention trade", mark="ours", source="this book", chapter=CHAPTER,
+           assumptions="g follows the gradient of ℓ(τ α(g)), α the softmax weight", random=_flow,
+           broken=lambda seed: _flow(seed) | {"time": 20.0, "key_gain": 2.0},
+           breaks="g follows the gradient of ℓ(τ α(g)), α the softmax weight")
+def lever(zeta, eta_U, eta_W, start, time, key_gain=1.0):
+    """Gradient flow of ℓ(τ α(g)), α(g) = ζ e^g/(ζ e^g + 1 − ζ), leaves τ²/(2η_u) − (g + ζ/(1−ζ) e^g)/η_w as it is.
+
+    lhs is its change, relative to the largest of the terms, along a numerical solution; rhs 1e-7.  Source: this book.
+    """
+    end = reduced_flow(zeta, eta_U, eta_W, start, time, key_gain=key_gain)
+    before, after = (conserved(zeta, eta_U, eta_W, *at) for at in (start, end))
+    size = max(end[0] ** 2 / (2 * eta_U), abs(before))
+    return Check(float(abs(after - before) / size), 1e-7, "τ²/(2η_u) − (g + ζ/(1−ζ) e^g)/η_w is constant")

@@ -1,0 +1,166 @@
+"""Chapter 3: the maximum margin of features, exactly, and what it says of a model at initialization."""
+
+from typing import NamedTuple
+
+import numpy as np
+
+from mhalib._array import require, require_labels, to_numpy
+from mhalib.theory.ledger import Check, statement
+
+CHAPTER = "multihead/03_what_one_random_step_knows"
+
+
+class MaxMargin(NamedTuple):
+    """The largest margin γ, the unit direction that has it (p,), and the convex weights of the samples (n,).
+
+    The direction is Σ_i weights_i y_i φ_i, divided by its norm, which is γ. Where no direction separates, all is zero.
+    """
+
+    margin: float
+    direction: np.ndarray
+    weights: np.ndarray
+
+
+def max_margin(features, y):
+    r"""The hard-margin direction through the origin, exactly: no bias, no tolerance to choose.
+
+    .. math:: \gamma = \max_{\|\theta\|=1}\min_i\, y_i\langle\varphi_i,\theta\rangle
+              = \min_{a\ge0,\ \sum a=1}\Bigl\|\sum_i a_iy_i\varphi_i\Bigr\|
+
+    The second form is the distance of the convex hull of the signed features from the origin, found by non-negative
+    least squares. The returned margin is the smallest of all samples in the returned direction. It is computed by
+    numpy in double precision, whatever the features come in.
+
+    Parameters
+    ----------
+    features : (n, p), one row φ_i a sample
+    y : labels (n,) in {−1, +1}
+
+    Returns
+    -------
+    MaxMargin
+        With margin 0, direction 0 and weights 0 if no direction separates: then no margin is positive.
+
+    Source: Lemma "The margin is a distance" (this book).
+    """
+    require("features", features, ("n", "p"))
+    require_labels(y, features)
+    signed = to_numpy(y[:, None] * features).astype(np.float64)
+    weights = nearest_in_hull(signed @ signed.T)
+    normal = weights @ signed
+    length = float(np.linalg.norm(normal))
+    margin = float((signed @ normal).min()) / length if length else 0.0
+    if margin <= 0:
+        return MaxMargin(0.0, np.zeros(signed.shape[1]), np.zeros(len(y)))
+    return MaxMargin(margin, normal / length, weights)
+
+
+def _directions(seed):
+    """Random features, now and then separable, with a random direction and random convex weights."""
+    rng = np.random.default_rng([seed, 31])
+    n, p = rng.integers(1, 6, size=2)
+    features = rng.standard_normal((n, p)) + rng.choice([0, 3])
+    theta = rng.standard_normal(p) + rng.choice([0, 3])
+    return {"features": features, "y": np.where(rng.random(n) < rng.choice([0, 0.5]), -1.0, 1.0),
+            "theta": theta / np.linalg.norm(theta), "weights": rng.dirichlet(np.ones(n))}
+
+
+def _best_direction(n=7, p=12):
+    features, y = np.random.default_rng(32).standard_normal((n, p)), np.where(np.arange(n) % 2, 1.0, -1.0)
+    _, theta, weights = max_margin(features, y)
+    return {"features": features, "y": y, "theta": theta, "weights": weights}
+
+
+@statement(id="lemma-margin-distance", title="The margin is a distance", mark="ours", source="this book",
+           chapter=CHAPTER, assumptions="‖θ‖ = 1; weights ≥ 0 that sum to 1", random=_directions,
+           extremal=(_best_direction,),
+           broken=lambda seed: (best := _best_direction()) | {
+               "weights": best["weights"] * np.random.default_rng([seed, 33]).uniform(0.1, 0.9)},
+           breaks="the weights sum to 1")
+def margin_is_a_distance(features, y, theta, weights):
+    """min_i y_i ⟨φ_i, θ⟩ ≤ ‖Σ_i a_i y_i φ_i‖; equality for the maximum margin's direction and weights.
+
+    Source: this book; the duality behind every support vector machine.
+    """
+    signed = y[:, None] * features
+    return Check(float((signed @ theta).min()), float(np.linalg.norm(weights @ signed)),
+                 "min_i y_i⟨φ_i, θ⟩ ≤ ‖Σ a_i y_i φ_i‖")
+
+
+def nearest_in_hull(K):
+    """Convex weights (n,) of the point nearest to the origin in the hull of vectors with Gram matrix K (n, n).
+
+    Non-negative least squares of (vectors, 1)ᵀ a = (0, 1)ᵀ by Lawson and Hanson's active sets: vectors enter one by
+    one, those whose weight turns negative leave, and the distance falls in every round, so that no set comes twice.
+    """
+    size = K.diagonal().max()
+    G = K / (size or 1.0) + 1
+    weights, active, best = np.zeros(len(G)), [], np.inf
+    while True:
+        pull = 1 - G @ weights
+        new = int(pull.argmax())
+        if pull[new] <= 1e-14 or new in active:
+            return weights / weights.sum()
+        trial, active = _solve(G, weights.copy(), [*active, new])
+        value = trial @ G @ trial - 2 * trial.sum()
+        if value >= best:  # the rest is rounding
+            return weights / weights.sum()
+        weights, best = trial, value
+
+
+def _solve(G, weights, active):
+    """Minimize aᵀ G a − 2 Σ a on the active set, dropping whatever turns negative on the way."""
+    while True:
+        wanted = np.linalg.lstsq(G[np.ix_(active, active)], np.ones(len(active)))[0]
+        if wanted.min() > 0:
+            weights[:] = 0
+            weights[active] = wanted
+            return weights, active
+        held = weights[active]
+        share = np.where(wanted > 0, np.inf, held / np.maximum(held - wanted, 1e-300))
+        moved = held + share.min() * (wanted - held)
+        moved[share.argmin()] = 0
+        weights[active] = moved
+        active = [i for i, weight in zip(active, moved, strict=True) if weight > 0]
+
+
+def ntk_features(model, X, only=None):
+    """Gradients ∇Φ(X_i) of the logits, (n, p); ``only`` = "U" or "W" keeps the derivatives in these alone."""
+    if only not in (None, "U", "W"):
+        raise ValueError(f"only: expected 'U', 'W' or None, got {only!r}")
+    features, (H, T, d) = model.features(X), model.sizes
+    if only is None:
+        return features
+    heads = features.reshape(len(X), H, d * d + T * d)
+    kept = heads[..., d * d:] if only == "U" else heads[..., :d * d]
+    return kept.reshape(len(X), -1)
+
+
+def ntk_margin(model, data, only=None):
+    """The maximum margin of the logit's gradients at ``model`` on ``data``, with its direction and weights.
+
+    ``only`` = "U" or "W": of the derivatives in the decoders, or in the key–query matrices, alone.
+
+    Source: Deora et al. 2023, Definition 1 [recalled].
+    """
+    return max_margin(ntk_features(model, data.X, only), data.y)
+
+
+class Initialization(NamedTuple):
+    """What Definition 1 asks of a start: B2 ≥ ‖θ_h‖, B_Phi ≥ |Φ(X_i)|, and an NTK margin gamma > 0."""
+
+    B2: float
+    B_Phi: float
+    gamma: float
+
+
+def good_initialization(model, data):
+    """The three numbers of Definition 1 [recalled], measured on ``data``.
+
+    B2 = max_h √(‖W_h‖² + ‖U_h‖²) in Frobenius norms: how we read ‖θ_h‖. B_Phi = max_i |Φ(X_i)|. gamma is the maximum
+    margin of the features ∇Φ(X_i), 0 if none separates.
+
+    Source: Deora et al. 2023, Definition 1 [recalled].
+    """
+    heads = (model.W ** 2).sum(axis=(1, 2)) + (model.U ** 2).sum(axis=(1, 2))
+    return Initialization(float(heads.max() ** 0.5), float(abs(model(data.X)).max()), ntk_margin(model, data).margin)

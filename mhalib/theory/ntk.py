@@ -1,0 +1,229 @@
+"""Chapter 3: the NTK margins of a tokenized mixture: at zero, after the first phase, and with saturated attention."""
+
+from dataclasses import replace
+from itertools import combinations
+from typing import NamedTuple
+
+import numpy as np
+
+from mhalib.data import Dataset, tokenized_mixture
+from mhalib.models import MultiHeadAttention
+from mhalib.theory.first_phase import (
+    FIRST,
+    first_phase,
+    gaussian_of_equal_norm,
+    mirrored,
+    randomized_step,
+    signs,
+    small_mixture,
+)
+from mhalib.theory.ledger import Check, statement
+from mhalib.theory.max_margin import CHAPTER, ntk_margin
+from mhalib.theory.selection import selected_mass
+
+__all__ = ["Margins", "exact_margins", "first_phase", "gaussian_of_equal_norm", "mirrored", "mixture_margins",
+           "randomized_step", "saturated", "saturation", "signs", "witness"]
+PATTERNS = "orthogonal patterns, all of norm S; no noise on the tokens"
+
+
+class Margins(NamedTuple):
+    """NTK margins of the decoders' features, of the key–query features, and of both together."""
+
+    U: float
+    W: float
+    both: float
+
+
+def mixture_margins(T, zeta, S, M):
+    r"""The margins of one explicit direction on noise-free samples, after the first phase without sampling noise.
+
+    .. math:: \gamma_U = \zeta S\sqrt{T/2},\qquad
+              \gamma_W = \frac{\zeta^2(1-\zeta)\,T S^4}{2\sqrt{2(M+2)}},\qquad \gamma = \sqrt{\gamma_U^2+\gamma_W^2}
+
+    Source: Proposition "Margins after the first phase" (this book, after Deora et al. 2023).
+    """
+    U = zeta * S * (T / 2) ** 0.5
+    W = zeta ** 2 * (1 - zeta) * T * S ** 4 / (2 * (2 * (M + 2)) ** 0.5)
+    return Margins(U, W, (U * U + W * W) ** 0.5)
+
+
+def exact_margins(T, zeta, S, M):
+    r"""The largest margins that hold for every noise-free sample, after the first phase without sampling noise.
+
+    .. math:: \gamma_W^{*2} = \Bigl(\frac{T\zeta^2S^4}{2}\Bigr)^2\Bigl[\frac{\zeta^2(1-\zeta)^2}{2}\Bigl(1+\frac1M\Bigr)
+              + \frac{(1-\zeta)^4}{2M} + \frac{\|\pi_*\|^4}{M} + \frac{((1-\zeta)^2-\|\pi_*\|^2)^2}{M(M-1)}\Bigr]
+
+    where π_* are the shares of the M patterns among T tokens if they are as even as they can be; the last term is 0
+    for M = 1. γ_U is as in ``mixture_margins``, and γ* = √(γ_U² + γ_W*²).
+
+    Source: Proposition "The exact margin" (this book).
+    """
+    U, rest = zeta * S * (T / 2) ** 0.5, 1 - zeta
+    shares = even_counts(round(rest * T), M) / T
+    square = float(shares @ shares)
+    mixed = (rest ** 2 - square) ** 2 / (M * (M - 1)) if M > 1 else 0.0
+    squared = (zeta * rest) ** 2 * (1 + 1 / M) / 2 + rest ** 4 / (2 * M) + square ** 2 / M + mixed
+    W = T * zeta ** 2 * S ** 4 / 2 * squared ** 0.5
+    return Margins(U, W, (U * U + W * W) ** 0.5)
+
+
+def even_counts(tokens, M):
+    """How often each of M patterns occurs among so many tokens if they share as evenly as they can, (M,)."""
+    return np.array([(tokens + j) // M for j in range(M)])
+
+
+def witness(model, mixture):
+    """The unit direction of Proposition "Margins after the first phase", for a ``first_phase`` model on a ``Mixture``.
+
+    Head h has (γ_U/γ) Û/√H and (γ_W/γ) ε_h Ŵ/√H, with Û = 1(μ₊ − μ₋)ᵀ/(S√(2T)), Ŵ = ξωᵀ/(‖ξ‖‖ω‖), ξ the sum of all
+    patterns and ω = μ₊ + μ₋; ε_h is read off from U_h.
+    """
+    (H, T, _), (minus, plus) = model.sizes, mixture.mu
+    U, W = unit_decoder(mixture), unit_keys(mixture)
+    S = float(np.linalg.norm(plus))
+    margins = mixture_margins(T, mixture.n_relevant / T, S, len(mixture.nu))
+    epsilon = np.sign(model.U.sum(axis=1) @ (plus - minus))
+    return MultiHeadAttention(margins.W / margins.both / H ** 0.5 * epsilon[:, None, None] * W,
+                              np.tile(margins.U / margins.both / H ** 0.5 * U, (H, 1, 1)))
+
+
+def unit_decoder(mixture):
+    """Û = 1(μ₊ − μ₋)ᵀ/(S√(2T)), (T, d): reads the label, of norm 1."""
+    U = np.tile(mixture.mu[1] - mixture.mu[0], (mixture.T, 1))
+    return U / np.linalg.norm(U)
+
+
+def unit_keys(mixture):
+    """Ŵ = ξωᵀ/(‖ξ‖‖ω‖), (d, d), ξ the sum of all patterns, ω = μ₊ + μ₋: every query asks for relevant tokens."""
+    omega = mixture.mu.sum(axis=0)
+    W = np.outer(omega + mixture.nu.sum(axis=0), omega)
+    return W / np.linalg.norm(W)
+
+
+def saturated(mixture, strength):
+    """One head with decoder Û and key–query matrix ``strength`` · Ŵ: attention moved to the relevant tokens."""
+    return MultiHeadAttention(strength * unit_keys(mixture)[None], unit_decoder(mixture)[None])
+
+
+def saturation(mixture, strength):
+    """The mass on relevant tokens and the margin of ``saturated`` on noise-free samples: (mass, mass · S√(T/2)).
+
+    mass = ζe^g/(ζe^g + 1 − ζ) with g = ΓS²/√(2(M+2)), Γ = ``strength``.  Source: this book.
+    """
+    S = float(np.linalg.norm(mixture.mu[1]))
+    gap = strength * S ** 2 / (2 * (len(mixture.nu) + 2)) ** 0.5
+    mass = float(selected_mass(mixture.n_relevant / mixture.T, gap))
+    return mass, mass * S * (mixture.T / 2) ** 0.5
+
+
+def with_patterns(data, longer):
+    """The same sample with distracting patterns ``longer`` times as long: what a twin does to the norms."""
+    X = np.where(data.relevant[..., None], data.X, longer * data.X)
+    return replace(data, X=X, truth=replace(data.truth, nu=longer * data.truth.nu))
+
+
+def _after(data, seed, strict=True):
+    """A model after the first phase on the sample; ``strict``: on its mirrored form, without sampling noise."""
+    H = int(np.random.default_rng([seed, 38]).integers(1, 5))
+    return {"model": first_phase(mirrored(data) if strict else data, H, seed), "data": data}
+
+
+@statement(id="prop-ntk-margins", title="Margins after the first phase", mark="ours", source=f"{FIRST}, Proposition 2",
+           chapter=CHAPTER, assumptions=f"{PATTERNS}; the model is that of the first phase",
+           random=lambda seed: _after(small_mixture(seed, sigma=0.0), seed, strict=seed % 2 == 0),
+           broken=lambda seed: _after(small_mixture(seed, sigma=0.5), seed), breaks="no noise on the tokens")
+def witness_margins(model, data):
+    """On every sample y⟨∇_U Φ, U-part⟩ = γ_U and y⟨∇_W Φ, W-part⟩ = γ_W · 2y⟨ψ, μ_y − m̂⟩/(ζS²).
+
+    m̂ is the mean distracting token; parts are those of the witness, each of norm 1. Without sampling noise the second
+    is γ_W too, and both together give γ. lhs is the largest error relative to γ_U or γ_W, rhs 1e-11.
+
+    Source: this book, after Deora et al. 2023, Proposition 2.
+    """
+    T, mixture, y = data.X.shape[1], data.truth, data.y
+    S, zeta = float(np.linalg.norm(mixture.mu[1])), mixture.n_relevant / T
+    margins, direction = mixture_margins(T, zeta, S, len(mixture.nu)), witness(model, mixture)
+    parts = {name: MultiHeadAttention(direction.W * (name == "W"), direction.U * (name == "U")) for name in "UW"}
+    found = {name: y * (model.features(data.X) @ part.ravel()) / part.norm() for name, part in parts.items()}
+    psi = model.U[0, 0] * np.sign(model.U[0, 0] @ (mixture.mu[1] - mixture.mu[0]))
+    mean = (data.X * ~data.relevant[..., None]).sum(axis=1) / (T - mixture.n_relevant)
+    own = mixture.mu[(y > 0).astype(int)]
+    expected = margins.W * 2 * y * ((own - mean) @ psi) / (zeta * S ** 2)
+    errors = abs(found["U"] / margins.U - 1).max(), abs(found["W"] - expected).max() / margins.W
+    return Check(float(max(errors)), 1e-11, "y⟨∇_U Φ, Û⟩ = γ_U and y⟨∇_W Φ, Ŵ⟩ = γ_W · 2y⟨ψ, μ_y − m̂⟩/(ζS²)")
+
+
+def even_sample(T=5, zeta=0.2, S=1.0, M=3, seed=0):
+    """Noise-free samples of both labels in which the patterns share the distracting tokens as evenly as they can.
+
+    All choices of which patterns get one token more occur once with each label: 2 · binomial(M, b) samples.
+    """
+    mixture = tokenized_mixture(n=1, T=T, d=M + 2, M=M, zeta=zeta, S=S, sigma=0.0, seed=seed).truth
+    N = T - mixture.n_relevant
+    rows = [sorted([*range(M)] * (N // M) + [*more]) for more in combinations(range(M), N % M)]
+    y = np.repeat([-1.0, 1.0], len(rows))
+    own = np.repeat(mixture.mu[:, None], mixture.n_relevant, axis=1)  # (2, ζT, d)
+    X = np.concatenate([np.concatenate([own[i], mixture.nu[row]])[None] for i in range(2) for row in rows])
+    return Dataset(X, y, np.tile(np.arange(T) < mixture.n_relevant, (len(y), 1)), mixture)
+
+
+def _mirrored_after(seed, sigma=0.0):
+    return _after(mirrored(small_mixture(seed, sigma=sigma)), seed)
+
+
+@statement(id="thm-exact-margin", title="The exact margin", mark="ours", source="this book", chapter=CHAPTER,
+           assumptions=f"{PATTERNS}; the model is that of the first phase without sampling noise",
+           random=_mirrored_after,
+           extremal=(lambda: _after(even_sample(), 0), lambda: _after(even_sample(T=4, zeta=0.5, S=3.0, M=2), 0),
+                     lambda: _after(even_sample(T=10, zeta=0.2, S=2.0, M=5), 0)),
+           broken=lambda seed: _after(with_patterns(even_sample(S=1.0 + seed), 0.5), seed), breaks="all of norm S")
+def exact_margin(model, data):
+    """γ* ≤ the maximum NTK margin, with equality as soon as all most even samples of both labels occur.
+
+    Source: this book.
+    """
+    mixture, T = data.truth, data.X.shape[1]
+    S = float(np.linalg.norm(mixture.mu[1]))
+    exact = exact_margins(T, mixture.n_relevant / T, S, len(mixture.nu)).both
+    return Check(exact, ntk_margin(model, data).margin, "γ* ≤ maximum NTK margin")
+
+
+def _at_zero(seed, **given):
+    data = mirrored(small_mixture(seed, **given))
+    return {"model": MultiHeadAttention.zeros(1 + seed % 3, *data.X.shape[1:]), "data": data}
+
+
+@statement(id="prop-zero-margin", title="The margin that cannot be passed from zero", mark="ours", source="this book",
+           chapter=CHAPTER, assumptions="θ = 0; the sample holds a pair that differs in the label's pattern alone",
+           random=_at_zero, extremal=(lambda: _at_zero(3, sigma=0.0),),
+           broken=lambda seed: _at_zero(seed) | {"data": small_mixture(seed, n=1)},
+           breaks="the sample holds a pair that differs in the label's pattern alone")
+def zero_margin(model, data):
+    """At θ = 0 the maximum NTK margin is at most γ_U = ζ · S√(T/2), for every H and any noise; equality without noise.
+
+    Source: this book.
+    """
+    mixture, T = data.truth, data.X.shape[1]
+    limit = float(np.linalg.norm(mixture.mu[1])) * (T / 2) ** 0.5
+    return Check(ntk_margin(model, data).margin, mixture.n_relevant / T * limit, "NTK margin at zero ≤ ζ S√(T/2)")
+
+
+def _saturated(seed, sigma=0.0):
+    strength = float(10 ** np.random.default_rng([seed, 39]).uniform(-1, 1.5))
+    return {"data": small_mixture(seed, sigma=sigma), "strength": strength}
+
+
+@statement(id="prop-saturated", title="Saturated attention", mark="ours", source=FIRST, chapter=CHAPTER,
+           assumptions=PATTERNS, random=_saturated, broken=lambda seed: _saturated(seed, sigma=0.5) | {"strength": 1.0},
+           breaks="no noise on the tokens")
+def saturated_attention(data, strength):
+    """Decoder Û, key–query ΓŴ: every query puts ζe^g/(ζe^g + 1 − ζ) on relevant tokens; margin = mass · S√(T/2).
+
+    lhs is the larger error relative to 1 and to S√(T/2), rhs 1e-12.  Source: this book.
+    """
+    mixture, model = data.truth, saturated(data.truth, strength)
+    mass, margin = saturation(mixture, strength)
+    found = (model.attention(data.X)[:, 0] * data.relevant[:, None]).sum(axis=-1)
+    limit = float(np.linalg.norm(mixture.mu[1])) * (mixture.T / 2) ** 0.5
+    errors = abs(found - mass).max(), abs(model.margins(data.X, data.y) - margin).max() / limit
+    return Check(float(max(errors)), 1e-12, "mass = ζe^g/(ζe^g + 1 − ζ) and margin = mass · S√(T/2)")

@@ -1,0 +1,129 @@
+"""Chapter 8: what a random start knows of the number of heads, and how far training takes a head from it."""
+
+from itertools import product
+
+import numpy as np
+
+from mhalib.losses import logistic
+from mhalib.models import MultiHeadAttention
+from mhalib.theory.bounds import decoder_norms, hessian_constant
+from mhalib.theory.instances import TOKENS, confident, opposite_tokens, problem, short, token_radius
+from mhalib.theory.ledger import Check, statement
+
+CHAPTER = "multihead/08_heads_on_real_data"
+
+
+def gram(model, X):
+    """The NTK Gram matrix Θ_ij = ⟨∇Φ(X_i), ∇Φ(X_j)⟩ of a batch X (n, T, d), (n, n)."""
+    features = model.features(X)
+    return features @ features.T
+
+
+def frozen_losses(model, data, lr, steps):
+    """Losses of gradient descent on the logit's first-order expansion at ``model``, at steps 0, 1, …, ``steps``.
+
+    Φ ← Φ − (η/n) Θ (y ∘ ℓ′(y ∘ Φ)) with the Gram matrix Θ of the start: the same recursion as gradient descent on the
+    model whose features never change.
+    """
+    theta, logits, losses = gram(model, data.X), model(data.X), []
+    for _ in range(steps + 1):
+        z = data.y * logits
+        losses.append(float(logistic(z).mean()))
+        logits = logits - lr / len(data) * (theta @ (data.y * logistic.slope(z)))
+    return np.array(losses)
+
+
+def _few_heads(seed):
+    rng = np.random.default_rng([seed, 81])
+    n, T, d = rng.integers(2, 4, size=3)
+    scales = 10.0 ** rng.uniform(-1.5, 0.5, size=2)
+    heads = MultiHeadAttention(scales[0] * rng.standard_normal((3, d, d)), scales[1] * rng.standard_normal((3, T, d)))
+    return {"heads": heads, "chances": rng.dirichlet(np.ones(3)), "H": int(rng.integers(2, 4)),
+            "X": rng.standard_normal((n, T, d))}
+
+
+@statement(id="prop-random-gram", title="At a random start the Gram matrix does not know H", mark="ours",
+           source="this book", chapter=CHAPTER, assumptions="the heads are independent and equally distributed",
+           random=_few_heads, broken=lambda seed: _few_heads(seed) | {"independent": False},
+           breaks="the heads are independent: all are copies of one")
+def random_gram(heads, chances, H, X, independent=True):
+    """E Θ = E Θ₁ and E‖Θ − E Θ‖² = E‖Θ₁ − E Θ₁‖²/H, Θ₁ the Gram matrix of one head.
+
+    A head is one of the m given ``heads`` with the given ``chances``; all m^H models are listed, so the means are
+    exact. lhs is the larger of the two errors, relative to the size of Θ₁, rhs 1e-12.  Source: this book.
+    """
+    m = len(chances)
+    choices = list(product(range(m), repeat=H)) if independent else [(k,) * H for k in range(m)]
+    weights = np.array([np.prod(chances[list(c)]) if independent else chances[c[0]] for c in choices])
+    grams = np.array([gram(MultiHeadAttention(heads.W[list(c)], heads.U[list(c)]), X) for c in choices])
+    ones = np.array([gram(MultiHeadAttention(heads.W[k:k + 1], heads.U[k:k + 1]), X) for k in range(m)])
+    (mean, spread), (mean_1, spread_1) = _moments(weights, grams), _moments(chances, ones)
+    size = np.sqrt((ones ** 2).sum(axis=(1, 2))).max()
+    errors = np.linalg.norm(mean - mean_1) / size, abs(spread - spread_1 / H) / size ** 2
+    return Check(float(max(errors)), 1e-12, "E Θ = E Θ₁ and E‖Θ − E Θ‖² = E‖Θ₁ − E Θ₁‖²/H")
+
+
+def _moments(weights, grams):
+    """The mean of matrices, and their mean squared distance from it."""
+    mean = np.einsum("k,kij->ij", weights, grams)
+    return mean, float(weights @ ((grams - mean) ** 2).sum(axis=(1, 2)))
+
+
+def _displaced(seed):
+    instance = problem(seed)
+    rng = np.random.default_rng([seed, 82])
+    step = instance["model"].unravel(rng.standard_normal(len(instance["model"].ravel())))
+    return instance | {"step": 10.0 ** rng.uniform(-1, 1) / step.norm() * step}
+
+
+def _along_the_top(size=1e-4, **sizes):
+    """Opposite tokens, U = 0, and a step along the eigenvector of the logit's Hessian with the largest eigenvalue."""
+    instance = opposite_tokens(**sizes)
+    model, X = instance["model"], instance["data"].X
+    W, U = np.zeros_like(model.W), np.zeros_like(model.U)
+    W[:, 0, 0], U[:, :, 0] = 1, np.sign(X[0, :, 0]) / model.sizes[1] ** 0.5
+    step = MultiHeadAttention(W, U)
+    return instance | {"step": size / step.norm() * step}
+
+
+@statement(id="prop-first-order", title="With many heads the first order is enough", mark="ours", source="this book",
+           chapter=CHAPTER, assumptions=TOKENS, random=_displaced, extremal=(_along_the_top,),
+           broken=lambda seed: short(seed, _along_the_top), breaks=TOKENS)
+def first_order(model, data, step, R=None):
+    """|Φ(θ + V) − Φ(θ) − ⟨∇Φ(θ), V⟩| ≤ B‖V‖²/(2√H) and ‖∇Φ(θ + V) − ∇Φ(θ)‖ ≤ B‖V‖/√H, for all samples.
+
+    V is ``step``, and B is taken at the longest decoder of the two ends. The check gives the worst of all ratios.
+    Source: this book, from Proposition 1.
+    """
+    ratios = first_order_ratios(model, data, step, token_radius(data.X) if R is None else R)
+    return Check(max(ratios), 1.0, "remainder √H/(½B‖V‖²) and change of ∇Φ √H/(B‖V‖) ≤ 1")
+
+
+def first_order_ratios(model, data, step, R):
+    """The two left sides of ``first_order``, at their largest over the samples, as shares of the right sides."""
+    end, before = model + step, model.features(data.X)
+    kappa = max(hessian_constant(m, R) for m in (model, end)) / model.sizes[0] ** 0.5
+    remainder = abs(end(data.X) - model(data.X) - before @ step.ravel()).max()
+    change = np.sqrt(((end.features(data.X) - before) ** 2).sum(axis=1)).max()
+    return float(remainder / (kappa * step.norm() ** 2 / 2)), float(change / (kappa * step.norm()))
+
+
+@statement(id="prop-head-moves", title="At a constant step size many heads move little", mark="ours",
+           source="this book", chapter=CHAPTER, assumptions=TOKENS,
+           random=lambda seed: problem(seed) | {"lr": 10.0 ** np.random.default_rng([seed, 83]).uniform(-2, 1)},
+           extremal=(lambda: confident(-30.0) | {"lr": 0.1},),
+           broken=lambda seed: confident(-30.0, R=0.1) | {"lr": 0.1, "R": 0.05}, breaks=TOKENS)
+def head_moves(model, data, lr, steps=5, R=None):
+    """max_h ‖θ_{h,k} − θ_{h,0}‖ ≤ (ηk/√H) √T R max(1, R²u) after k steps, u the longest decoder on the way.
+
+    Source: this book, from the sharper gradient bound.
+    """
+    R = token_radius(data.X) if R is None else R
+    H, T, _ = model.sizes
+    end, longest = model, decoder_norms(model).max()
+    for _ in range(steps):
+        end = end - lr * end.loss_and_grad(data.X, data.y)[1]
+        longest = max(longest, decoder_norms(end).max())
+    moved = (end - model).ravel().reshape(H, -1)
+    rhs = lr * steps * (T / H) ** 0.5 * R * max(1.0, R ** 2 * longest)
+    return Check(float(np.sqrt((moved ** 2).sum(axis=1)).max()), float(rhs), "‖θ_h,k − θ_h,0‖ ≤ ηk√(T/H) R max(1, R²u)")

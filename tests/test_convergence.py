@@ -1,0 +1,315 @@
+"""Chapter 4: heads in groups, the chain of the training theorem, and the live figure of theory against practice."""
+
+import json
+
+import numpy as np
+import pytest
+
+import mhalib as mha
+from figures import assert_figure_agrees
+from mhalib.live import theory_and_practice
+from mhalib.theory import bounds, chain, convergence, starts
+from mhalib.theory.groups import HeadGroups
+from mhalib.theory.instances import token_radius
+from oracles import assert_close
+from strategies import problem
+from test_engine import ENGINE, engine, plain
+
+seeds = pytest.mark.parametrize("seed", range(8))
+THEOREMS = {False: (chain.ball_constants, chain.heads_needed), True: (chain.head_constants, chain.fewer_heads_needed)}
+
+
+def grouped(seed=0, copies=(3, 1, 2)):
+    """Groups of unequal size, and data that fit them."""
+    drawn = problem(seed, H=len(copies))
+    return HeadGroups(drawn.model.W, drawn.model.U, copies), mha.data.from_arrays(drawn.X, drawn.y)
+
+
+@seeds
+def test_groups_are_their_heads(seed):
+    few, data = grouped(seed)
+    heads = few.expand()
+    assert few.sizes == heads.sizes == (6, 4, 3)
+    (loss, grad), (loss_6, grad_6) = (model.loss_and_grad(data.X, data.y) for model in (few, heads))
+    assert_close(few(data.X), heads(data.X), 1e-13)
+    assert_close(few.margins(data.X, data.y), data.y * heads(data.X), 1e-13)
+    assert loss == pytest.approx(loss_6, rel=1e-13) == few.loss(data.X, data.y)
+    assert_close(grad.expand().ravel(), grad_6.ravel(), 1e-12)
+    assert few.dot(grad) == pytest.approx(heads.dot(grad_6), rel=1e-11)
+    assert few.norms() == pytest.approx(heads.norms(), rel=1e-13)
+    assert chain.logit_slopes(few, grad, data.X) == pytest.approx(heads.features(data.X) @ grad_6.ravel(), rel=1e-11)
+    assert chain.decoder_sizes(few) == pytest.approx(chain.decoder_sizes(heads), rel=1e-14)
+    assert chain.head_distance(few, 0 * few) == pytest.approx(chain.head_distance(heads, 0 * heads), rel=1e-14)
+
+
+def test_groups_train_like_their_heads():
+    few, _ = grouped()
+    drawn = problem(n=5, T=4)
+    data = mha.data.from_arrays(drawn.X, drawn.y, np.arange(20).reshape(5, 4) % 3 == 0)
+    once, one_by_one = (mha.train(model, data, mha.GradientDescent(0.5), 20) for model in (few, few.expand()))
+    for name, curve in one_by_one.curves.items():
+        assert_close(once.curves[name], curve, 1e-12)
+    assert_close(once[-1].expand().ravel(), one_by_one[-1].ravel(), 1e-12)
+
+
+def test_equal_heads_are_found():
+    few, _ = grouped()
+    assert HeadGroups.of(few.expand()).copies == (3, 1, 2)
+    assert_close(HeadGroups.of(few.expand()).few().ravel(), few.few().ravel(), 0)
+
+
+def test_a_hundred_billion_heads_lose_no_digits_that_matter():
+    data = mha.data.tokenized_mixture(n=10, T=10, d=7, M=5, zeta=0.2, S=1.0, sigma=0.0)
+    path = mha.train(starts.first_phase_groups(data, (55 * 10 ** 9, 56 * 10 ** 9)), data, mha.GradientDescent(0.3), 30)
+    model, exact = path[-1], np.longdouble
+    X, W, U, N = (np.asarray(a, exact) for a in (data.X, model.W, model.U, np.array(model.copies, float)))
+    E = np.exp(X[:, None] @ W @ X[:, None].swapaxes(2, 3))
+    read = (E / E.sum(axis=3, keepdims=True) * (U @ X[:, None].swapaxes(2, 3))).sum(axis=(2, 3))
+    assert_close(model(data.X), np.asarray((read * N).sum(axis=1) / np.sqrt(N.sum()), float), 1e-9)
+
+
+def test_the_twin_of_the_grouping_is_not_equal():
+    instance = mha.ledger["prop-groups"].broken(0)
+    assert len(HeadGroups.of(instance["heads"]).copies) == sum(instance["copies"])
+
+
+@seeds
+def test_constants_are_those_of_chapter_2(seed):
+    drawn, R = problem(seed), 1.3
+    T, (largest, mean) = drawn.model.sizes[1], chain.decoder_sizes(drawn.model)
+    assert chain.steepness(T, R, mean) == pytest.approx(bounds.gradient_constant(drawn.model, R), rel=1e-14)
+    assert chain.curvature(T, R, largest) == pytest.approx(bounds.hessian_constant(drawn.model, R), rel=1e-14)
+
+
+def test_constants_of_the_neighborhoods_are_the_formulas():
+    start, _ = grouped()
+    (largest, mean), R = chain.decoder_sizes(start), 1.3
+    ball, head = chain.ball_constants(start, R, 0.7), chain.head_constants(start, R)
+    found = [ball.B, head.B, ball.G, head.G]
+    assert found == pytest.approx([chain.curvature(4, R, largest + 3.5), chain.curvature(4, R, largest + 0.5 / 1.69),
+                                   chain.steepness(4, R, mean + 3.5 / 6 ** 0.5),
+                                   chain.steepness(4, R, mean + 0.5 / 1.69)], rel=1e-14)
+
+
+@pytest.mark.parametrize("rho, reference_loss, start_loss, largest", [
+    (100.0, 0.1, 0.1, 0.01), (0.01, 2.0, 0.1, 9 / 14), (0.01, 0.1, 30.0, 0.3)])
+def test_the_largest_step_is_the_least_of_three(rho, reference_loss, start_loss, largest):
+    constants = chain.Constants(1.0, 1.0, 1.0, rho)
+    assert chain.largest_step(constants, 3.0, reference_loss, start_loss, 7) == pytest.approx(largest, rel=1e-15)
+
+
+@seeds
+@pytest.mark.parametrize("grouped_first", [True, False])
+def test_constants_hold_in_the_whole_neighborhood(seed, grouped_first):
+    drawn, rng, R = problem(seed, H=3), np.random.default_rng(seed), 1.3
+    start = HeadGroups(drawn.model.W, drawn.model.U, (1, 1, 4)) if grouped_first else drawn.model
+    distance, step = rng.uniform(0.1, 2), start.map(lambda a: rng.standard_normal(a.shape))
+    one_head = step._with({name: a * np.array([1.0, 0, 0])[:, None, None] for name, a in step.arrays().items()})
+    for away in (step, one_head):
+        far = start + 5 * distance / away.norm() * away
+        far_head = start + 0.5 / R ** 2 / chain.head_distance(start + away, start) * away
+        for model, constants in ((far, chain.ball_constants(start, R, distance)),
+                                 (far_head, chain.head_constants(start, R))):
+            largest, mean = chain.decoder_sizes(model)
+            assert chain.steepness(4, R, mean) <= constants.G * (1 + 1e-12)
+            assert chain.curvature(4, R, largest) <= constants.B * (1 + 1e-12)
+    assert constants.kappa == constants.B / start.sizes[0] ** 0.5
+    assert constants.rho == pytest.approx(constants.G ** 2 / 4 + constants.kappa, rel=1e-15)
+
+
+@pytest.mark.parametrize("per_head", [False, True])
+def test_random_instances_satisfy_the_hypotheses(per_head):
+    for seed in range(100):
+        start, reference, data, lr, steps = starts.near(seed, per_head).values()
+        R, distance = token_radius(data.X), (reference - start).norm()
+        constants_of, needed = THEOREMS[per_head]
+        constants = constants_of(start, R) if per_head else constants_of(start, R, distance)
+        assert constants.kappa * distance ** 2 <= 7 / 64
+        assert start.sizes[0] >= needed(distance, chain.decoder_sizes(start)[0], start.sizes[1], R)
+        losses = (model.loss(data.X, data.y) for model in (reference, start))
+        assert 0 < lr <= chain.largest_step(constants, distance, *losses, steps) * (1 + 1e-12)
+        assert not per_head or chain.head_distance(reference, start) <= 0.5 / R ** 2
+
+
+def test_learnable_instances_satisfy_the_hypotheses():
+    for seed in range(100):
+        start, direction, data, steps, lr = starts.learnable(seed).values()
+        reference = chain.reference_along(start, direction, data, steps)
+        constants = chain.ball_constants(start, token_radius(data.X), reference.distance)
+        assert steps >= 5
+        assert constants.kappa * reference.distance ** 2 <= 7 / 64
+        assert lr <= (1 + 1e-6) / constants.rho
+
+
+@seeds
+def test_the_links_are_what_they_are_called(seed):
+    start, reference, data, lr, steps = starts.near(seed).values()
+    run, path = chain.follow(start, reference, data, lr, steps), mha.train(start, data, mha.GradientDescent(lr), steps)
+    assert_close(run.loss, path.loss, 1e-12)
+    assert_close(run.squared_gradient, path.grad_norm ** 2, 1e-11)
+    for k in (0, steps):
+        model = path[k]
+        _, grad = model.loss_and_grad(data.X, data.y)
+        assert run.product[k] == pytest.approx(grad.dot(model - reference), rel=1e-9)
+        assert run.from_start[k] == pytest.approx((model - start).norm(), rel=1e-6)
+        assert run.from_reference[k] == pytest.approx((model - reference).norm(), rel=1e-9)
+        assert run.head_distance[k] == pytest.approx(chain.head_distance(model, start), rel=1e-6)
+    assert run.distance == run.from_reference[0]
+    assert run.reference_loss == reference.loss(data.X, data.y)
+
+
+def test_the_links_are_the_inequalities():
+    """On made-up numbers, each side written once more by hand."""
+    rng = np.random.default_rng(0)
+    squared, product, from_start, from_reference = rng.random((4, 4))
+    loss = np.array([0.5, 0.2, 0.9, 0.4])
+    run = chain.Chain(loss, squared, product, from_start, from_reference, from_start, 0.3, 0.7)
+    found, D0 = chain.links(run), from_reference[0]
+    assert_close(found["descent"].lhs, 0.35 * squared[:3], 1e-15)
+    assert_close(found["descent"].rhs, loss[:3] - loss[1:], 1e-15)
+    assert_close(found["one point"].lhs, 0.75 * loss, 1e-15)
+    assert_close(found["one point"].rhs, product + 0.375, 1e-15)
+    assert found["regret"].lhs[2] == pytest.approx(1.05 * loss[1:].sum())
+    assert found["regret"].rhs[2] == pytest.approx(
+        D0 ** 2 - from_reference[3] ** 2 + 2.5 * 0.7 * 3 * 0.3 + 0.35 * (loss[0] - loss[3]))
+    assert_close(found["bounded iterates"].lhs, np.maximum(from_reference / 2, from_start / 3), 1e-15)
+    assert (found["bounded iterates"].rhs == D0).all()
+    assert found["rate"].lhs.tolist() == [0.2, 0.9, 0.5]  # the second loss is above the mean so far, the third below
+    assert found["rate"].rhs[1] == pytest.approx(2 / 3 * D0 ** 2 / (0.7 * 2) + 0.5 + loss[0] / 6)
+
+
+@seeds
+@pytest.mark.parametrize("per_head", [False, True])
+def test_every_link_holds_where_the_hypotheses_do(seed, per_head):
+    run = chain.follow(**starts.near(seed, per_head))
+    for link in chain.links(run).values():
+        assert (link.slack >= -1e-9).all(), link.statement
+
+
+@seeds
+def test_no_head_leaves_its_neighborhood(seed):
+    """(11/3)(7/64) < 1/2: the step of the proof that replaces the ball of radius 5D₀."""
+    instance = starts.near(seed, per_head=True)
+    R = token_radius(instance["data"].X)
+    assert (chain.follow(**instance).head_distance <= 77 / 192 / R ** 2).all()
+
+
+def test_the_constants_of_the_proof():
+    assert convergence.share_lost(7 / 16) == pytest.approx(28 / 121, rel=1e-15)
+    assert convergence.share_lost(8 / 17) == pytest.approx(1 / 4, rel=1e-15)
+    u = np.geomspace(1e-3, 1e3, 50)
+    for R in (0.1, 1.0, 3.0):
+        assert (R ** 2 * chain.steepness(4, R, u) <= chain.curvature(4, R, u)).all()
+
+
+def test_the_demand_of_the_mixture():
+    demand = convergence.mixture_demand(T=10, zeta=0.2, S=1.0, M=5, K=100, n=100, delta=0.05)
+    assert demand.heads == pytest.approx(1.1e11, rel=0.01)
+    assert demand.fewer_heads == pytest.approx(6.3e7, rel=0.01)
+    assert demand.margin == pytest.approx(0.44925, rel=1e-4)
+    # H ~ D₀⁶ and D₀⁴.
+    for function, power in ((chain.heads_needed, 6), (chain.fewer_heads_needed, 4)):
+        one, two = (function(distance, 0.5, 10, 1.0) for distance in (1e3, 2e3))
+        assert two / one == pytest.approx(2 ** power, rel=1e-2)
+
+
+@seeds
+def test_first_phase_groups_are_one_randomized_step(seed):
+    """Step size 2√H ε_h on head h, from zero."""
+    data, (plus, minus) = mha.data.tokenized_mixture(n=20, seed=seed), (3, 2)
+    zero = mha.MultiHeadAttention.zeros(5, 10, 8)
+    _, grad = zero.loss_and_grad(data.X, data.y)
+    sign = np.repeat([1.0, -1.0], (plus, minus))[:, None, None]
+    after = mha.MultiHeadAttention(-2 * 5 ** 0.5 * sign * grad.W, -2 * 5 ** 0.5 * sign * grad.U)
+    assert_close(starts.first_phase_groups(data, (plus, minus)).expand().ravel(), after.ravel(), 1e-14)
+
+
+def test_coins_are_fair():
+    """200 tosses of a million coins each: the sum of the z-scores is beyond 4 once in 16,000."""
+    scores = [(plus - minus) / 1e3 for plus, minus in (starts.coin_tosses(10 ** 6, seed) for seed in range(200))]
+    assert abs(np.sum(scores)) / 200 ** 0.5 < 4
+    assert 0.8 < np.std(scores) < 1.2
+
+
+def test_the_run_that_the_theorem_speaks_of():
+    """111 billion heads: every hypothesis holds, every link holds, and attention does not move."""
+    data = mha.data.tokenized_mixture(n=100, T=10, d=7, M=5, zeta=0.2, S=1.0, sigma=0.0, seed=0)
+    start = starts.first_phase_groups(data, starts.coin_tosses(111 * 10 ** 9, seed=0))
+    reference = chain.reference_along(start, starts.mixture_witness(data, start.copies), data, 100)
+    constants = chain.ball_constants(start, 1.0, reference.distance)
+    assert constants.kappa * reference.distance ** 2 <= chain.CURVED
+    run = chain.follow(start, reference.model, data, 0.33, 100)
+    assert run.lr <= chain.largest_step(constants, run.distance, run.reference_loss, run.loss[0], 100)
+    assert run.reference_loss < 1 / 100
+    assert all((link.slack > 0).all() for link in chain.links(run).values())
+    assert run.head_distance[-1] < 2e-5
+
+
+def test_a_reference_needs_a_direction_that_separates():
+    start, direction, data, steps, _ = starts.learnable(0).values()
+    with pytest.raises(ValueError, match="direction: expected y"):
+        chain.reference_along(start, -direction, data, steps)
+    twice = chain.reference_along(start, 2.0 * direction, data, steps)
+    assert twice.distance == pytest.approx((twice.model - start).norm(), rel=1e-9)
+
+
+def test_models_too_far_apart_are_refused():
+    model, data, other = starts.hump(0.1).values()
+    with pytest.raises(ValueError, match=r"κD² < 8, got κD² = "):
+        convergence.one_point(model, model + 10 * (other - model), data)
+
+
+FEW, DATA = grouped()
+BAD = {
+    "too few copies": (lambda: HeadGroups(FEW.W, FEW.U, (1, 2)), ["W: expected shape (2, d, d)", "(3, 3, 3)"]),
+    "no copy": (lambda: HeadGroups(FEW.W, FEW.U, (1, 0, 2)), ["copies: expected whole numbers ≥ 1", "(1, 0, 2)"]),
+    "half a copy": (lambda: HeadGroups(FEW.W, FEW.U, (1, 0.5, 2)), ["copies: expected", "0.5"]),
+    "sum of other copies": (lambda: FEW + HeadGroups(FEW.W, FEW.U, (1, 1, 1)), ["other: expected", "(3, 1, 2)"]),
+    "product with single heads": (lambda: FEW.dot(FEW.few()), ["other: expected HeadGroups", "MultiHeadAttention"]),
+    "no step": (lambda: chain.follow(FEW, FEW, DATA, 0.1, 0), ["steps: expected a whole number ≥ 1", "0"]),
+    "no head": (lambda: starts.coin_tosses(0, seed=0), ["H: expected a whole number ≥ 1", "0"]),
+    "no step of a figure": (lambda: theory_and_practice(steps=0), ["steps: expected a whole number ≥ 1", "0"]),
+}
+
+
+@pytest.mark.parametrize("call, words", BAD.values(), ids=BAD)
+def test_bad_input_is_named(call, words):
+    with pytest.raises(ValueError) as raised:
+        call()
+    for word in words:
+        assert word in str(raised.value)
+
+
+FIGURE = theory_and_practice(n=6, steps=30)
+BUGS = {
+    "heads counted": ("(H / 2) * a.reduce", "(H / 4) * a.reduce"),
+    "gradient of U": ("grad[k] /= isU(k) ? root : root * root", "grad[k] /= isU(k) ? root * root : root * root"),
+    "gradient of W": ("grad[k] /= isU(k) ? root : root * root", "grad[k] /= isU(k) ? root : root"),
+    "the first phase": ("h ? -sum : sum", "h ? sum : -sum"),
+    "patterns' norm": ("data.X.map((x) => S * x)", "data.X.map((x) => x)"),
+    "the witness's keys": ("(mu[b] + mu[d + b] + pattern(b))", "(mu[b] + mu[d + b] - pattern(b))"),
+    "the witness's sign": ("(h ? -onW : onW)", "(h ? onW : onW)"),
+    "the covariance": ("total += read / T + vq - v * q", "total += read / T + vq + v * q"),
+    "the guarantee": ("(5 * loss) / 3", "(4 * loss) / 3"),
+    "five distances": ("lasts.heads_needed(now), lasts", "lasts.fewer_heads_needed(now), lasts"),
+    "curvature": ("(S * S * u) ** 2 + 4)", "(S * S * u) ** 2 + 2)"),
+    "steepness": ("Math.sqrt(1 + (S * S * u) ** 2)", "Math.sqrt(1 + (S * u) ** 2)"),
+    "the step allowed": ("(D0 * D0) / (steps * loss)", "(D0 * D0) / (steps * loss) / 1e9"),
+}
+
+
+@pytest.mark.parametrize("values", [{}, {"S": 2.0, "H": 2, "zeta": 0.4}, {"lr": 10.0, "T": 5}])
+def test_the_figure_follows_mhalib(values):
+    found = plain().eval(f"runAll(engine, {json.dumps(FIGURE.spec)}, {json.dumps(FIGURE.values | values)})")
+    assert_figure_agrees(FIGURE, values, found)
+
+
+@pytest.mark.parametrize("bug", BUGS)
+def test_a_planted_bug_is_seen(bug):
+    right, wrong = BUGS[bug]
+    assert ENGINE.count(right) == 1
+    v8 = engine(ENGINE.replace(right, wrong))
+    with pytest.raises(AssertionError):
+        for values in ({}, {"S": 2.0, "H": 2, "zeta": 0.4}):
+            assert_figure_agrees(FIGURE, values, v8.eval(
+                f"runAll(engine, {json.dumps(FIGURE.spec)}, {json.dumps(FIGURE.values | values)})"))

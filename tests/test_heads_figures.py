@@ -1,0 +1,155 @@
+"""Figures 2 and 3: what is stored is what the scripts compute, the plane is the collapse, the live figure the path."""
+
+import importlib.util
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import mhalib as mha
+from figures import assert_figure_agrees
+from mhalib.live.width import width
+from test_engine import ENGINE, engine
+
+RESULTS = Path(__file__).parent.parent / "book" / "results"
+CURVES = ("loss", "test_loss", "norm_W", "norm_U", "attention_score")
+
+
+def script(name):
+    spec = importlib.util.spec_from_file_location(name, RESULTS / f"{name}.py")
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+def stored(name):
+    return mha.Table.load(RESULTS / f"{name}.npz")
+
+
+def assert_same_rows(rows, table, rel=1e-9):
+    for row in rows:
+        kept = table.where(H=row["H"])
+        assert len(kept) == 1
+        for name in CURVES:
+            np.testing.assert_allclose(row[name], kept[name][0], rtol=rel, atol=1e-15)
+
+
+def test_stored_curves_are_complete():
+    table = stored("heads")
+    assert sorted(np.unique(table["rule"])) == sorted(script("heads").RULES)
+    assert len(table) == 5 * 5 * 7 and table["steps"].shape == (175, len(script("heads").STEPS))
+    assert all(np.isfinite(table[name]).all() for name in CURVES)
+    assert table.about["command"] == "python book/results/heads.py"
+
+
+@pytest.mark.parametrize("rule", ["gd", "adam"])
+def test_stored_curves_are_made_by_the_script(rule):
+    module = script("heads")
+    module.HEADS = (1, 16)
+    assert_same_rows(module.run(rule=rule, seed=3), stored("heads").where(rule=rule, seed=3))
+
+
+def test_rules_grow_as_the_figures_say():
+    rules = script("heads").RULES
+    for name, power in (("gd", 0), ("gd-root", 0.5), ("adam", 0), ("momentum", 0), ("momentum-root", 0.5)):
+        assert rules[name](16).lr / rules[name](1).lr == pytest.approx(16 ** power)
+
+
+def test_random_starts_are_made_by_the_script():
+    module = script("heads_random")
+    module.HEADS = (1, 2)
+    table = stored("heads_random").where(scale=0.1, rule="gd-root", seed=2)
+    rows = module.run(scale=0.1, rule="gd-root", seed=2)
+    assert_same_rows(rows, table)
+    for row in rows:
+        kept = table.where(H=row["H"])["head_scores"][0]
+        assert np.isfinite(kept).sum() == row["H"]
+        assert np.nanmean(kept) == pytest.approx(row["attention_score"][-1], rel=1e-9)
+
+
+@pytest.mark.parametrize(("rule", "H", "lr"), [("gd", 8, 0.5), ("momentum", 8, 0.5), ("adam", 64, 0.0625)])
+def test_a_pair_of_step_sizes_is_heads_and_a_step_size(rule, H, lr):
+    """The collapse theorem, backwards: η_u/η_w = H, or its square root under Adam."""
+    module = script("heads_plane")
+    found, update = module.heads_and_rule(rule, 0.5, 0.0625)
+    assert (found, update.lr) == (H, lr)
+    row = stored("heads_plane").where(rule=rule, seed=1, eta_U=0.5, eta_W=0.0625)
+    data = mha.data.tokenized_mixture(seed=1)
+    again = module.ends(data, data.fresh(n=300, seed=1), found, update)
+    np.testing.assert_allclose(again["loss"], row["loss"][0], rtol=1e-6)
+    assert row["H"].tolist() == [H]
+
+
+def test_the_plane_has_no_pair_twice():
+    table = stored("heads_plane")
+    keys = list(zip(table["rule"], table["seed"], table["eta_U"], table["eta_W"], strict=True))
+    assert len(set(keys)) == len(keys) == 3 * 12 * (11 + 11 + 7)
+    assert (table["eta_W"] <= table["eta_U"]).all()
+
+
+@pytest.mark.parametrize("scaling", ["constant", "root"])
+def test_live_width_is_the_run_of_its_controls(scaling):
+    figure = width(n=6, T=4, d=6, M=2, steps=20, seed=3)
+    path = figure.path(H=16, lr=0.3, scaling=scaling, optimizer="momentum", zeta=0.5, sigma=0.4)
+    data = mha.data.tokenized_mixture(n=6, T=4, d=6, M=2, zeta=0.5, sigma=0.4, seed=3)
+    rule = mha.Momentum(1.2 if scaling == "root" else 0.3)
+    expected = mha.train(mha.MultiHeadAttention.zeros(16, 4, 6), data, rule, 20, test=data.fresh(seed=1), record=50)
+    assert path.steps.tolist() == expected.steps.tolist()
+    for name in CURVES:
+        np.testing.assert_allclose(path.curves[name], expected.curves[name], rtol=1e-12)
+
+
+def test_live_width_draws_every_curve_once_moving():
+    spec = width(n=6, T=4, d=6, M=2, steps=20).spec
+    moving = [place["y"] for place in spec["draw"] if not place.get("once")]
+    assert sorted(moving) == sorted(CURVES)
+    axes = {place["y"]: spec["figure"]["data"][place["trace"]]["yaxis"] for place in spec["draw"]}
+    assert axes == {"loss": "y", "test_loss": "y", "norm_W": "y2", "norm_U": "y3", "attention_score": "y4"}
+
+
+@pytest.mark.parametrize(("right", "wrong"), [
+    ("all.lr * Math.sqrt(all.H)", "all.lr * all.H"),
+    ("mean(normsU(now.theta)) * Math.sqrt(H)", "mean(normsU(now.theta)) * Math.sqrt(heads)"),
+    ("normal[token * d + a]", "normal[a]"),
+], ids=["scaling", "norm of U", "noise"])
+def test_a_planted_bug_in_the_engine_is_seen(right, wrong):
+    assert ENGINE.count(right) >= 1
+    made, v8 = width(n=6, T=4, d=6, M=2, steps=20), engine(ENGINE.replace(right, wrong))
+    values = {"H": 4, "scaling": "root", "sigma": 0.4}
+    with pytest.raises(AssertionError):
+        assert_figure_agrees(made, values, v8.eval(
+            f"runAll(engine, {json.dumps(made.spec)}, {json.dumps(made.values | values)})"))
+
+
+def test_live_width_refuses_a_run_of_no_steps():
+    with pytest.raises(ValueError, match="steps: expected a whole number"):
+        width(steps=0)
+
+
+def multiples(values):
+    return mha.plots.multiples([0, 1, 10], {"loss": {"one": values}, "share": {"one": values / 100}})
+
+
+def test_multiples_draw_medians_and_bands():
+    values = np.array([[3.0, 2, 1], [5, 4, 3], [40, 30, 20]])
+    band, line = multiples(values).data[:2]
+    assert line.y[1:].tolist() == [4, 3] and line.name == "one"
+    assert band.y.tolist() == [30, 20, 1, 2] and band.x.tolist() == [1, 10, 10, 1]
+
+
+def test_multiples_have_one_legend_and_an_axis_for_shares():
+    figure = multiples(np.array([[3.0, 2, 1], [5, 4, 3]]))
+    shown = [trace.name for trace in figure.data if trace.showlegend]
+    assert shown == ["one"]
+    assert figure.layout.yaxis.type == "log" and figure.layout.yaxis2.type == "linear"
+    assert "one ends at 2" in figure.layout.meta["alt"]
+
+
+def test_plane_draws_powers_of_two_and_paths_on_them():
+    Z = np.array([[1.0, 2.0, 3.0], [4.0, np.nan, 6.0]])
+    figure = mha.plots.plane([0.5, 1, 2], [0.25, 4], Z, {"path": ([1, 2], [0.25, 1])}, "x", "y", "loss")
+    assert figure.data[0].x.tolist() == [-1, 0, 1] and figure.data[0].y.tolist() == [-2, 2]
+    assert figure.data[1].x.tolist() == [0, 1] and figure.data[1].y.tolist() == [-2, 0]
+    assert figure.layout.xaxis.ticktext == ("1/2", "2")
+    assert "from 1 to 6" in figure.layout.meta["alt"]

@@ -1,0 +1,66 @@
+"""The live figure of chapter 3: its margins are those of mhalib, and a planted bug is seen."""
+
+import json
+from functools import cache
+
+import numpy as np
+import pytest
+
+import mhalib as mha
+from figures import assert_figure_agrees
+from mhalib.theory.max_margin import max_margin
+from test_engine import ENGINE, engine, plain
+from test_ntk import random_features
+
+BUGS = {
+    "labels that do not sign the features": ("out[i * p + a] *= y[i] / T", "out[i * p + a] /= T"),
+    "mean tokens too short": ("y[i] * Math.sqrt(T) * mean[a]", "y[i] * mean[a]"),
+    "covariance around zero": ("value - mean[k % d]", "value"),
+    "decoders too long": ("(Math.sqrt(T) * norm(q)) / norm(stream)", "(T * norm(q)) / norm(stream)"),
+    "mirrors of the same label": ("sign: carried.sign.map((s) => -s)", "sign: carried.sign"),
+    "patterns of norm one": ("nu: longer(nu), pattern", "nu, pattern"),
+    "weights that may be negative": ("wanted.every((a) => a > 0)", "wanted.every((a) => a > -1)"),
+    "stopped too early": ("pull[steepest] <= 1e-14", "pull[steepest] <= 1e-3"),
+    "a factor of a solve": ("a[i] -= L[m * k + i] * a[m]", "a[i] -= L[i * k + m] * a[m]"),
+    "the witness's margin": ("rest * T * S ** 4) / (2", "rest * T * S ** 3) / (2"),
+    "the exact margin of one pattern": ("M > 1 ? (rest", "M > 0 ? (rest"),
+    "the exact margin's evenness": ("more * (few + 1) ** 2", "more * (few + 1)"),
+    "a loss of another sign": ("logistic(y[i] * phi)", "logistic(-y[i] * phi)"),
+}
+SETTINGS = [{}, {"initialization": "gaussian", "sigma": 0.3, "mirror": False}, {"initialization": "zero", "sigma": 1.0},
+            {"S": 3.0, "M": 1, "zeta": 0.7}, {"M": 8, "sigma": 0.5, "mirror": False}]
+
+
+@cache
+def figure():
+    return mha.live.realizability()
+
+
+def assert_engine_agrees(v8, values):
+    found = v8.eval(f"runAll(engine, {json.dumps(figure().spec)}, {json.dumps(figure().values | values)})")
+    assert_figure_agrees(figure(), values, found)
+
+
+@pytest.mark.parametrize("values", SETTINGS, ids=str)
+def test_the_browser_finds_the_same_margins(values):
+    assert_engine_agrees(plain(), values)
+
+
+@pytest.mark.parametrize("bug", BUGS)
+def test_a_planted_bug_is_seen(bug):
+    right, wrong = BUGS[bug]
+    assert ENGINE.count(right) == 1
+    v8 = engine(ENGINE.replace(right, wrong))
+    # A wrong formula may also break the computation off.
+    with pytest.raises((AssertionError, TypeError)):
+        for values in SETTINGS:
+            assert_engine_agrees(v8, values)
+
+
+@pytest.mark.parametrize("kind", ["random", "few kinds", "not separable", "zero"])
+def test_the_browser_finds_the_nearest_point_of_any_hull(kind):
+    rows = {"random": random_features(1, 30, 50)[0], "few kinds": np.tile(random_features(2, 5, 8)[0], (6, 1)),
+            "not separable": random_features(3, 60, 2)[0], "zero": np.zeros((4, 3))}[kind]
+    found = plain().eval(f"engine.maxMargin(Float64Array.from({json.dumps(rows.ravel().tolist())}), "
+                         f"{rows.shape[0]}, {rows.shape[1]})")
+    assert found == pytest.approx(max_margin(rows, np.ones(len(rows))).margin, rel=1e-11)

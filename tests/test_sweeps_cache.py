@@ -1,0 +1,177 @@
+"""The cache of a sweep: no finished run is lost, no damaged file believed."""
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from functools import partial
+from pathlib import Path
+
+import joblib
+import numpy as np
+import pytest
+
+import mhalib as mha
+import swept
+from mhalib.sweeps.files import pack, seal
+from mhalib.sweeps.finished import Finished, origin
+from swept import assert_same, marked, started
+
+ROOT = Path(__file__).parent.parent
+GRID = {"H": [1, 3], "lr": [0.1, 0.5]}
+
+
+@pytest.fixture(autouse=True)
+def one_core():
+    """No other process, except in tests that make one."""
+    with joblib.parallel_config(n_jobs=1):
+        yield
+
+
+def test_a_finished_run_is_not_done_again(tmp_path):
+    run = marked(swept.trained, tmp_path)
+    first = mha.sweep(run, GRID, seeds=2, cache=tmp_path / "cache")
+    assert started(tmp_path / "marks") == [0] * 4 + [1] * 4
+    assert_same(mha.sweep(run, GRID, seeds=2, cache=tmp_path / "cache"), first)
+    assert len(started(tmp_path / "marks")) == 8
+    assert_same(mha.sweep(run, GRID, seeds=3, cache=tmp_path / "cache"), mha.sweep(swept.trained, GRID, seeds=3))
+    assert started(tmp_path / "marks")[8:] == [2] * 4
+
+
+def test_a_sweep_that_is_all_in_the_cache_starts_no_process(tmp_path, monkeypatch):
+    mha.sweep(swept.plain, {}, seeds=3, cache=tmp_path)
+    monkeypatch.setattr(joblib, "Parallel", None)
+    assert len(mha.sweep(swept.plain, {}, seeds=3, cache=tmp_path)) == 3
+
+
+def wait_for(what):
+    for _ in range(100 * swept.SECONDS):
+        if what():
+            return
+        time.sleep(0.01)
+    raise AssertionError("waited in vain")
+
+
+@pytest.mark.parametrize("blow", [signal.SIGKILL, signal.SIGINT], ids=["killed", "interrupted"])
+def test_an_interrupted_sweep_goes_on_where_it_was(blow, tmp_path):
+    cache, marks, gate = (tmp_path / name for name in ("cache", "marks", "gate"))
+    marks.mkdir()
+    environment = os.environ | {"PYTHONPATH": os.pathsep.join(map(str, (ROOT, ROOT / "tests")))}
+    with subprocess.Popen([sys.executable, swept.__file__, tmp_path], env=environment, stderr=subprocess.DEVNULL,
+                          start_new_session=True) as process:
+        wait_for(lambda: len(list(cache.glob("*.run"))) == 4 and len(started(marks)) >= 5)
+        process.send_signal(blow)
+        assert process.wait(swept.SECONDS) != 0
+    gate.touch()  # what a killed sweep left running comes to its end
+    kept = {path: path.read_bytes() for path in cache.glob("*.run")}
+    assert len(kept) == 4
+    run = partial(swept.patient, marks=str(marks), gate=str(gate))
+    table = mha.sweep(run, {"scale": [2.0]}, 12, cache=cache)
+    assert_same(table, mha.sweep(run, {"scale": [2.0]}, 12))
+    assert started(marks, os.getpid()) == sorted([*range(4, 12), *range(12)])
+    assert {path: path.read_bytes() for path in kept} == kept
+
+
+def cached(tmp_path):
+    """A cache of three runs, its files in the order of their seeds, and its table."""
+    run = marked(swept.trained, tmp_path, H=2, lr=0.5)
+    table = mha.sweep(run, {}, seeds=3, cache=tmp_path / "cache")
+    finished = Finished(tmp_path / "cache", origin(run, mha.__version__))
+    return run, table, finished, [finished.path({}, seed) for seed in range(3)]
+
+
+DAMAGES = {
+    "truncated": lambda data, other: data[:-40],
+    "truncated to its checksum": lambda data, other: data[:65],
+    "empty": lambda data, other: b"",
+    "a bit flipped": lambda data, other: data[:300] + bytes([data[300] ^ 4]) + data[301:],
+    "a bit of the checksum flipped": lambda data, other: bytes([data[0] ^ 1]) + data[1:],
+    "longer": lambda data, other: data + b"0",
+    "another run": lambda data, other: other,
+    "an npz of something else": lambda data, other: seal(pack({"a": np.ones(2)}, {})),
+    "no npz": lambda data, other: seal(b"not an npz"),
+    "words": lambda data, other: b"something else\n",
+}
+
+
+@pytest.mark.parametrize("damage", DAMAGES.values(), ids=DAMAGES)
+def test_a_damaged_file_is_named_and_its_run_done_again(damage, tmp_path):
+    run, table, _, paths = cached(tmp_path)
+    whole = paths[1].read_bytes()
+    paths[1].write_bytes(damage(whole, paths[2].read_bytes()))
+    with pytest.warns(RuntimeWarning, match=f"{paths[1].name} is not used, and its run done again") as warned:
+        assert_same(mha.sweep(run, {}, seeds=3, cache=tmp_path / "cache"), table)
+    assert len(warned) == 1
+    assert warned[0].filename == __file__
+    assert started(tmp_path / "marks") == [0, 1, 1, 2]
+    assert paths[1].read_bytes() == whole
+
+
+@pytest.mark.filterwarnings("ignore:cache")
+def test_no_flipped_bit_is_believed(tmp_path):
+    _, _, finished, paths = cached(tmp_path)
+    whole = paths[0].read_bytes()
+    assert finished.load({}, 0) is not None
+    for k in range(0, len(whole), 3):
+        paths[0].write_bytes(whole[:k] + bytes([whole[k] ^ 16]) + whole[k + 1:])
+        assert finished.load({}, 0) is None
+
+
+def test_no_file_is_ever_half_written(tmp_path, monkeypatch):
+    """Whatever has the name of a finished run is whole: it is moved there, after it was written."""
+    moved = []
+    monkeypatch.setattr(os, "replace", lambda old, new: moved.append((Path(old).read_bytes(), new)))
+    mha.sweep(swept.plain, {}, seeds=2, cache=tmp_path)
+    assert len(moved) == 2
+    assert not list(tmp_path.glob("*.run"))
+    monkeypatch.undo()
+    for data, new in moved:
+        Path(new).write_bytes(data)
+    monkeypatch.setattr(joblib, "Parallel", None)
+    assert mha.sweep(swept.plain, {}, seeds=2, cache=tmp_path)["value"].tolist() == [1, 2]
+
+
+SOURCE = "def run(*, seed, factor=1):\n    return {'value': factor * seed}\n"
+
+
+def imported(folder, source):
+    """The function ``run`` of a file with this source."""
+    path = folder / f"source_{abs(hash(source))}.py"
+    path.write_text(source, "utf-8")
+    module = type(sys)("swept_source")
+    module.__file__ = str(path)
+    exec(compile(source, path, "exec"), module.__dict__)
+    return module.run
+
+
+@pytest.mark.parametrize("change", ["source", "bound argument", "configuration", "version"])
+def test_another_origin_is_another_run(change, tmp_path, monkeypatch):
+    run, other, grid = imported(tmp_path, SOURCE), None, {}
+    first = mha.sweep(run, {}, seeds=[5], cache=tmp_path / "cache")
+    if change == "source":
+        other = imported(tmp_path, SOURCE.replace("* seed", "* seed + 1"))
+    elif change == "bound argument":
+        other = partial(run, factor=3)
+    elif change == "configuration":
+        grid = {"factor": [1]}
+    else:
+        monkeypatch.setattr(mha, "__version__", "0.1.1")
+    table = mha.sweep(other or run, grid, seeds=[5], cache=tmp_path / "cache")
+    assert len(list((tmp_path / "cache").iterdir())) == 2
+    assert first["value"].tolist() == [5]
+    assert table["value"].tolist() == {"source": [6], "bound argument": [15]}.get(change, [5])
+
+
+def test_bound_arrays_tell_runs_apart():
+    runs = [partial(swept.returning, what={"value": np.arange(3.0) + shift}) for shift in (0, 0, 1)]
+    first, same, other = (origin(run, "1") for run in runs)
+    assert first == same != other
+
+
+def test_versions_of_cached_runs_are_theirs(tmp_path, monkeypatch):
+    mha.sweep(swept.plain, {}, seeds=1, cache=tmp_path)
+    monkeypatch.setattr(np, "__version__", "3.0")
+    versions = mha.sweep(swept.plain, {}, seeds=2, cache=tmp_path).about["versions"]
+    assert len(versions) == 2
+    assert "3.0" in {found["numpy"] for found in versions}

@@ -1,0 +1,99 @@
+"""``Table``: rows found, grouped, and kept in a file."""
+
+from functools import partial
+
+import joblib
+import numpy as np
+import pytest
+
+import mhalib as mha
+import swept
+from mhalib.sweeps.files import pack, unpack
+from swept import assert_same
+
+
+@pytest.fixture(scope="module")
+def expected():
+    with joblib.parallel_config(n_jobs=1):
+        return mha.sweep(swept.trained, {"H": [1, 3], "lr": [0.1, 0.5]}, seeds=3)
+
+
+def test_where_keeps_the_rows_that_match(expected):
+    part = expected.where(H=3, lr=0.5)
+    assert part["seed"].tolist() == [0, 1, 2]
+    assert np.array_equal(part["loss"], expected["loss"][-3:])
+    assert expected.where(seed=[0, 2])["seed"].tolist() == [0, 2] * 4
+    assert len(expected.where(rule="momentum")) == 12
+
+
+def test_groups_are_reduced_over_the_other_columns(expected):
+    means = expected.group("lr", "H")
+    assert means["rows"].tolist() == [3] * 4
+    assert list(zip(means["H"], means["lr"], strict=True)) == [(1, 0.1), (1, 0.5), (3, 0.1), (3, 0.5)]
+    assert np.allclose(means["loss"][1], expected["loss"][3:6].mean(axis=0), rtol=1e-15)
+    assert means["attention"].shape == (4, 5, 5)
+    assert not {"seed", "rule"} & set(means.columns)
+    assert means.about == expected.about
+
+
+def test_groups_take_any_reduction(expected):
+    low, high = (expected.group("H", by=by) for by in (np.min, np.max))
+    assert np.array_equal(high["loss"][1], expected["loss"][6:].max(axis=0))
+    assert (low["loss"] <= high["loss"]).all()
+    assert expected.group(by=np.median)["rows"].tolist() == [12]
+    assert expected.group("H", by=partial(np.quantile, q=0.5))["learned"].tolist() == [1, 1]
+
+
+def test_a_saved_table_is_the_same(expected, tmp_path):
+    expected.save(tmp_path / "deep" / "table.npz", command="python table.py")
+    table = mha.Table.load(tmp_path / "deep" / "table.npz")
+    assert table.about["command"] == "python table.py"
+    assert_same(table, mha.Table(expected.columns, expected.about | {"command": "python table.py"}))
+    with np.load(tmp_path / "deep" / "table.npz") as stored:
+        assert np.array_equal(stored["loss"], expected["loss"])
+
+
+def test_equal_tables_are_equal_files(expected, tmp_path):
+    expected.save(tmp_path / "a.npz")
+    mha.Table.load(tmp_path / "a.npz").save(tmp_path / "b.npz")
+    assert (tmp_path / "a.npz").read_bytes() == (tmp_path / "b.npz").read_bytes()
+
+
+def test_a_damaged_table_is_named(expected, tmp_path):
+    path = tmp_path / "table.npz"
+    expected.save(path)
+    whole = path.read_bytes()
+    for data in (b"", b"words", whole[:-9], whole[:400] + bytes([whole[400] ^ 1]) + whole[401:]):
+        path.write_bytes(data)
+        with pytest.raises(ValueError, match="table.npz: damaged"):
+            mha.Table.load(path)
+
+
+def test_packing_keeps_every_kind():
+    arrays = {"b": np.array([True]), "i": np.array(3), "f": np.float32([1.5, np.nan]), "U": np.array("ζ")}
+    back, about = unpack(pack(arrays, {"what": "ζ"}))
+    assert about == {"what": "ζ"}
+    for name, array in arrays.items():
+        assert (back[name].dtype, back[name].tobytes()) == (array.dtype, array.tobytes())
+
+
+def test_a_table_shows_its_size_and_shapes(expected):
+    assert repr(expected) == "Table(12 rows of H, lr, seed, loss (4,), final, attention (5, 5), steps, learned, rule)"
+
+
+CALLS = {
+    "columns of two lengths": (lambda: mha.Table({"a": np.ones(2), "b": np.ones(3)}), ValueError, ["same length"]),
+    "no columns": (lambda: mha.Table({}), ValueError, ["columns: expected one or more"]),
+    "a reserved column": (lambda: mha.Table({"about": np.ones(2)}), ValueError, ["about cannot name a column"]),
+    "an unknown column": (lambda: mha.Table({"a": np.ones(2)})["b"], KeyError, ["no column 'b'; there are a"]),
+    "a group of none": (lambda: mha.Table({"a": np.ones(2)}).group("b"), KeyError, ["no column 'b'"]),
+    "no such row": (lambda: mha.Table({"a": np.arange(2)}).where(a=5), ValueError, ["no row has a=5", "a takes 0, 1"]),
+}
+
+
+@pytest.mark.parametrize("call, error, words", CALLS.values(), ids=CALLS)
+def test_bad_input_is_named(call, error, words):
+    with pytest.raises(error) as raised:
+        call()
+    for word in words:
+        assert word in str(raised.value)

@@ -1,0 +1,330 @@
+"""The small Transformer: its formula, its masks, its gradients, its heads; and training it on minibatches."""
+
+import math
+import subprocess
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+import pytest
+import torch
+
+import mhalib as mha
+from mhalib.minibatches import minibatches, summary
+from mhalib.models import TextTransformer
+from oracles import assert_close
+
+ROOT = Path(__file__).parent.parent
+WORDS, LENGTH = 11, 7
+KERNELS = {"softmax": mha.softmax, "gaussian": mha.gaussian}
+kernels = pytest.mark.parametrize("kernel", KERNELS.values(), ids=KERNELS)
+
+
+def small(H=2, layers=2, kernel=mha.softmax, seed=3, **sizes):
+    """A model in double precision with biases and norms that are not those of a start."""
+    sizes = {"d": 8, "hidden": 5, "H": H, "layers": layers, "kernel": kernel, "seed": seed} | sizes
+    model = TextTransformer(WORDS, LENGTH, **sizes).double()
+    generator = torch.Generator().manual_seed(1)
+    with torch.no_grad():
+        for parameter in model.parameters():
+            parameter += 0.3 * torch.randn(parameter.shape, generator=generator, dtype=torch.float64)
+    return model
+
+
+def sentences(n=4, seed=0):
+    """Random sentences of 1 to LENGTH words, padded, and labels."""
+    rng = np.random.default_rng(seed)
+    lengths = np.append(rng.integers(1, LENGTH, size=n - 1), LENGTH)
+    tokens = rng.integers(1, WORDS, size=(n, LENGTH)) * (np.arange(LENGTH) < lengths[:, None])
+    return tokens, np.where(rng.random(n) < 0.5, -1.0, 1.0)
+
+
+def oracle(model, words, kernel):
+    """The logit of one sentence without padding: one head, one query, one key at a time."""
+    P = {name: parameter.detach().numpy() for name, parameter in model.named_parameters()}
+    width = P["words.weight"].shape[1] // model.layers[0].attention.H
+    X = np.array([P["words.weight"][word] + P["positions.weight"][t] for t, word in enumerate(words)])
+    for k in range(len(model.layers)):
+        at = f"layers.{k}."
+        Z = normalized(X, P, at + "norm_1.")
+        QKV = Z @ P[at + "attention.QKV.weight"].T + P[at + "attention.QKV.bias"]
+        Q, K, V = np.split(QKV, 3, axis=1)
+        read = np.zeros_like(X)
+        for h in range(model.layers[0].attention.H):
+            own = slice(h * width, (h + 1) * width)
+            for t in range(len(words)):
+                weights = kernel([(Q[t, own], K[j, own]) for j in range(len(words))])
+                read[t, own] = sum(w * V[j, own] for j, w in enumerate(weights))
+        X = X + read @ P[at + "attention.out.weight"].T + P[at + "attention.out.bias"]
+        Z = normalized(X, P, at + "norm_2.") @ P[at + "network.0.weight"].T + P[at + "network.0.bias"]
+        Z = Z * (1 + np.vectorize(math.erf)(Z / 2 ** 0.5)) / 2
+        X = X + Z @ P[at + "network.2.weight"].T + P[at + "network.2.bias"]
+    return normalized(X, P, "norm.").mean(axis=0) @ P["read.weight"][0] + P["read.bias"][0]
+
+
+def normalized(X, P, at):
+    away = X - X.mean(axis=1, keepdims=True)
+    return away / np.sqrt((away ** 2).mean(axis=1, keepdims=True) + 1e-5) * P[at + "weight"] + P[at + "bias"]
+
+
+def softmax_of(pairs):
+    powers = np.exp([q @ k / len(q) ** 0.5 for q, k in pairs])
+    return powers / powers.sum()
+
+
+def gaussian_of(pairs):
+    return [np.exp(-0.5 * ((q - k) ** 2).sum() / len(q) ** 0.5) for q, k in pairs]
+
+
+@pytest.mark.parametrize("H", [1, 2, 8])
+@pytest.mark.parametrize(("kernel", "by_hand"), [(mha.softmax, softmax_of), (mha.gaussian, gaussian_of)], ids=KERNELS)
+def test_logits_are_the_formula(H, kernel, by_hand):
+    model, (tokens, _) = small(H, kernel=kernel), sentences()
+    expected = [oracle(model, row[row > 0], by_hand) for row in tokens]
+    assert_close(model.logits(tokens), np.array(expected), 1e-12)
+
+
+@kernels
+def test_padding_does_not_change_a_logit(kernel):
+    model, (tokens, _) = small(kernel=kernel), sentences(6)
+    together = model.logits(tokens)
+    alone = [model.logits(row[row > 0][None])[0] for row in tokens]
+    assert_close(together, np.array(alone), 1e-13)
+
+
+@kernels
+def test_the_vector_of_padding_is_never_read_and_never_moved(kernel):
+    model, (tokens, y) = small(kernel=kernel), sentences(6)
+    before = model.logits(tokens)
+    model.loss(*model.batch(tokens, y)).backward()
+    gradient = model.words.weight.grad
+    assert (gradient[0] == 0).all()
+    unused = sorted(set(range(WORDS)) - set(tokens.ravel().tolist()))
+    assert (gradient[unused] == 0).all()
+    used = sorted(set(tokens.ravel().tolist()) - {0})
+    assert (gradient[used].norm(dim=1) > 0).all()
+    with torch.no_grad():
+        model.words.weight[0] += 100
+    assert_close(model.logits(tokens), before, 0)
+
+
+@kernels
+def test_every_parameter_has_the_derivative_as_gradient(kernel):
+    model, (tokens, y) = small(kernel=kernel), sentences()
+    batch = model.batch(tokens, y)
+    model.loss(*batch).backward()
+    generator = torch.Generator().manual_seed(5)
+    for name, parameter in model.named_parameters():
+        direction = torch.randn(parameter.shape, generator=generator, dtype=torch.float64)
+        ends = []
+        for side in (1e-5, -2e-5, 1e-5):  # ahead, behind, and back
+            with torch.no_grad():
+                parameter += side * direction
+                ends.append(model.loss(*batch).item())
+        slope, along = (ends[0] - ends[1]) / 2e-5, (parameter.grad * direction).sum().item()
+        assert slope == pytest.approx(along, rel=1e-6, abs=1e-9), name
+        assert torch.isfinite(parameter.grad).all()
+
+
+def test_without_positions_the_order_of_the_words_does_not_count():
+    model, order = small(), [3, 0, 6, 1, 5, 2, 4]
+    tokens = sentences()[0][-1:]
+    assert abs(model.logits(tokens[:, order]) - model.logits(tokens)).max() > 1e-3
+    with torch.no_grad():
+        model.positions.weight.zero_()
+    assert_close(model.logits(tokens[:, order]), model.logits(tokens), 1e-13)
+
+
+def test_heads_permute():
+    model, (tokens, _) = small(H=4), sentences()
+    before, order = model.logits(tokens), [2, 0, 3, 1]
+    coordinates = np.arange(8).reshape(4, 2)[order].ravel()
+    with torch.no_grad():
+        for layer in model.layers:
+            rows = np.concatenate([coordinates + 8 * k for k in range(3)])
+            layer.attention.QKV.weight.copy_(layer.attention.QKV.weight[rows])
+            layer.attention.QKV.bias.copy_(layer.attention.QKV.bias[rows])
+            layer.attention.out.weight.copy_(layer.attention.out.weight[:, coordinates])
+    assert_close(model.logits(tokens), before, 1e-13)
+
+
+@pytest.mark.parametrize("H", [1, 2, 4])
+def test_attention_is_a_distribution_over_the_words(H):
+    model, (tokens, _) = small(H), sentences()
+    weights = model.attention(tokens)
+    assert [A.shape for A in weights] == [(4, H, LENGTH, LENGTH)] * 2
+    for A in weights:
+        assert_close(A.sum(axis=-1), np.ones((4, H, LENGTH)), 1e-12)
+        assert (A[np.broadcast_to((tokens == 0)[:, None, None, :], A.shape)] == 0).all()
+        assert (A[np.broadcast_to((tokens > 0)[:, None, None, :], A.shape)] > 0).all()
+
+
+def test_heads_share_one_width():
+    sizes = {H: [p.shape for p in TextTransformer(WORDS, LENGTH, H=H).parameters()] for H in (1, 2, 4, 8, 32)}
+    assert all(shapes == sizes[1] for shapes in sizes.values())
+
+
+def test_all_numbers_of_heads_start_at_the_same_parameters():
+    one, eight = (TextTransformer(WORDS, LENGTH, H=H, seed=2) for H in (1, 8))
+    for ours, theirs in zip(one.parameters(), eight.parameters(), strict=True):
+        assert torch.equal(ours, theirs)
+    tokens = sentences()[0]
+    assert abs(one.logits(tokens) - eight.logits(tokens)).max() > 1e-3
+
+
+def test_the_start_is_of_the_size_it_says():
+    model = TextTransformer(4000, 4000, d=32, hidden=4000)
+    network = model.layers[0].network
+    for weights, deviation in ((model.words.weight, 1), (model.positions.weight, 1), (network[0].weight, 32 ** -0.5),
+                               (network[2].weight, 4000 ** -0.5)):
+        assert weights.std().item() == pytest.approx(deviation, rel=0.02)  # 128,000 numbers: ten standard errors
+        assert abs(weights.mean().item()) < 0.02 * deviation
+    assert all((module.bias == 0).all() for module in model.modules() if isinstance(module, torch.nn.Linear))
+
+
+def test_the_start_is_seeded_and_leaves_the_global_stream_alone():
+    torch.manual_seed(0)
+    undisturbed = torch.rand(3)
+    torch.manual_seed(0)
+    first, again, other = (TextTransformer(WORDS, LENGTH, seed=seed) for seed in (1, 1, 2))
+    assert torch.equal(torch.rand(3), undisturbed)
+    assert torch.equal(first.words.weight, again.words.weight)
+    assert torch.equal(first.layers[0].network[0].weight, again.layers[0].network[0].weight)
+    assert not torch.equal(first.words.weight, other.words.weight)
+
+
+def test_a_kernel_of_ones_own_can_be_put_in():
+    @dataclass(frozen=True)
+    class Uniform:
+        def scores(self, Q, K):
+            return 0 * Q @ K.mT
+
+        def __call__(self, S):
+            return mha.softmax(S)
+
+    tokens = sentences()[0]
+    A = small(kernel=Uniform()).attention(tokens)[0]
+    assert_close(A[-1], np.full((2, LENGTH, LENGTH), 1 / LENGTH), 1e-12)
+
+
+def test_logits_in_blocks_are_the_logits():
+    model, (tokens, _) = small(), sentences(9)
+    assert_close(model.logits(tokens, rows=4), model.logits(tokens), 1e-13)
+
+
+# --- training -----------------------------------------------------------------------------------------------
+
+DATA = mha.data.reviews(20)
+
+
+def start(seed=0, **sizes):
+    return TextTransformer(len(DATA.vocabulary), DATA.tokens.shape[1], **{"d": 16, "hidden": 16} | sizes, seed=seed)
+
+
+@pytest.mark.parametrize("H", [1, 4])
+@kernels
+def test_it_overfits_twenty_sentences(H, kernel):
+    path = mha.train_text(start(H=H, kernel=kernel), DATA, 200, lr=0.01, batch=10)
+    assert path.accuracy[-1] == 1
+    assert path.loss[-1] < 0.02 < 0.5 < path.loss[0]
+
+
+def test_training_is_seeded_and_leaves_the_start_as_it_is():
+    model = start()
+    before = [parameter.clone() for parameter in model.parameters()]
+    first, again, other = (mha.train_text(model, DATA, 12, batch=7, seed=seed) for seed in (1, 1, 2))
+    assert first.loss.tolist() == again.loss.tolist()
+    assert first.loss[-1] != other.loss[-1]
+    assert all(torch.equal(old, new) for old, new in zip(before, model.parameters(), strict=True))
+
+
+def test_a_path_of_text_holds_curves_and_models():
+    test = DATA.fresh(15)
+    path = mha.train_text(start(), DATA, 30, test=test, record=[0, 3, 30])
+    assert path.steps.tolist() == [0, 3, 30]
+    assert set(path.curves) == {"loss", "accuracy", "test_loss", "test_accuracy"}
+    for k in range(3):
+        for prefix, data in (("", DATA), ("test_", test)):
+            z = data.y * path[k].logits(data.tokens)
+            assert path.curves[prefix + "loss"][k] == pytest.approx(np.log1p(np.exp(-z)).mean(), rel=1e-12)
+            assert path.curves[prefix + "accuracy"][k] == (z > 0).mean()
+    assert path.stopped is None
+    assert len(path) == 3
+
+
+def test_one_step_is_a_step_of_adamw():
+    model = start().double()
+    path = mha.train_text(model, DATA, 1, lr=0.02, batch=20, weight_decay=0.1)
+    tokens, y = model.batch(DATA.tokens, DATA.y)
+    model.loss(tokens, y).backward()
+    for before, after in zip(model.parameters(), path[-1].parameters(), strict=True):
+        g = before.grad
+        expected = (1 - 0.02 * 0.1) * before - 0.02 * g / (abs(g) + 1e-8)
+        assert_close(after, expected, 1e-9)
+
+
+@pytest.mark.parametrize(("n", "batch"), [(10, 3), (6, 6), (4, 9)])
+def test_minibatches_go_through_all_rows_in_new_orders(n, batch):
+    stream = minibatches(n, batch, seed=1)
+    a_pass = -(-n // batch)
+    passes = [[row for _ in range(a_pass) for row in next(stream).tolist()] for _ in range(3)]
+    assert [sorted(rows) for rows in passes] == [list(range(n))] * 3
+    assert passes[0] != passes[1]
+    again = minibatches(n, batch, seed=1)
+    assert [row for _ in range(a_pass) for row in next(again).tolist()] == passes[0]
+
+
+def test_a_run_that_diverges_keeps_what_came_before():
+    with pytest.warns(RuntimeWarning, match="loss of the minibatch of step .* is not finite"):
+        path = mha.train_text(start(), DATA, 50, lr=1e30, record=51)
+    assert 1 <= len(path) < 51
+    assert np.isfinite(path.loss).all()
+    assert "Try less" in path.stopped
+
+
+def test_summary_is_loss_and_accuracy_of_the_logits():
+    model = start()
+    z = DATA.y * model.logits(DATA.tokens)
+    assert summary(model, DATA) == {"loss": pytest.approx(np.log1p(np.exp(-z)).mean(), rel=1e-12),
+                                    "accuracy": (z > 0).mean()}
+
+
+BAD = {
+    "no heads": (lambda: start(H=0), ValueError, ["H: expected a whole number ≥ 1"]),
+    "heads do not divide the width": (lambda: start(H=3), ValueError, ["divides the width d = 16", "got 3"]),
+    "no word": (lambda: TextTransformer(0, 5), ValueError, ["words: expected"]),
+    "no seed": (lambda: start(seed=-1), ValueError, ["seed: expected"]),
+    "sentences too long": (lambda: start().logits(np.ones((2, 30), int)), ValueError,
+                           ["at most 23", "got 30", "length="]),
+    "padding alone": (lambda: start().logits(np.zeros((2, 5), int)), ValueError, ["a word in every sentence"]),
+    "another model": (lambda: mha.train_text(mha.MultiHeadAttention.zeros(1, 2, 2), DATA, 3), TypeError,
+                      ["model: expected a TextTransformer", "MultiHeadAttention"]),
+    "other data": (lambda: mha.train_text(start(), mha.data.tokenized_mixture(), 3), TypeError,
+                   ["data: expected a TextDataset", "Dataset"]),
+    "no data": (lambda: mha.train_text(start(), None, 3), TypeError, ["data: expected a TextDataset"]),
+    "another test": (lambda: mha.train_text(start(), DATA, 3, test=3), TypeError, ["test: expected a TextDataset"]),
+    "no step size": (lambda: mha.train_text(start(), DATA, 3, lr=0.0), ValueError, ["lr: expected a positive number"]),
+    "weights that grow": (lambda: mha.train_text(start(), DATA, 3, weight_decay=-1), ValueError, ["weight_decay:"]),
+    "no batch": (lambda: mha.train_text(start(), DATA, 3, batch=0), ValueError, ["batch: expected"]),
+    "steps negative": (lambda: mha.train_text(start(), DATA, -3), ValueError, ["steps: expected", "-3"]),
+}
+
+
+@pytest.mark.parametrize(("call", "error", "words"), BAD.values(), ids=BAD)
+def test_bad_input_is_named(call, error, words):
+    with pytest.raises(error) as raised:
+        call()
+    assert raised.type is error
+    for word in words:
+        assert word in str(raised.value)
+
+
+def test_the_name_waits_for_torch():
+    code = ("import sys, mhalib; assert 'torch' not in sys.modules; mhalib.models.TextTransformer; "
+            "assert 'torch' in sys.modules; sys.modules['torch'] = None; sys.modules.pop('mhalib.models.transformer')\n"
+            "try: mhalib.models.TextTransformer\nexcept ImportError as error: print(error)\n"
+            "try: mhalib.models.Nothing\nexcept AttributeError as error: print(error)")
+    run = subprocess.run([sys.executable, "-c", code], check=True, capture_output=True, text=True, cwd=ROOT)
+    assert run.stdout.splitlines() == ["mhalib.models.TextTransformer computes with torch: pip install torch",
+                                       "module 'mhalib.models' has no attribute 'Nothing'"]
