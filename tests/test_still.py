@@ -300,6 +300,8 @@ def every_figure():
     yield "attention", plots.attention(A, [0, 1, 0, 0, 0])
     yield "tokens", plots.tokens(rng.standard_normal((5, 3)), [1, 0, 0, 0, 1])
     yield "images", plots.images(rng.random((3, 8, 8)), "abc")
+    yield "multiples", plots.multiples([0, 1, 9], {"a": {"H = 1": [[3, 2, 1], [4, 2, 1]]}, "b": {"H = 1": [[1, 2, 1]]}})
+    yield "plane", plots.plane([1, 2, 4], [1, 2], [[1, 2, 3], [4, 5, np.nan]], {"path": ([1, 2], [1, 2])}, colorbar="z")
     yield "slider", plots.slider({H: plots.training(path) for H in (1, 2)}, "H")
 
 
