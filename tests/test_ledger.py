@@ -88,6 +88,7 @@ def test_ids_are_unique():
     (1.0, 2.0, 0.5, True), (2.0, 2.0, 0.0, True), (0.0, 2.0, 1.0, True), (-2.0, 2.0, 2.0, True),
     (3.0, 2.0, -0.5, False), (0.0, 0.0, 0.0, True), (1.0, 0.0, -inf, False), (-1.0, 0.0, inf, True),
     (1 + 1e-10, 1.0, -1e-10, True), (1 + 1e-8, 1.0, -1e-8, False), (1e-30 * (1 + 1e-8), 1e-30, -1e-8, False),
+    (-3.0, -2.0, 0.5, True), (-1.0, -2.0, -0.5, False), (1.0, -2.0, -1.5, False),
     (1.0, inf, 1.0, False), (-inf, 1.0, inf, False)])
 def test_slack_is_the_unused_share(lhs, rhs, slack, holds):
     check = Check(lhs, rhs, "lhs ≤ rhs")

@@ -21,10 +21,10 @@ class Check(NamedTuple):
 
     @property
     def slack(self):
-        """The unused share of the bound, 1 − lhs/rhs: 0 is attained, negative is violated."""
+        """The unused share of the bound, (rhs − lhs)/|rhs|: 0 is attained, negative is violated."""
         if self.rhs == 0:
             return 0.0 if self.lhs == 0 else (inf if self.lhs < 0 else -inf)
-        return 1 - self.lhs / self.rhs
+        return (1 - self.lhs / self.rhs) * (1 if self.rhs > 0 else -1)
 
     @property
     def holds(self):
@@ -37,6 +37,11 @@ class Check(NamedTuple):
     def __repr__(self):
         relation = "≤" if self.holds else "> (violates ≤)"
         return f"Check({self.lhs:.6g} {relation} {self.rhs:.6g}, slack {self.slack:.3g}: {self.statement})"
+
+
+def _worst(checks):
+    # A bound that is infinite or not a number has no small slack, but it fails: failures come first.
+    return min(checks, key=lambda check: (check.holds, check.slack))
 
 
 @dataclass(frozen=True)
@@ -66,8 +71,7 @@ class Statement:
     def worst(self, seeds):
         """The worst check among the random instances of several seeds and the extremal ones, each made once."""
         instances = [*map(self.random, seeds), *(make() for make in self.extremal)]
-        # A bound that is infinite or not a number has no small slack, but it fails: failures come first.
-        return min((self.function(**instance) for instance in instances), key=lambda check: (check.holds, check.slack))
+        return _worst(self.function(**instance) for instance in instances)
 
     def twin(self, seed):
         """The same check with one hypothesis broken, which must fail; None for a statement that has no twin."""
@@ -144,8 +148,18 @@ class Along(NamedTuple):
 
     @property
     def slack(self):
-        """The unused share of the bound at every recorded step."""
-        return 1 - self.lhs / self.rhs
+        """The unused share of the bound, (rhs − lhs)/|rhs|, at every recorded step."""
+        return np.array([check.slack for check in self.checks])
+
+    @property
+    def checks(self):
+        """The ``Check`` of every recorded step."""
+        return [Check(lhs, rhs, self.statement) for lhs, rhs in zip(self.lhs.tolist(), self.rhs.tolist(), strict=True)]
+
+    @property
+    def worst(self):
+        """The check with the least slack, a failure first."""
+        return _worst(self.checks)
 
 
 def along(path, data, function):
