@@ -27,6 +27,20 @@ def missing(what):
     pytest.skip(what)
 
 
+PATIENCE = 240_000
+"""How many milliseconds a busy machine may take for what an idle one does at once."""
+
+
+def eventually(page, check):
+    """What ``check`` asserts holds now, or soon: a busy machine draws late."""
+    for _ in range(PATIENCE // 10 // 100):
+        try:
+            return check()
+        except AssertionError:
+            page.wait_for_timeout(100)
+    return check()
+
+
 def built_pages():
     """List the pages of the built book; one None stands for a book that was not built."""
     pages = sorted(path.relative_to(BUILD).as_posix() for path in BUILD.rglob("*.html"))
@@ -78,6 +92,7 @@ class Visit:
         self.name, self.requests, self.failures, self.complaints = name, [], [], []
         self.site = site
         self.context = browser.new_context(viewport={"width": 1280, "height": 900}, color_scheme="light")
+        self.context.set_default_timeout(PATIENCE)
         self.context.route("**/*", self.pass_if_local)
         self.page = page = self.context.new_page()
         page.on("response", self.note_response)

@@ -16,6 +16,8 @@ from pathlib import Path
 
 import nbformat
 
+from browser.conftest import PATIENCE
+
 ROOT = Path(__file__).parents[2]
 LAB = ["-m", "jupyterlab", "--no-browser", "--ServerApp.ip=127.0.0.1", "--ServerApp.port_retries=0",
        "--ServerApp.allow_root=True", "--IdentityProvider.token=", "--LabApp.extension_manager=readonly",
@@ -158,7 +160,7 @@ def window(browser, server, path):
         seen.asked_elsewhere.append(route.request.url)
         return route.abort()
 
-    context.set_default_timeout(30_000)  # for a kernel that starts
+    context.set_default_timeout(PATIENCE)  # a kernel starts; Voilà runs every cell before it shows the page
     context.route("**/*", pass_if_local)
     seen.page.on("pageerror", lambda error: seen.complaints.append(str(error)))
     seen.page.on("console", lambda said: seen.complaints.append(said.text) if said.type == "error" else None)

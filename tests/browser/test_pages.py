@@ -1,7 +1,11 @@
 """Every built page, as a reader's browser finds it."""
 
+from functools import partial
+
 import plotly.offline
 import pytest
+
+from browser.conftest import eventually
 
 ARTICLE_TEXT = """() => {
   const copy = document.querySelector(".bd-article").cloneNode(true);
@@ -210,14 +214,16 @@ def test_every_slider_moves_by_keyboard(visit):
       const shows = frames.findIndex((frame) => lines(frame) === drawn);
       return [shows, figure.layout.sliders[0].active ?? 0, input.getAttribute("aria-valuetext"), frames.length];
     }"""
+    def assert_shows(keys, key):
+        shown, active, words, frames = keys.evaluate(state)
+        assert shown == active == {"End": frames - 1, "Home": 0, "ArrowRight": 1}[key]
+        assert words
+
     for keys in visit.page.locator(".mha-keys").all():
         keys.focus()
         for key in ("End", "Home", "ArrowRight"):
             visit.page.keyboard.press(key)
-            visit.page.wait_for_timeout(300)
-            shown, active, words, frames = keys.evaluate(state)
-            assert shown == active == {"End": frames - 1, "Home": 0, "ArrowRight": 1}[key]
-            assert words
+            eventually(visit.page, partial(assert_shows, keys, key))
     assert count(visit, ".slider-container") == count(visit, ".mha-keys")
 
 
@@ -244,6 +250,6 @@ def test_every_dropdown_opens_and_closes(visit):
 
 def test_search_finds_a_word(new_visit):
     visit = new_visit("search.html?q=attention").open()
-    visit.page.wait_for_selector("#search-results li a", timeout=20_000)
+    visit.page.wait_for_selector("#search-results li a")
     assert not visit.failures + visit.complaints
     visit.context.close()
