@@ -1,4 +1,4 @@
-"""The live figure of chapter 3: its margins are those of mhalib, and a planted bug is seen."""
+"""The live figure of chapter 3: the browser's margins are mhalib's, and a planted bug is seen."""
 
 import json
 from functools import cache
@@ -10,7 +10,6 @@ import mhalib as mha
 from figures import assert_figure_agrees
 from mhalib.theory.max_margin import max_margin
 from test_engine import ENGINE, engine, plain
-from test_ntk import random_features
 
 BUGS = {
     "labels that do not sign the features": ("out[i * p + a] *= y[i] / T", "out[i * p + a] /= T"),
@@ -29,6 +28,10 @@ BUGS = {
 }
 SETTINGS = [{}, {"initialization": "gaussian", "sigma": 0.3, "mirror": False}, {"initialization": "zero", "sigma": 1.0},
             {"S": 3.0, "M": 1, "zeta": 0.7}, {"M": 8, "sigma": 0.5, "mirror": False}]
+
+
+def normals(n, p):
+    return np.random.default_rng([n, p, 200]).standard_normal((n, p))
 
 
 @cache
@@ -59,8 +62,13 @@ def test_a_planted_bug_is_seen(bug):
 
 @pytest.mark.parametrize("kind", ["random", "few kinds", "not separable", "zero"])
 def test_the_browser_finds_the_nearest_point_of_any_hull(kind):
-    rows = {"random": random_features(1, 30, 50)[0], "few kinds": np.tile(random_features(2, 5, 8)[0], (6, 1)),
-            "not separable": random_features(3, 60, 2)[0], "zero": np.zeros((4, 3))}[kind]
+    rows = {"random": normals(30, 50), "few kinds": np.tile(normals(5, 8), (6, 1)),
+            "not separable": normals(60, 2), "zero": np.zeros((4, 3))}[kind]
     found = plain().eval(f"engine.maxMargin(Float64Array.from({json.dumps(rows.ravel().tolist())}), "
                          f"{rows.shape[0]}, {rows.shape[1]})")
     assert found == pytest.approx(max_margin(rows, np.ones(len(rows))).margin, rel=1e-11)
+
+
+def test_an_odd_number_of_samples_has_no_mirror():
+    with pytest.raises(ValueError, match="n: expected an even number.*got 7"):
+        mha.live.realizability(n=7)

@@ -1,13 +1,12 @@
 """The live figure of chapter 8: heads on handwritten digits, from a random start."""
 
-import numpy as np
 
 from mhalib._array import require_count
 from mhalib.data import digits as digit_images
 from mhalib.live.carried import arrays, in_doubles
 from mhalib.live.description import Control, Description
 from mhalib.live.face import LiveFigure
-from mhalib.live.frames import RULE_NAMES, RULES, line, panels
+from mhalib.live.frames import RULE_NAMES, RULES, chosen_rule, line, panels, step_axis
 from mhalib.models import MultiHeadAttention
 from mhalib.models.multihead import normals
 from mhalib.training import recorded_steps, train
@@ -44,9 +43,7 @@ def digits(classes=(3, 8), n=60, held_out=80, steps=200, seed=0):
 
     def run(values):
         start = MultiHeadAttention.random(values["H"], T, d, scale=values["scale"], seed=values["seed"])
-        factor = values["H"] ** 0.5 if values["scaling"] == "root" else 1.0
-        rule = RULES[values["optimizer"]](factor * values["lr"])
-        return train(start, data, rule, steps, test=test, record=record)
+        return train(start, data, chosen_rule(values), steps, test=test, record=record)
 
     names = ("loss", "test_loss", "accuracy", "test_accuracy")
     count = HEADS[-1] * (d * d + T * d)
@@ -83,7 +80,7 @@ def _frame(steps):
     line(frame, 1, "test accuracy, default settings", 2, faint=True)
     line(frame, 0, "training accuracy", 2, legend=False)
     line(frame, 1, "test accuracy", 2, legend=False)
-    frame.update_xaxes(title="step", type="log", range=[0, np.log10(steps)], dtick=1, exponentformat="power")
+    step_axis(frame, steps)
     frame.update_yaxes(type="log", range=[-4, 2], dtick=1, exponentformat="power", col=1)
     frame.update_yaxes(range=[0.4, 1.02], col=2)
     return frame

@@ -1,5 +1,6 @@
 """Frames of live figures: panels and lines without numbers, in the look of the book; and the values controls offer."""
 
+import numpy as np
 from plotly.subplots import make_subplots
 
 from mhalib.optim import Adam, GradientDescent, Momentum
@@ -28,3 +29,14 @@ def line(frame, color, name, column, row=1, *, faint=False, legend=None, dash=No
     look = {"color": "#888888", "width": 4} if faint else look
     frame.add_scatter(name=name, mode="lines", line=look, opacity=0.6 if faint else 1, row=row, col=column,
                       showlegend=(column == 1 or not faint) if legend is None else legend)
+
+
+def step_axis(frame, steps, **place):
+    """The horizontal axes of ``frame``, or those at a place (``row``, ``col``), count steps, on a logarithmic scale."""
+    frame.update_xaxes(title="step", type="log", range=[0, np.log10(steps)], dtick=1, exponentformat="power", **place)
+
+
+def chosen_rule(values):
+    """The update rule of the controls "optimizer", "lr" and, if there is one, "scaling", which may ask for lr √H."""
+    factor = values["H"] ** 0.5 if values.get("scaling") == "root" else 1
+    return RULES[values["optimizer"]](values["lr"] * factor)

@@ -9,7 +9,7 @@ from mhalib.data.mixture import draw, tokenized_mixture
 from mhalib.live.carried import arrays, in_doubles, mixture_draws
 from mhalib.live.description import Control, Description
 from mhalib.live.face import LiveFigure
-from mhalib.live.frames import RULE_NAMES, RULES, STEP_SIZES, line, panels
+from mhalib.live.frames import RULE_NAMES, RULES, STEP_SIZES, chosen_rule, line, panels, step_axis
 from mhalib.models import MultiHeadAttention
 from mhalib.models.multihead import normals
 from mhalib.optim import GradientDescent
@@ -51,7 +51,7 @@ def heads(data, steps=500):
 
     def run(values):
         start = MultiHeadAttention.zeros(values["H"], T, d)
-        return train(start, data, RULES[values["optimizer"]](values["lr"]), steps, record=record)
+        return train(start, data, chosen_rule(values), steps, record=record)
 
     words = measured.replace("_", " ")
     frame = panels("loss", words)
@@ -59,7 +59,7 @@ def heads(data, steps=500):
     line(frame, 0, "training loss", 1)
     line(frame, 1, "default settings", 2, faint=True)
     line(frame, 1, words, 2)
-    frame.update_xaxes(title="step", type="log", range=[0, np.log10(steps)], dtick=1, exponentformat="power")
+    step_axis(frame, steps)
     frame.update_yaxes(type="log", range=[-8, 4], dtick=2, exponentformat="power", col=1)
     frame.update_yaxes(range=[0, 1.03], col=2)
     return LiveFigure(Description(
@@ -125,7 +125,7 @@ def mixture(n=64, T=8, d=8, M=4, S=2.0, steps=500, seed=0):
     line(frame, 0, "training loss", 1)
     line(frame, 1, "test loss", 1)
     frame.add_heatmap(zmin=0, zmax=1, colorscale=SEQUENTIAL, colorbar={"title": "weight"}, row=1, col=2)
-    frame.update_xaxes(title="step", type="log", range=[0, np.log10(steps)], dtick=1, exponentformat="power", col=1)
+    step_axis(frame, steps, col=1)
     frame.update_yaxes(type="log", range=[-8, 4], dtick=2, exponentformat="power", col=1)
     frame.update_xaxes(title="key token", tickvals=list(range(T)), constrain="domain", col=2)
     frame.update_yaxes(title="query token", autorange="reversed", tickvals=list(range(T)), constrain="domain", col=2)
@@ -188,7 +188,7 @@ def curvature(data, steps=400, scale=0.3, seed=0):
                           (2, ("− smallest eigenvalue", "its bound (B/√H) L", "loss L"))):
         for k, name in enumerate(names):
             line(frame, k + 3 * (column - 1), name, column)
-    frame.update_xaxes(title="step", type="log", range=[0, np.log10(steps)], dtick=1, exponentformat="power")
+    step_axis(frame, steps)
     frame.update_yaxes(type="log", exponentformat="power", dtick=2)
     frame.update_yaxes(range=[-5, 4], col=1)
     frame.update_yaxes(range=[-6, 4], col=2)

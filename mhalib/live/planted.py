@@ -2,14 +2,12 @@
 
 from dataclasses import replace
 
-import numpy as np
-
 from mhalib._array import require_count
 from mhalib.data import planted as planted_data
 from mhalib.live.carried import arrays
 from mhalib.live.description import Control, Description
 from mhalib.live.face import LiveFigure
-from mhalib.live.frames import RULE_NAMES, RULES, line, panels
+from mhalib.live.frames import RULE_NAMES, RULES, chosen_rule, line, panels, step_axis
 from mhalib.models import MultiHeadAttention
 from mhalib.models.multihead import normals
 from mhalib.theory.planted import alignments
@@ -52,9 +50,8 @@ def planted(n=200, T=6, d=4, steps=400, scale=0.3, seed=0):
         start = MultiHeadAttention.zeros(H, T, d)
         if values["start"] == "random":
             start = MultiHeadAttention.random(H, T, d, scale=scale, seed=seed)
-        rule = RULES[values["optimizer"]](values["lr"] * (H ** 0.5 if values["scaling"] == "root" else 1))
         part = replace(data, X=data.X[:values["n"]], y=data.y[:values["n"]])
-        path = train(start, part, rule, steps, test=test, record=record)
+        path = train(start, part, chosen_rule(values), steps, test=test, record=record)
         aligned = alignments(path, data.truth)
         return replace(path, curves=path.curves | {f"align_{name}": curve for name, curve in aligned.items()})
 
@@ -90,7 +87,7 @@ def _frame(steps):
     line(frame, 1, "test loss", 1)
     line(frame, 2, "W", 2)
     line(frame, 3, "U", 2)
-    frame.update_xaxes(title="step", type="log", range=[0, np.log10(steps)], dtick=1, exponentformat="power")
+    step_axis(frame, steps)
     frame.update_yaxes(type="log", range=[-4, 1], dtick=1, exponentformat="power", col=1)
     frame.update_yaxes(range=[-0.3, 1.03], col=2)
     return frame

@@ -22,18 +22,6 @@ STARTS = {"zero": lambda data, seed: MultiHeadAttention.zeros(1, *data.X.shape[1
 START_NAMES = {"zero": "zero", "gaussian": "Gaussian of equal norm", "first": "first phase"}
 NOISES = (0.0, 0.1, 0.2, 0.3, 0.5, 0.75, 1.0)
 PATTERNS = (1, 2, 3, 5, 8)
-CONTROLS = (Control("zeta", "relevant share ζ", (0.1, 0.2, 0.3, 0.4, 0.5, 0.7, 0.9), 0.2),
-            Control("S", "norm S of the patterns", (0.5, 0.75, 1.0, 1.5, 2.0, 3.0), 2.0),
-            Control("M", "distracting patterns M", PATTERNS, 5),
-            Control("sigma", "noise σ", NOISES, 0.0),
-            Control("initialization", "start", tuple(STARTS), "first", tuple(START_NAMES.values()), "choice"),
-            Control("mirror", "mirror the samples: no sampling noise", (False, True), True, kind="switch"))
-ALT = ("Left, after the first phase, bars of the maximum margin of the features in U, in W, and in both, 0.894, "
-       "0.864 and 1.24, with the closed forms on them. Right, the margin over the noise for three starts: the "
-       "first phase is highest everywhere, zero lowest.")
-SUMMARY = ("Maximum margin at ζ = {zeta}, S = {S}, M = {M}, σ = {sigma}, start: {initialization}: {margin_U} from "
-           "U alone, {margin_W} from W alone, {margin} from both. After the first phase, without noise, the "
-           "witness has γ = {gamma}, and the best direction γ* = {gamma_star}.")
 
 
 def realizability(n=40, T=10, d=10, seed=0):
@@ -61,54 +49,74 @@ def realizability(n=40, T=10, d=10, seed=0):
     require_count(n=n)
     if n % 2:
         raise ValueError(f"n: expected an even number, half of the samples and half mirrors, got {n}")
-
-    def sample(zeta, S, M, sigma, mirror, **_):
-        drawn = tokenized_mixture(n // 2 if mirror else n, T, d, M, zeta, S, sigma, seed)
-        return mirrored(drawn) if mirror else drawn
-
-    @cache
-    def margin(kind, only=None, **values):
-        data = sample(**values)
-        return ntk_margin(STARTS[kind](data, seed), data, only).margin
-
-    def over_noise(kind):
-        return lambda path, values: [margin(kind, **_of_data(values) | {"sigma": sigma}) for sigma in NOISES]
-
-    def bar(name):
-        return lambda path, values: [0.0, float(path.curves[name][0])]
-
-    def compute(values):
-        data = sample(**values)
-        model = STARTS[values["initialization"]](data, seed)
-        parts = {name: margin(values["initialization"], only, **_of_data(values))
-                 for name, only in (("margin_U", "U"), ("margin_W", "W"), ("margin", None))}
-        curves = {"loss": model.loss(data.X, data.y)} | parts
-        return Path(np.array([0]), (model,), {name: np.array([float(value)]) for name, value in curves.items()})
-
-    measure = {"bar_U": bar("margin_U"), "bar_W": bar("margin_W"), "bar_both": bar("margin"),
-               "closed": lambda path, values: [*_closed(mixture_margins, T, values)],
-               "gamma": lambda path, values: _closed(mixture_margins, T, values).both,
-               "exact": lambda path, values: [*_closed(exact_margins, T, values)],
-               "gamma_star": lambda path, values: _closed(exact_margins, T, values).both,
-               "over_zero": over_noise("zero"), "over_gaussian": over_noise("gaussian"),
-               "over_first": over_noise("first"), "here": lambda path, values: [values["sigma"]],
-               "here_margin": lambda path, values: [float(path.margin[0])]}
+    margins = _Margins(n, T, d, seed)
     return LiveFigure(Description(
         title="What a start can already separate",
-        alt=ALT, model="realizability", data=_carried(n, T, d, seed), record=(0,),
+        alt="Left, after the first phase, bars of the maximum margin of the features in U, in W, and in both, 0.894, "
+            "0.865 and 1.24, with the closed forms on them. Right, the margin over the noise for three starts: the "
+            "first phase is highest everywhere, zero lowest.",
+        model="realizability", data=_carried(n, T, d, seed), record=(0,),
         start={"kind": "decoder", "stream": normals(T * d, seed).tolist(), "sign": signs(1, seed).item()},
         fixed={"optimizer": "gd", "grid": list(NOISES)},
-        curves=("loss", "margin_U", "margin_W", "margin"), lasts=tuple(measure),
-        controls=CONTROLS, frame=_frame(), draw=_draw(),
-        summary=SUMMARY, train=compute, measure=measure))
+        curves=("loss", "margin_U", "margin_W", "margin"), lasts=tuple(margins.measures),
+        controls=(Control("zeta", "relevant share ζ", (0.1, 0.2, 0.3, 0.4, 0.5, 0.7, 0.9), 0.2),
+                  Control("S", "norm S of the patterns", (0.5, 0.75, 1.0, 1.5, 2.0, 3.0), 2.0),
+                  Control("M", "distracting patterns M", PATTERNS, 5),
+                  Control("sigma", "noise σ", NOISES, 0.0),
+                  Control("initialization", "start", tuple(STARTS), "first", tuple(START_NAMES.values()), "choice"),
+                  Control("mirror", "mirror the samples: no sampling noise", (False, True), True, kind="switch")),
+        frame=_frame(), draw=_draw(),
+        summary="Maximum margin at ζ = {zeta}, S = {S}, M = {M}, σ = {sigma}, start: {initialization}: {margin_U} from "
+                "U alone, {margin_W} from W alone, {margin} from both. After the first phase, without noise, the "
+                "witness has γ = {gamma}, and the best direction γ* = {gamma_star}.",
+        train=margins.path, measure=margins.measures))
+
+
+class _Margins:
+    """What the figure shows, by mhalib."""
+
+    def __init__(self, n, T, d, seed):
+        self.n, self.T, self.d, self.seed = n, T, d, seed
+        self.margin = cache(self._margin)  # each is asked for by a bar and by a curve over the noise
+        self.measures = {"bar_U": _bar("margin_U"), "bar_W": _bar("margin_W"), "bar_both": _bar("margin"),
+                         "closed": lambda path, values: [*self.closed(mixture_margins, values)],
+                         "gamma": lambda path, values: self.closed(mixture_margins, values).both,
+                         "exact": lambda path, values: [*self.closed(exact_margins, values)],
+                         "gamma_star": lambda path, values: self.closed(exact_margins, values).both,
+                         "over_zero": self.over_noise("zero"), "over_gaussian": self.over_noise("gaussian"),
+                         "over_first": self.over_noise("first"), "here": lambda path, values: [values["sigma"]],
+                         "here_margin": lambda path, values: [float(path.margin[0])]}
+
+    def sample(self, zeta, S, M, sigma, mirror):
+        n = self.n // 2 if mirror else self.n
+        drawn = tokenized_mixture(n, self.T, self.d, M, zeta, S, sigma, self.seed)
+        return mirrored(drawn) if mirror else drawn
+
+    def _margin(self, kind, only=None, **values):
+        data = self.sample(**values)
+        return ntk_margin(STARTS[kind](data, self.seed), data, only).margin
+
+    def over_noise(self, kind):
+        return lambda path, values: [self.margin(kind, **_of_data(values) | {"sigma": sigma}) for sigma in NOISES]
+
+    def closed(self, formula, values):
+        return formula(self.T, values["zeta"], values["S"], values["M"])
+
+    def path(self, values):
+        data = self.sample(**_of_data(values))
+        model = STARTS[values["initialization"]](data, self.seed)
+        curves = {"loss": model.loss(data.X, data.y)}
+        for name, only in (("margin_U", "U"), ("margin_W", "W"), ("margin", None)):
+            curves[name] = self.margin(values["initialization"], only, **_of_data(values))
+        return Path(np.array([0]), (model,), {name: np.array([float(value)]) for name, value in curves.items()})
+
+
+def _bar(name):
+    return lambda path, values: [0.0, float(path.curves[name][0])]
 
 
 def _of_data(values):
     return {name: values[name] for name in ("zeta", "S", "M", "sigma", "mirror")}
-
-
-def _closed(formula, T, values):
-    return formula(T, values["zeta"], values["S"], values["M"])
 
 
 def _carried(n, T, d, seed):

@@ -7,7 +7,7 @@ from mhalib.data.mixture import draw, tokenized_mixture
 from mhalib.live.carried import mixture_draws
 from mhalib.live.description import Control, Description
 from mhalib.live.face import LiveFigure
-from mhalib.live.frames import RULE_NAMES, RULES, STEP_SIZES, line, panels
+from mhalib.live.frames import RULE_NAMES, RULES, STEP_SIZES, chosen_rule, line, panels
 from mhalib.models import MultiHeadAttention
 from mhalib.training import recorded_steps, train
 
@@ -43,9 +43,8 @@ def width(n=64, T=8, d=8, M=4, S=2.0, steps=500, seed=0):
         return tokenized_mixture(n=n, T=T, d=d, M=M, S=S, zeta=zeta, sigma=sigma, seed=seed)
 
     def run(values):
-        data, H = sample(**values), values["H"]
-        rule = RULES[values["optimizer"]](values["lr"] * (H ** 0.5 if values["scaling"] == "root" else 1))
-        return train(MultiHeadAttention.zeros(H, T, d), data, rule, steps, test=data.fresh(seed=1), record=record)
+        data, zero = sample(**values), MultiHeadAttention.zeros(values["H"], T, d)
+        return train(zero, data, chosen_rule(values), steps, test=data.fresh(seed=1), record=record)
 
     source = sample().truth
     return LiveFigure(Description(
