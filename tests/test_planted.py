@@ -1,13 +1,17 @@
 """Data from a planted head, and how its alignment is measured."""
 
+import json
+
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 import mhalib as mha
+from figures import assert_figure_agrees
 from mhalib.theory import planted as theory
 from oracles import assert_close
+from test_engine import ENGINE, engine
 
 SIZES = {"n": 40, "T": 4, "d": 3}
 
@@ -113,3 +117,24 @@ def test_the_alignment_of_a_random_start_has_the_stated_variance():
     variance = 2 * (m - 1) / (m * m * (m + 2))
     assert abs(squared.mean() - 1 / m) < 5 * (variance / 20_000) ** 0.5
     assert abs(squared.var() / variance - 1) < 0.1
+
+
+BUGS = {
+    "all heads read as the first": ("const part = theta.subarray(h * head +", "const part = theta.subarray(0 * head +"),
+    "repeated teacher's length": ("Math.sqrt(heads * size)", "Math.sqrt(size)"),
+    "teacher's length forgotten": (" * norm(teacher[of]));", " * 1);"),
+    "U compared from the first entry": (
+        'alignmentWith("U", (head, { W }) => W.length', 'alignmentWith("U", (head, { W }) => 0'),
+}
+
+
+@pytest.mark.parametrize("bug", BUGS)
+def test_a_planted_bug_in_the_alignment_is_seen(bug):
+    right, wrong = BUGS[bug]
+    assert ENGINE.count(right) == 1
+    made = mha.live.planted(n=24, T=3, d=2, steps=12)
+    values = made.values | {"H": 2, "start": "random"}
+    ask = f"{json.dumps(made.spec)}, {json.dumps(values)})"
+    assert_figure_agrees(made, values, engine().eval(f"runAll(engine, {ask}"))
+    with pytest.raises(AssertionError):
+        assert_figure_agrees(made, values, engine(ENGINE.replace(right, wrong)).eval(f"runAll(engine, {ask}"))

@@ -2,6 +2,7 @@
 
 import numpy as np
 
+from mhalib.attention import softmax
 from mhalib.models import MultiHeadAttention
 from mhalib.theory.ledger import Check, statement
 
@@ -137,3 +138,35 @@ def split_decoders(teacher, V, W, X):
     aligned = cosine(model.U, np.broadcast_to(teacher.U, model.U.shape))
     return Check(float(max(logits, abs(aligned - (1 + (size / U) ** 2) ** -0.5))), 1e-12,
                  "Φ = √2 Φ*, cos(U, U*) = 1/√(1 + ‖V‖²/‖U*‖²)")
+
+
+SAMPLES = 2000
+"""How many samples the check of a mean takes."""
+
+
+def seen_in_mean(W, U, X):
+    """(1/T) Σ_t (I + W Cov_{s_t}(x)) u_t for each sample, (n, d): the derivative of Φ along a common shift, over T."""
+    A = softmax(X @ W @ X.mT)
+    read = A * (U @ X.mT - (A @ X * U).sum(axis=2, keepdims=True))  # Cov_{s_t}(x) u_t = Σ_j x_j read_tj
+    return U.mean(axis=0) + (X.mT @ read.sum(axis=1)[..., None])[..., 0] @ W.T / len(U)
+
+
+def _teachers(seed, length=1.0):
+    rng = np.random.default_rng([seed, 65])
+    T, d = rng.integers(2, 6, size=2)
+    return {"W": 10.0 ** rng.uniform(-2, 0.5) * rng.standard_normal((d, d)), "U": 1 + rng.standard_normal((T, d)),
+            "X": length * rng.standard_normal((SAMPLES, T, d))}
+
+
+@statement(id="prop-first-look", title="What the mean token says about the teacher", mark="ours", source="this book",
+           chapter=CHAPTER, assumptions="tokens are independent N(0, I)", random=_teachers,
+           broken=lambda seed: _teachers(seed, length=2.0), breaks="tokens are N(0, I): they are twice as long")
+def first_look(W, U, X):
+    """E[Φ*(X) x̄] = (I + W* C) ū*, C = E Cov_{s_t}(x), ū* the mean row of U* (T, d); W* (d, d), X (n, T, d).
+
+    lhs is the largest distance of the two sample means in standard errors, rhs 5.  Source: this book.
+    """
+    logits = (softmax(X @ W @ X.mT) @ X * U).sum(axis=(1, 2))
+    away = logits[:, None] * X.mean(axis=1) - seen_in_mean(W, U, X)
+    error = away.std(axis=0) / len(X) ** 0.5
+    return Check(float((abs(away.mean(axis=0)) / error).max()), 5.0, "E[Φ* x̄] = (I + W*C) ū*, in standard errors")
