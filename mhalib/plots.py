@@ -178,6 +178,23 @@ def _single(values, log):
     return _drawable(values, log).astype(np.float32)
 
 
+def points(named, lines=None, xlabel="", ylabel="", title=None, alt=None):
+    """Markers on two logarithmic axes: ``named`` is {name: (x, y)}; ``lines`` {name: (x, y)} are gray, to compare."""
+    figure = go.Figure()
+    symbols = ("circle", "diamond", "square", "x")
+    for k, (name, (xs, ys)) in enumerate(named.items()):
+        figure.add_scatter(x=_drawable(xs, True), y=_drawable(ys, True), name=name, mode="markers",
+                           marker={"color": COLORS[k % 6], "symbol": symbols[k % 4], "size": 8})
+    for k, (name, (xs, ys)) in enumerate((lines or {}).items()):
+        figure.add_scatter(x=_drawable(xs, True), y=_drawable(ys, True), name=name, mode="lines",
+                           line={"color": "#888888", "dash": DASHES[k % 3]})
+    for update, label in ((figure.update_xaxes, xlabel), (figure.update_yaxes, ylabel)):
+        update(title=label, type="log", exponentformat="power", dtick=1)
+    words = "; ".join(f"{name}: {len(np.ravel(xs))} points, {ylabel} from {np.nanmin(ys):.3g} to {np.nanmax(ys):.3g}"
+                      for name, (xs, ys) in named.items())
+    return finish(figure, alt or f"{title + ': ' if title else ''}{words}.", title)
+
+
 def plane(x, y, Z, lines=None, xlabel="", ylabel="", colorbar="", title=None, alt=None, zrange=None):
     """A heatmap Z (len(y), len(x)) over two axes of powers, x and y, with ``lines`` {name: (xs, ys)} on top.
 
@@ -192,7 +209,8 @@ def plane(x, y, Z, lines=None, xlabel="", ylabel="", colorbar="", title=None, al
                            line={"color": COLORS[k % 5 + 1], "dash": DASHES[k % 3], "width": 3}, marker={"size": 8})
     for update, values, label in ((figure.update_xaxes, x, xlabel), (figure.update_yaxes, y, ylabel)):
         at = np.log2(values)[::2]
-        update(title=label, tickvals=at, ticktext=[_power_of_two(p) for p in at], constrain="domain")
+        update(title=label, tickvals=at, ticktext=[_power_of_two(p) for p in at], constrain="domain",
+               range=[np.log2(min(values)) - 0.5, np.log2(max(values)) + 0.5])
     figure.update_yaxes(scaleanchor="x")  # a diagonal is a diagonal
     seen = Z[np.isfinite(Z)]
     words = f"Heatmap over {xlabel} and {ylabel}; {colorbar} goes from {seen.min():.3g} to {seen.max():.3g}."

@@ -11,7 +11,7 @@ from mhalib.live import theory_and_practice
 from mhalib.theory import bounds, chain, convergence, starts
 from mhalib.theory.groups import HeadGroups
 from mhalib.theory.instances import token_radius
-from oracles import assert_close
+from oracles import assert_close, assert_refused
 from strategies import problem
 from test_engine import ENGINE, engine, plain
 
@@ -183,7 +183,7 @@ def test_the_links_are_the_inequalities():
 def test_every_link_holds_where_the_hypotheses_do(seed, per_head):
     run = chain.follow(**starts.near(seed, per_head))
     for link in chain.links(run).values():
-        assert (link.slack >= -1e-9).all(), link.statement
+        assert link.worst.holds, link.worst
 
 
 @seeds
@@ -274,10 +274,7 @@ BAD = {
 
 @pytest.mark.parametrize("call, words", BAD.values(), ids=BAD)
 def test_bad_input_is_named(call, words):
-    with pytest.raises(ValueError) as raised:
-        call()
-    for word in words:
-        assert word in str(raised.value)
+    assert_refused(call, ValueError, words)
 
 
 FIGURE = theory_and_practice(n=6, steps=30)

@@ -299,6 +299,7 @@ def every_figure():
     yield "matrix", plots.matrix(rng.standard_normal((4, 6)), log=True, colorbar="log")
     yield "attention", plots.attention(A, [0, 1, 0, 0, 0])
     yield "tokens", plots.tokens(rng.standard_normal((5, 3)), [1, 0, 0, 0, 1])
+    yield "points", plots.points({"a": ([1, 10], [2, 30])}, {"y = x": ([1, 10], [1, 10])}, "x", "y")
     yield "images", plots.images(rng.random((3, 8, 8)), "abc")
     yield "multiples", plots.multiples([0, 1, 9], {"a": {"H = 1": [[3, 2, 1], [4, 2, 1]]}, "b": {"H = 1": [[1, 2, 1]]}})
     yield "plane", plots.plane([1, 2, 4], [1, 2], [[1, 2, 3], [4, 5, np.nan]], {"path": ([1, 2], [1, 2])}, colorbar="z")

@@ -19,12 +19,13 @@ STEPS = (0, 25, 50, 75, 100, 150, 200, 250, 300, 350, 400, 450, 500, 550, 600)
 
 
 def run(*, lr, H, seed):
-    """One run: its curves."""
+    """One run: its curves, and the version of torch that computed them."""
     torch.set_num_threads(1)
     data = mha.data.reviews(1000, seed)
     start = TextTransformer(len(data.vocabulary), data.tokens.shape[1], H=H, seed=seed)
     path = mha.train_text(start, data, STEPS[-1], lr=lr, test=data.fresh(500), seed=seed, record=STEPS)
-    return {name: path.curves[name].astype("float32") for name in CURVES} | {"steps": np.array(STEPS)}
+    curves = {name: path.curves[name].astype("float32") for name in CURVES}
+    return curves | {"steps": np.array(STEPS), "torch": torch.__version__}
 
 
 if __name__ == "__main__":

@@ -144,7 +144,10 @@ class Heads:
         self.R_rows, self.E_rows, self.P_rows = (a.reshape(n, T * H, -1) for a in (self.R, self.E, self.P))
 
     def forward(self, theta):
-        """Σ_h,t of what the queries read (n,); leaves exp(scores), their sums over keys, P and v in the buffers."""
+        """Σ_h,t of what the queries read (n,), with copies counted.
+
+        Leaves exp(scores), their sums over keys, P and v in the buffers.
+        """
         xp, batch = self.xp, self.batch
         xp.matmul(batch.flat, theta[:, self.columns_W], out=self.R)
         xp.matmul(self.R_rows, batch.X_t, out=self.E_rows)

@@ -1,20 +1,21 @@
 """Theory: one function per numbered statement, each registered in the ledger with a check that runs."""
 
-# isort: off (the order of the book)
+# The order of the book, which is the order of the ledger.
+# isort: off
 from mhalib.theory import (
-    bounds,
+    selection,
     collapse,
-    convergence,
     derivatives,
-    early_steps,
-    first_phase,
-    late_steps,
+    bounds,
     loss_bounds,
     max_margin,
+    first_phase,
     ntk,
+    convergence,
+    early_steps,
+    late_steps,
     planted,
     random_start,
-    selection,
 )
 
 # isort: on

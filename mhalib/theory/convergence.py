@@ -44,7 +44,7 @@ def descent(model, data, lr):
 
 
 def share_lost(product):
-    """χ = ½κD²/(1 − κD²/8): the share of the larger loss that negative curvature can cost; below ¼ for κD² ≤ 7/16."""
+    """ι = ½κD²/(1 − κD²/8): the share of the larger loss that negative curvature can cost; below ¼ for κD² ≤ 7/16."""
     return product / 2 / (1 - product / 8)
 
 
@@ -54,7 +54,7 @@ def share_lost(product):
            extremal=(starts.hump, lambda: starts.hump(0.1)),
            broken=lambda seed: starts.hump(0.1, R=1e-5) | {"R": 0.5e-5}, breaks=TOKENS)
 def one_point(model, other, data, R=None):
-    """L(θ′) − L(θ) − ⟨∇L(θ′), θ′ − θ⟩ ≤ χ max{L(θ′), L(θ)} for θ′ = ``model``, θ = ``other``, D = ‖θ′ − θ‖.
+    """L(θ′) − L(θ) − ⟨∇L(θ′), θ′ − θ⟩ ≤ ι max{L(θ′), L(θ)} for θ′ = ``model``, θ = ``other``, D = ‖θ′ − θ‖.
 
     Raises
     ------
@@ -66,12 +66,7 @@ def one_point(model, other, data, R=None):
         raise ValueError(f"expected models so close that κD² < 8, got κD² = {product:.4g}")
     (L, grad), L_other = model.loss_and_grad(data.X, data.y), other.loss(data.X, data.y)
     return Check(float(L - L_other - grad.dot(model - other)), float(share_lost(product) * max(L, L_other)),
-                 "L(θ′) − L(θ) − ⟨∇L(θ′), θ′ − θ⟩ ≤ χ max{L(θ′), L(θ)}")
-
-
-def _worst(link):
-    at = link.slack.argmin()
-    return Check(float(link.lhs[at]), float(link.rhs[at]), link.statement)
+                 "L(θ′) − L(θ) − ⟨∇L(θ′), θ′ − θ⟩ ≤ ι max{L(θ′), L(θ)}")
 
 
 @statement(id="lemma-regret", title="Regret", mark="ours", source=SOURCE, chapter=CHAPTER,
@@ -83,7 +78,7 @@ def regret(start, reference, data, lr, steps):
 
     The check is the worst over all K up to ``steps``.  Source: this book.
     """
-    return _worst(regret_link(follow(start, reference, data, lr, steps)))
+    return regret_link(follow(start, reference, data, lr, steps)).worst
 
 
 @statement(id="lemma-bounded-iterates", title="The iterates stay near", mark="ours", source=SOURCE, chapter=CHAPTER,
@@ -92,7 +87,7 @@ def regret(start, reference, data, lr, steps):
            broken=lambda seed: starts.slope(-4.0, 1.0, 2, 30.0 + seed), breaks=STEP)
 def bounded_iterates(start, reference, data, lr, steps):
     """‖θ_k − θ‖ ≤ 2D₀ and ‖θ_k − θ₀‖ ≤ 3D₀ for k = 0, …, K = ``steps``.  Source: this book."""
-    return _worst(bounded_link(follow(start, reference, data, lr, steps)))
+    return bounded_link(follow(start, reference, data, lr, steps)).worst
 
 
 @statement(id="thm-1-training", title="Training", mark="ours", source=SOURCE, chapter=CHAPTER,
@@ -104,7 +99,7 @@ def training(start, reference, data, lr, steps):
 
     Source: this book, after Deora et al. 2023, Theorem 1.
     """
-    return _worst(rate_link(follow(start, reference, data, lr, steps)))
+    return rate_link(follow(start, reference, data, lr, steps)).worst
 
 
 @statement(id="thm-1-fewer-heads", title="Training with fewer heads", mark="ours", source="this book", chapter=CHAPTER,
@@ -112,11 +107,13 @@ def training(start, reference, data, lr, steps):
            random=lambda seed: starts.near(seed, per_head=True), extremal=(lambda: starts.slope(-63.0, 57.0, 12),),
            broken=lambda seed: starts.saddle(50, u=0.36, w=0.34, R=0.155, per_head=True), breaks="√H ≥ (64/7) D₀² B")
 def training_with_fewer_heads(start, reference, data, lr, steps):
-    """The inequalities of the training theorem, with B and ρ for decoders of norm max_h‖U_{0,h}‖ + 1/(2R²).
+    """The inequalities of the training theorem, with B for decoders of norm u₀ + 1/(2R²), u₀ = max_h‖U_{0,h}‖.
+
+    In G, and so in ρ = G²/4 + B/√H, the root mean square of the ‖U_{0,h}‖ stands in the place of u₀.
 
     Source: this book.
     """
-    return _worst(rate_link(follow(start, reference, data, lr, steps)))
+    return rate_link(follow(start, reference, data, lr, steps)).worst
 
 
 @statement(id="lemma-linearization", title="How far the linear model can be trusted", mark="ours", source="this book",

@@ -47,7 +47,7 @@ def first_phase(data, H, seed=0):
 def gaussian_of_equal_norm(data, H, seed=0):
     """W = 0 and independent Gaussian decoders, each scaled to the norm √T ‖ψ‖ that the first phase gives on ``data``.
 
-    What the first phase has besides its size is that it knows where to point; this start does not.
+    Besides its size the first phase has equal rows, and it knows where they should point; this start has neither.
     """
     _, T, d = data.X.shape
     U = normals(H * T * d, seed).reshape(H, T, d)

@@ -56,7 +56,7 @@ def exact_margins(T, zeta, S, M):
     where π_* are the shares of the M patterns among T tokens if they are as even as they can be; the last term is 0
     for M = 1. γ_U is as in ``mixture_margins``, and γ* = √(γ_U² + γ_W*²).
 
-    Source: Proposition "The exact margin" (this book).
+    Source: Theorem "The exact margin" (this book).
     """
     U, rest = zeta * S * (T / 2) ** 0.5, 1 - zeta
     shares = even_counts(round(rest * T), M) / T
