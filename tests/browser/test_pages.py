@@ -208,10 +208,12 @@ def test_every_slider_moves_by_keyboard(visit):
     state = """(input) => {
       const figure = input.previousElementSibling, frames = figure._transitionData._frames;
       const bytes = (text) => Uint8Array.from(atob(text), (c) => c.charCodeAt(0));
-      const numbers = (y) => Array.from(y.bdata ? new Float64Array(bytes(y.bdata).buffer) : y);
-      const lines = ({ data }) => JSON.stringify(data.map((trace) => numbers(trace.y)));
-      const drawn = lines(figure);
-      const shows = frames.findIndex((frame) => lines(frame) === drawn);
+      const kinds = { f4: Float32Array, f8: Float64Array };
+      const flat = (a) => Array.from(a).flatMap((row) => ArrayBuffer.isView(row) ? Array.from(row) : row);
+      const numbers = (a) => a?.bdata ? Array.from(new kinds[a.dtype](bytes(a.bdata).buffer)) : flat(a ?? []);
+      const values = ({ data }) => JSON.stringify(data.map(({ y, z }) => [numbers(y), numbers(z)]));
+      const drawn = values(figure);
+      const shows = frames.findIndex((frame) => values(frame) === drawn);
       return [shows, figure.layout.sliders[0].active ?? 0, input.getAttribute("aria-valuetext"), frames.length];
     }"""
     def assert_shows(keys, key):
