@@ -19,6 +19,7 @@ FIGURES = {
     "book/multihead/04_why_training_cannot_get_lost.html": (mha.live.theory_and_practice,),
     "book/multihead/05_more_heads_slower_or_faster.html": (mha.live.width,),
     "book/multihead/06_a_planted_head.html": (mha.live.planted,),
+    "book/multihead/07_does_it_generalize.html": (mha.live.generalization,),
     "book/multihead/08_heads_on_real_data.html": (mha.live.digits,),
 }
 

@@ -4,10 +4,11 @@ from mhalib.live.convergence import theory_and_practice
 from mhalib.live.description import Control, Description
 from mhalib.live.digits import digits
 from mhalib.live.face import LiveFigure
+from mhalib.live.generalization import generalization
 from mhalib.live.multihead import curvature, heads, mixture
 from mhalib.live.planted import planted
 from mhalib.live.realizability import realizability
 from mhalib.live.width import width
 
-__all__ = ["Control", "Description", "LiveFigure", "curvature", "digits", "heads", "mixture", "planted",
-           "realizability", "theory_and_practice", "width"]
+__all__ = ["Control", "Description", "LiveFigure", "curvature", "digits", "generalization", "heads", "mixture",
+           "planted", "realizability", "theory_and_practice", "width"]

@@ -13,7 +13,7 @@ from IPython.display import HTML, display
 from mhalib._still import svg
 
 ENGINE = ("matrices", "logistic", "data", "starts", "models", "multihead", "convergence", "realizability", "planted",
-          "optimizers", "spectrum", "run")
+          "generalization", "optimizers", "spectrum", "run")
 """The files of the folder ``engine``, in the order in which they are read."""
 
 

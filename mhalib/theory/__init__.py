@@ -15,6 +15,8 @@ from mhalib.theory import (
     early_steps,
     late_steps,
     planted,
+    leave_one_out,
+    generalization,
     random_start,
 )
 
@@ -32,7 +34,7 @@ from mhalib.theory.loss_bounds import (
 )
 
 __all__ = ["Along", "Check", "along", "bounds", "collapse", "convergence", "derivatives", "early_steps", "first_phase",
-           "gradient_bound", "gradient_constant", "hessian_bound", "hessian_constant", "late_steps", "ledger",
-           "loss_bounds", "loss_gradient", "loss_hessian", "max_margin", "ntk", "planted", "quasi_convexity",
-           "random_start", "selection", "self_bounded_gradient", "self_bounded_weak_convexity", "smoothness",
-           "smoothness_constant", "weak_convexity"]
+           "generalization", "gradient_bound", "gradient_constant", "hessian_bound", "hessian_constant", "late_steps",
+           "leave_one_out", "ledger", "loss_bounds", "loss_gradient", "loss_hessian", "max_margin", "ntk", "planted",
+           "quasi_convexity", "random_start", "selection", "self_bounded_gradient", "self_bounded_weak_convexity",
+           "smoothness", "smoothness_constant", "weak_convexity"]

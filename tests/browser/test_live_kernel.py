@@ -56,7 +56,8 @@ BOOK = servers.ROOT / "book" / "multihead"
 # The notebooks of the book, unchanged, and how many live figures each holds.
 CHAPTERS = {"01_a_small_attention_model.ipynb": 2, "02_how_steep_how_curved.ipynb": 1,
             "03_what_one_random_step_knows.ipynb": 1, "04_why_training_cannot_get_lost.ipynb": 1,
-            "05_more_heads_slower_or_faster.ipynb": 1, "06_a_planted_head.ipynb": 1, "08_heads_on_real_data.ipynb": 1}
+            "05_more_heads_slower_or_faster.ipynb": 1, "06_a_planted_head.ipynb": 1,
+            "07_does_it_generalize.ipynb": 1, "08_heads_on_real_data.ipynb": 1}
 
 
 @pytest.fixture(scope="module")

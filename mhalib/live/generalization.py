@@ -1,0 +1,122 @@
+"""The live figure of chapter 7: the gap between test and training loss, and a run beside the run without one sample."""
+
+from dataclasses import replace
+
+import numpy as np
+
+from mhalib._array import require_count
+from mhalib.data.mixture import draw, tokenized_mixture
+from mhalib.live.carried import mixture_draws
+from mhalib.live.description import Control, Description
+from mhalib.live.face import LiveFigure
+from mhalib.live.frames import line, panels, step_axis
+from mhalib.models import MultiHeadAttention
+from mhalib.optim import GradientDescent
+from mhalib.theory.bounds import gradient_constant
+from mhalib.theory.instances import token_radius
+from mhalib.theory.leave_one_out import others, sample_losses, subset
+from mhalib.training import recorded_steps, train
+
+CURVES = ("loss", "held_out_loss", "gap", "gap_bound", "distance", "distance_bound", "pushed", "own_loss", "left_loss")
+
+
+def generalization(n=64, T=8, d=8, M=4, S=1.0, steps=500, tests=128, seed=0):
+    """A live figure: training and test loss, their gap, and how far leaving out one sample moves the run.
+
+    Training starts at zero, where the browser computes one head for any number of them. Beside the gap and the distance
+    stand the formulas of Theorem 2, with what the run itself received in place of what the theorem allows it.
+
+    Parameters
+    ----------
+    n : at most how many samples there are to train on, 16 or more
+    T, d, M, S, seed : as in ``tokenized_mixture``, T ≥ 4
+    steps : how many steps a run has
+    tests : how many fresh samples the test set has
+
+    Returns
+    -------
+    LiveFigure
+
+    Raises
+    ------
+    ValueError
+        for what ``tokenized_mixture`` refuses, if n < 16 or T < 4, or if steps or tests is no whole number ≥ 1.
+
+    Source: this book, Theorem 2, on data model DM1 [recalled].
+    """
+    require_count(n=n, steps=steps, tests=tests)
+    if n < 16 or T < 4:
+        raise ValueError(f"expected n ≥ 16 samples of T ≥ 4 tokens, to choose from, got n = {n} and T = {T}")
+    record = [k for k in recorded_steps(steps, 40) if k]
+
+    def run(values):
+        data = tokenized_mixture(values["samples"], T, d, M, values["zeta"], S, values["sigma"], seed)
+        start = MultiHeadAttention.zeros(values["H"], T, d)
+        return _with_and_without(start, data, values["left"], values["lr"], steps, data.fresh(tests, seed=1), record)
+
+    source = tokenized_mixture(1, T, d, M, 1 / T, S, 0.0, seed).truth
+    return LiveFigure(Description(
+        title="Training loss, test loss, and what one sample does",
+        alt="Four panels over 500 steps of one head on 16 samples. Training and test loss fall, the test loss a little "
+            "above. Their gap falls from step 5 on, and the formula of the theorem rises far above it. The distance "
+            "to the run without one sample levels off below its bound. That sample has the larger loss in the run "
+            "without it.",
+        model="leave_one_out", data=mixture_draws(source, draw(n, T, d, M, (seed, 1))) | {"kind": "sampled"},
+        test=mixture_draws(source, draw(tests, T, d, M, (seed, 2, 1))), start={"kind": "zeros"}, record=tuple(record),
+        curves=CURVES, lasts=("test_accuracy",), fixed={"optimizer": "gd", "shortcut": True},
+        controls=(Control("samples", "training samples n", tuple(k for k in (4, 8, 16, 32, 64, 128) if k <= n), 16),
+                  Control("sigma", "noise σ", (0.0, 0.1, 0.2, 0.3, 0.5, 0.7, 1.0, 1.5), 0.2),
+                  Control("zeta", "relevant share ζ", tuple(k / T for k in range(1, T // 2 + 1)), 2 / T),
+                  Control("lr", "step size η", (0.03, 0.1, 0.3, 1.0, 3.0), 1.0),
+                  Control("H", "heads H", (1, 4, 16, 64), 1),
+                  Control("left", "sample left out", (0, 1, 2, 3), 0)),
+        frame=_frame(steps), draw=tuple({"trace": k, "x": "steps", "y": name} for k, name in enumerate(CURVES)),
+        summary="After {steps} steps on n = {samples} samples with σ = {sigma}, ζ = {zeta}, η = {lr}, H = {H}: "
+                "training loss {loss}, test loss {held_out_loss}, test accuracy {test_accuracy}; gap {gap}, formula "
+                "{gap_bound}. Without sample {left}, the run ends at a distance of {distance}, bound {distance_bound}, "
+                "and the loss of that sample is {left_loss} instead of {own_loss}.", train=run))
+
+
+def _with_and_without(start, data, left, lr, steps, test, record):
+    """The ``Path`` of the run on all samples, with the curves of the figure at the steps ``record``."""
+    n, rest, own = len(data), subset(data, others(len(data), left)), subset(data, [left])
+    path = train(start, data, GradientDescent(lr), steps, test=test, record=range(steps + 1))
+    without = train(start, rest, GradientDescent(lr * (n - 1) / n), steps, record=record)
+    R, at = token_radius(data.X), np.array(record)
+    G = np.array([gradient_constant(model, R) for model in path.models])
+    losses = np.array([sample_losses(model, own)[0] for model in path.models])
+    pushes = [own_gradient(model, own) for model in path.models]
+
+    def before(values):
+        return lr * np.concatenate([[0.0], np.cumsum(values)[:-1]])[at]
+
+    curves = {name: curve[at] for name, curve in path.curves.items()} | {
+        "held_out_loss": path.test_loss[at], "gap": (path.test_loss - path.loss)[at],
+        "gap_bound": 3 / n * G[at] * before(G * path.loss),
+        "distance": np.array([(path[k] - model).norm() for k, model in zip(record, without.models, strict=True)]),
+        "distance_bound": 1.5 * before(G * losses) / n, "pushed": before(pushes) / n, "own_loss": losses[at],
+        "left_loss": np.array([sample_losses(model, own)[0] for model in without.models])}
+    return replace(path, steps=at, models=tuple(path[k] for k in record), curves=curves)
+
+
+def own_gradient(model, own):
+    """‖∇ℓ(θ)‖ of one sample; heads are equal, so one of them stands for all."""
+    _, grad = MultiHeadAttention(model.W[:1], model.sizes[0] ** 0.5 * model.U[:1]).loss_and_grad(own.X, own.y)
+    return ((grad.W ** 2).sum() / model.sizes[0] + (grad.U ** 2).sum()) ** 0.5
+
+
+def _frame(steps):
+    frame = panels("loss", "test loss − training loss", "distance, one sample left out", "loss of that sample",
+                   height=640)
+    for color, name, column, row in ((0, "training loss", 1, 1), (1, "test loss", 1, 1), (0, "gap", 2, 1),
+                                     (1, "formula of Theorem 2", 2, 1), (0, "distance", 1, 2),
+                                     (1, "(3/2)(η/n) Σ G ℓ_i", 1, 2), (2, "(η/n) Σ ‖∇ℓ_i‖", 1, 2),
+                                     (0, "trained on it", 2, 2), (1, "without it", 2, 2)):
+        line(frame, color, name, column, row)
+    step_axis(frame, steps)
+    frame.update_yaxes(type="log", dtick=2, exponentformat="power")
+    frame.update_yaxes(range=[-5, 1.5], row=1, col=1)
+    frame.update_yaxes(range=[-6, 7], row=1, col=2)
+    frame.update_yaxes(range=[-4, 4], row=2, col=1)
+    frame.update_yaxes(range=[-5, 1.5], row=2, col=2)
+    return frame

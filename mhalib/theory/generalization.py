@@ -1,0 +1,358 @@
+"""Chapter 7: one sample more or less changes little, so what is learned on the sample holds beyond it."""
+
+from math import log
+from typing import NamedTuple
+
+import numpy as np
+
+from mhalib.data import from_arrays
+from mhalib.losses import logistic
+from mhalib.models import MultiHeadAttention
+from mhalib.theory import chain, starts
+from mhalib.theory.bounds import MarginSquared, gradient_constant, smoothness_constant
+from mhalib.theory.groups import HeadGroups
+from mhalib.theory.instances import TOKENS, equal_tokens, token_radius
+from mhalib.theory.leave_one_out import (
+    Population,
+    descend,
+    others,
+    partial_loss_and_grad,
+    run_constants,
+    sample_losses,
+)
+from mhalib.theory.ledger import Check, ledger, statement
+from mhalib.theory.loss_bounds import curvature_constant, segment_curvature
+
+CHAPTER = "multihead/07_does_it_generalize"
+SOURCE = "this book, after Deora et al. 2023, Theorem 2"
+HEADS = f"{TOKENS}; √H ≥ (64/7) D₀² B at radius 5D₀"
+STEP = "η ≤ min{1/ρ, D₀²/(K L(θ)), D₀²/L(θ₀)}"
+CHANCE = "the samples are independent, and the start does not depend on them"
+
+
+def mean_on_segment(product):
+    """ς = ½ + 2κD²/(3(8 − κD²)): the mean of L on a segment is at most ς (L(θ) + L(θ′)); ς ≤ 11/16 for κD² ≤ 7/4."""
+    return 0.5 + 2 * product / (3 * (8 - product))
+
+
+def _two_models(seed):
+    instance = ledger["cor-1-quasi-convexity"].random(seed)
+    model, other, data = (instance[name] for name in ("model", "other", "data"))
+    longest = max(abs(end(data.X)).max() for end in (model, other)) / 10  # beyond a margin of 10 the loss is rounding
+    model, other = (MultiHeadAttention(end.W, end.U / max(1, longest)) for end in (model, other))
+    return {"model": model, "other": other, "data": data,
+            "lr": float(np.random.default_rng([seed, 71]).choice([1.0, 0.3])) * _safe(model, other, data)}
+
+
+def _safe(model, other, data):
+    R = token_radius(data.X)
+    return 1 / max(smoothness_constant(end, R) for end in (model, other))
+
+
+def _hump(size):
+    instance = starts.hump(size)
+    return instance | {"lr": _safe(*(instance[name] for name in ("model", "other", "data")))}
+
+
+def _overstepping(seed):
+    model, data, lr = starts.balanced(2.5 + np.random.default_rng([seed, 72]).random()).values()
+    return {"model": model, "other": model - 0.01 * lr * model.loss_and_grad(data.X, data.y)[1], "data": data, "lr": lr}
+
+
+@statement(id="lemma-expansion", title="A step drives two models apart only a little", mark="ours", source="this book",
+           chapter=CHAPTER, assumptions=f"{TOKENS}; logistic loss; η ≤ 1/ρ on the segment; κD² < 8",
+           random=_two_models, extremal=(lambda: _hump(1e-3), lambda: _hump(0.1)), broken=_overstepping,
+           breaks="η ≤ 1/ρ on the segment")
+def expansion(model, other, data, lr, R=None):
+    """‖(θ − η∇L(θ)) − (θ′ − η∇L(θ′))‖ ≤ (1 + ς ηκ (L(θ) + L(θ′))) ‖θ − θ′‖, ς = ½ + 2κD²/(3(8 − κD²)).
+
+    The check compares what exceeds 1: lhs is the ratio of the two distances, minus 1, over ηκ.  Source: this book.
+
+    Raises
+    ------
+    ValueError
+        if κD² ≥ 8: the statement says nothing about models so far apart.
+    """
+    product = segment_curvature(model, other, data, R)
+    if not product < 8:
+        raise ValueError(f"expected models so close that κD² < 8, got κD² = {product:.4g}")
+    (L, grad), (L_other, grad_other) = (end.loss_and_grad(data.X, data.y) for end in (model, other))
+    away, kappa = model - other, max(curvature_constant(end, data, R) for end in (model, other))
+    ratio = (away - lr * (grad - grad_other)).norm() / away.norm()
+    return Check(float((ratio - 1) / (lr * kappa)), float(mean_on_segment(product) * (L + L_other)),
+                 "(‖step θ − step θ′‖/‖θ − θ′‖ − 1)/(ηκ) ≤ ς (L(θ) + L(θ′))")
+
+
+def _runs(start, data, lr, steps, R):
+    """For every sample, at k = 1, …, K: ‖θ_k − θ_k^{−i}‖, (ηG/n) Σ_{j<k} ℓ_i(θ_j), the lemma's exponential; and κ."""
+    n, everyone = len(data), np.arange(len(data))
+    run = descend(start, data, lr, steps, everyone)
+    losses = np.array([sample_losses(model, data) for model in run])
+    for i in everyone:
+        kept = others(n, i)
+        left = descend(start, data, lr, steps, kept)
+        G, kappa = run_constants([*run, *left], R)
+        both = losses.mean(axis=1) + [partial_loss_and_grad(model, data, kept)[0] for model in left]
+        growth = np.exp(11 / 16 * lr * kappa * (np.cumsum(both) - both[0]))[:-1]
+        yield _distances(run, left)[1:], lr * G / n * np.cumsum(losses[:-1, i]), growth, kappa
+
+
+def _distances(run, left):
+    return np.array([(model - other).norm() for model, other in zip(run, left, strict=True)])
+
+
+def _worst(lhs, rhs, words):
+    lhs, rhs = np.concatenate(lhs), np.concatenate(rhs)
+    at = (1 - lhs / rhs).argmin()
+    return Check(float(lhs[at]), float(rhs[at]), words)
+
+
+def _alone(instance):
+    return {name: value for name, value in instance.items() if name != "reference"}
+
+
+@statement(id="lemma-leave-one-out", title="A run without one sample", mark="ours", source=SOURCE, chapter=CHAPTER,
+           assumptions=f"{TOKENS}; logistic loss; η ≤ 1/ρ; κ‖θ_k − θ_k^−i‖² ≤ 7/4 for k < K",
+           random=lambda seed: _alone(starts.near(seed)),
+           extremal=(lambda: _alone(starts.slope(12.0, 5.0, 5)),),
+           broken=lambda seed: _alone(starts.slope(12.0, 5.0, 5, R=1e-4)) | {
+               "R": 1e-4 * (0.4 + 0.4 * np.random.default_rng([seed, 73]).random())}, breaks=TOKENS)
+def distance_of_runs(start, data, lr, steps, R=None):
+    """‖θ_k − θ_k^{−i}‖ ≤ (ηG/n) Σ_{j<k} ℓ_i(θ_j) · exp((11/16) ηκ Σ_{0<j<k} (L(θ_j) + L^{−i}(θ_j^{−i}))).
+
+    G and κ are valid at all models of both runs, and so between them. The check is the worst over all samples i and
+    all k up to ``steps``.  Source: this book.
+
+    Raises
+    ------
+    ValueError
+        if κ‖θ_k − θ_k^{−i}‖² > 7/4 for some k: the statement says nothing about runs so far apart.
+    """
+    lhs, rhs = [], []
+    for distance, received, growth, kappa in _runs(start, data, lr, steps, token_radius(data.X) if R is None else R):
+        if kappa * (distance[:-1] ** 2).max(initial=0) > 7 / 4:
+            raise ValueError("expected runs so close that κ‖θ_k − θ_k^−i‖² ≤ 7/4, "
+                             f"got {kappa * (distance[:-1] ** 2).max():.4g}")
+        lhs.append(distance)
+        rhs.append(received * growth)
+    return _worst(lhs, rhs, "‖θ_k − θ_k^−i‖ ≤ (ηG/n) Σ ℓ_i(θ_j) exp((11/16) ηκ Σ (L + L^−i))")
+
+
+@statement(id="thm-2-stability", title="Stability", mark="ours", source=SOURCE, chapter=CHAPTER,
+           assumptions=f"{TOKENS}; √H ≥ (64/7) D₀² B, at radius 5D₀, or at 1/(2R²) a head; {STEP}",
+           random=lambda seed: starts.near(seed, seed % 2 == 1) | {"per_head": seed % 2 == 1},
+           extremal=(lambda: starts.slope(12.0, 5.0, 5),),
+           broken=lambda seed: _undecided(seed), breaks=STEP)
+def stability(start, reference, data, lr, steps, per_head=False):
+    """‖θ_k − θ_k^{−i}‖ ≤ (3/2)(ηG/n) Σ_{j<k} ℓ_i(θ_j), for every sample i and all k up to ``steps``.
+
+    G, B and ρ are those at radius 5D₀, or with ``per_head`` those at 1/(2R²) a head.
+    Source: this book, after Deora et al. 2023, Theorem 2.
+    """
+    n, R = len(data), token_radius(data.X)
+    ball = chain.ball_constants(start, R, (reference - start).norm())
+    G = chain.head_constants(start, R).G if per_head else ball.G
+    run = descend(start, data, lr, steps, np.arange(n))
+    losses = np.array([sample_losses(model, data) for model in run[:-1]])
+    lhs = [_distances(run, descend(start, data, lr, steps, others(n, i)))[1:] for i in range(n)]
+    return _worst(lhs, 1.5 * lr * G / n * np.cumsum(losses, axis=0).T, "‖θ_k − θ_k^−i‖ ≤ (3/2)(ηG/n) Σ ℓ_i(θ_j)")
+
+
+def _undecided(seed, n=12, R=1e-4):
+    """Equal tokens, as many labels +1 as −1: where nothing moves until one is left out, and then far too much."""
+    tokens, share = equal_tokens(R=R)["data"].X, 40 * (1 + np.random.default_rng([seed, 74]).random())
+    data = from_arrays(np.repeat(tokens, n, axis=0), np.resize([1.0, -1.0], n))
+    start, reference = starts.reading(0.0, R=R), starts.reading(3.0, R=R)
+    return {"start": start, "reference": reference, "data": data, "steps": 3, "per_head": False,
+            "lr": share / chain.ball_constants(start, R, reference.norm()).rho}
+
+
+@statement(id="lemma-symmetrization", title="The gap is a mean of leave-one-out differences", mark="ours",
+           source="this book", chapter=CHAPTER, assumptions=CHANCE,
+           random=lambda seed: _only(_population(seed), "start", "data", "lr", "steps", "n"),
+           broken=lambda seed: _only(_strangers(seed), "start", "data", "lr", "steps") | {"n": 2, "repeats": False},
+           breaks="the samples are independent: drawn without replacement instead")
+def symmetrization(start, data, lr, steps, n, repeats=True):
+    """E[L_test(θ_K) − L(θ_K)] = E (1/n) Σ_i [L_test(θ_K) − L_test(θ_K^{−i}) + ℓ_i(θ_K^{−i}) − ℓ_i(θ_K)].
+
+    ``data`` is a population of equally likely samples, and both means are over all training sets of ``n`` of them.
+    lhs is the distance of the two sides relative to the sizes of the losses in them, rhs 1e-12. ``repeats`` = False
+    draws without replacement, and is the twin.  Source: this book.
+    """
+    population, gap, differences, size = Population(start, data, lr, steps, n), 0.0, 0.0, 0.0
+    for chance, drawn in population.training_sets(repeats):
+        own = population.losses(drawn)
+        gap += chance * (own.mean() - own[list(drawn)].mean())
+        for i, index in enumerate(drawn):
+            left = population.losses(drawn[:i] + drawn[i + 1:])
+            differences += chance / n * (own.mean() - left.mean() + left[index] - own[index])
+            size += chance / n * (own.mean() + left.mean() + left[index] + own[index])
+    return Check(float(abs(gap - differences) / size), 1e-12, "E[L_test − L] = E mean of leave-one-out differences")
+
+
+def _only(instance, *names):
+    return {name: instance[name] for name in names}
+
+
+def _population(seed):
+    """A small population, n, and a start, reference and step size that satisfy Theorem 2 for every training set."""
+    start, reference, data, lr, steps = starts.near(seed).values()
+    return {"start": start, "reference": reference, "data": data, "steps": steps,
+            "n": int(np.random.default_rng([seed, 75]).integers(1, 4)),
+            "lr": min(lr, _longest_step(start, reference, data, steps))}
+
+
+def _longest_step(start, reference, data, steps):
+    """min{D₀²/(K max ℓ(θ)), D₀²/max ℓ(θ₀)}: what STEP asks for, whatever the training set."""
+    worst = max(steps * sample_losses(reference, data).max(), sample_losses(start, data).max())
+    return (reference - start).norm() ** 2 / float(worst)
+
+
+def _strangers(seed):
+    """A population of two samples, no token of one seen in the other: neither is learned from the other."""
+    turn = np.random.default_rng([seed, 76]).uniform(0, 2 * np.pi)
+    tokens = np.array([[np.cos(turn), np.sin(turn)], [-np.sin(turn), np.cos(turn)]])
+    data = from_arrays(np.repeat(tokens[:, None], 4, axis=1), np.array([1.0, -1.0]))
+    copies = (10 ** 12,)
+    start = HeadGroups(np.zeros((1, 2, 2)), np.zeros((1, 4, 2)), copies)
+    direction = HeadGroups(np.zeros((1, 2, 2)), np.tile(tokens[0] - tokens[1], (1, 4, 1)), copies)
+    reference = start + 5 / direction.norm() * direction
+    return {"start": start, "direction": direction, "reference": reference, "data": data, "lr": 0.9, "steps": 50,
+            "n": 1}
+
+
+@statement(id="thm-2-generalization", title="Generalization", mark="ours", source=SOURCE, chapter=CHAPTER,
+           assumptions=f"{HEADS}; {STEP}; {CHANCE}", random=_population, extremal=(lambda: _coin(),),
+           broken=lambda seed: _only(_strangers(seed), "start", "reference", "data", "lr", "steps", "n") | {
+               "copies": 1000}, breaks="the samples are independent: 1,000 copies of one instead")
+def generalization(start, reference, data, lr, steps, n, copies=1):
+    """E[L_test(θ_K) − L(θ_K)] ≤ (3G²/n) E[(2/3) D₀² + (5/3) ηK L(θ) + (4/3) ηL(θ₀)].
+
+    ``data`` is a population of equally likely samples, and the means are over all training sets of ``n`` of them.
+    ``copies`` > 1 repeats each drawn sample, so that the training set has n · copies samples that are not independent:
+    the twin.  Source: this book, after Deora et al. 2023, Theorem 2.
+    """
+    population = Population(start, data, lr, steps, n)
+    gap = sum(chance * (own.mean() - own[list(drawn)].mean())
+              for chance, drawn in population.training_sets() for own in [population.losses(drawn)])
+    distance, losses = (reference - start).norm(), (sample_losses(model, data).mean() for model in (reference, start))
+    rhs = gap_bound(chain.ball_constants(start, token_radius(data.X), distance).G, distance, *losses, lr, steps,
+                    n * copies)
+    return Check(float(gap), float(rhs), "E[L_test − L] ≤ (3G²/n) E[(2/3)D₀² + (5/3)ηK L(θ) + (4/3)ηL(θ₀)]")
+
+
+def gap_bound(G, distance, reference_loss, start_loss, lr, steps, n):
+    """(3G²/n) [(2/3) D₀² + (5/3) ηK L(θ) + (4/3) ηL(θ₀)]: Theorem 2.  Source: this book."""
+    return 3 * G ** 2 / n * (2 / 3 * distance ** 2 + 5 / 3 * lr * steps * reference_loss + 4 / 3 * lr * start_loss)
+
+
+def _coin(margin=0.9, R=1e-6):
+    """One kind of tokens, labels by a fair coin, one sample, one step: nothing can be learned but the coin's fall."""
+    data = starts.balanced(R=R)["data"]
+    start, reference = starts.reading(0.0, R=R), starts.reading(margin, R=R)
+    lr = min(1 / chain.ball_constants(start, R, (reference - start).norm()).rho,
+             _longest_step(start, reference, data, 1))
+    return {"start": start, "reference": reference, "data": data, "steps": 1, "n": 1, "lr": lr}
+
+
+def _log_near(seed):
+    return _only(_two_models(seed), "model", "other", "data")
+
+
+@statement(id="lemma-log-lipschitz", title="The logarithm of a loss is not steep", mark="ours", source="this book",
+           chapter=CHAPTER, assumptions=f"{TOKENS}; logistic loss", random=_log_near,
+           extremal=(lambda: _confident_pair(20.0),),
+           broken=lambda seed: _confident_pair(0.9) | {"loss": MarginSquared()},
+           breaks="the loss is logistic: (1 − z)²/2 instead")
+def log_lipschitz(model, other, data, R=None, loss=logistic):
+    """max_i |log ℓ_i(θ) − log ℓ_i(θ′)| ≤ G ‖θ − θ′‖, G the larger one of the two ends.  Source: this book."""
+    R = token_radius(data.X) if R is None else R
+    logs = [np.log(loss(end.margins(data.X, data.y))) for end in (model, other)]
+    G = max(gradient_constant(end, R) for end in (model, other))
+    return Check(float(abs(logs[0] - logs[1]).max()), G * (model - other).norm(), "|log ℓ_i(θ) − log ℓ_i(θ′)| ≤ GD")
+
+
+def _confident_pair(z, R=1e-4):
+    return {"model": starts.reading(z, R=R), "other": starts.reading(z + 0.09, R=R), "data": equal_tokens(R=R)["data"]}
+
+
+@statement(id="thm-2-left-out", title="What the left-out sample pays", mark="ours", source="this book",
+           chapter=CHAPTER, assumptions=f"{HEADS}; {STEP}; {CHANCE}", random=_population,
+           extremal=(lambda: starts.slope(12.0, 5.0, 5) | {"n": 1},),
+           broken=lambda seed: _only(_strangers(seed), "start", "reference", "data", "lr", "steps", "n") | {
+               "copies": 1000}, breaks="the samples are independent: 1,000 copies of one instead")
+def left_out_loss(start, reference, data, lr, steps, n, copies=1):
+    """E L_test(θ_K^{−i}) ≤ E (1/n) Σ_i ℓ_i(θ_K) exp((3/2)(ηG²/n) Σ_{k<K} ℓ_i(θ_k)).
+
+    Means are over all training sets, as in ``generalization``; with ``copies`` > 1, the twin, one of n · copies samples
+    is left out, which changes nothing.  Source: this book.
+    """
+    population, lhs, rhs = Population(start, data, lr, steps, n), 0.0, 0.0
+    G = chain.ball_constants(start, token_radius(data.X), (reference - start).norm()).G
+    for chance, drawn in population.training_sets():
+        losses = np.array([sample_losses(model, data) for model in population.run(drawn)])[:, list(drawn)]
+        paid = losses[-1] * np.exp(1.5 * lr * G ** 2 / (n * copies) * losses[:-1].sum(axis=0))
+        left = [drawn[:i] + drawn[i + 1:] if copies == 1 else drawn for i in range(n)]
+        lhs += chance * np.mean([population.losses(kept).mean() for kept in left])
+        rhs += chance * paid.mean()
+    return Check(float(lhs), float(rhs), "E L_test(θ_K^−i) ≤ E mean ℓ_i(θ_K) exp((3/2)(ηG²/n) Σ ℓ_i(θ_k))")
+
+
+@statement(id="cor-2-test-loss", title="The test loss after a good start", mark="ours", source=SOURCE, chapter=CHAPTER,
+           assumptions=f"{HEADS} for D₀ = (B_Φ + ½ + log K)/γ; η ≤ 1/ρ; K ≥ 5; {CHANCE}",
+           random=lambda seed: starts.learnable(seed) | {"n": 1 + seed % 2},
+           extremal=(lambda: starts.parallel(12, -100.0) | {"n": 1, "copies": 10 ** 6},),
+           broken=lambda seed: _only(_strangers(seed), "start", "direction", "data", "lr", "steps", "n") | {
+               "copies": 1000}, breaks="the samples are independent: 1,000 copies of one instead")
+def good_start_test_loss(start, direction, data, lr, steps, n, copies=1):
+    """E L_test(θ_K) ≤ (1/K + 3ηG²/n) [(2/3)(B_Φ + ½ + log K)²/(γ²η) + 5/3 + (4/3)(B_Φ + log 2)].
+
+    The direction separates the whole population ``data`` with margin γ, and |Φ(X; θ₀)| ≤ B_Φ on it. With K = n the
+    first factor is at most 13/n.  Source: this book, after Deora et al. 2023, Theorem 2.
+    """
+    population = Population(start, data, lr, steps, n)
+    lhs = sum(chance * population.losses(drawn).mean() for chance, drawn in population.training_sets())
+    reference = chain.reference_along(start, direction, data, steps)
+    G = chain.ball_constants(start, token_radius(data.X), reference.distance).G
+    return Check(float(lhs), good_start_bound(G, reference, lr, steps, n * copies),
+                 "E L_test ≤ (1/K + 3ηG²/n)((2/3)D₀²/η + 5/3 + (4/3)(B_Φ + log 2))")
+
+
+def good_start_bound(G, reference, lr, steps, n):
+    """(1/K + 3ηG²/n) [(2/3) D₀²/η + 5/3 + (4/3)(B_Φ + log 2)] for a ``Reference``.  Source: this book."""
+    inside = 2 / 3 * reference.distance ** 2 / lr + 5 / 3 + 4 / 3 * (reference.largest_logit + np.log(2))
+    return float((1 / steps + 3 * lr * G ** 2 / n) * inside)
+
+
+class SampleDemand(NamedTuple):
+    """What the corollary asks for on a mixture without noise, after a first phase on other samples."""
+
+    samples: int
+    heads: float
+    distance: float  # D₀
+    lr: float
+
+
+def samples_needed(T=10, zeta=0.2, S=1.0, target=0.693):
+    """The least n = K for which the corollary promises a test loss below ``target``, log 2 by default.
+
+    B_Φ = 0, as with equally many heads of either sign; γ = ζS√(T/2), by the decoders alone; ‖U_{0,h}‖ = γ; R = S; H is
+    what the theorem asks for, and η = 1/(G²/4 + (7/64)/D₀²) ≤ 1/ρ.  Source: this book.
+    """
+    gamma = zeta * S * (T / 2) ** 0.5
+
+    def promised(n):
+        distance = (0.5 + log(n)) / gamma
+        heads = chain.heads_needed(distance, gamma, T, S)
+        G = chain.steepness(T, S, gamma + 5 * distance / heads ** 0.5)
+        demand = SampleDemand(n, heads, distance, 1 / (G ** 2 / 4 + chain.CURVED / distance ** 2))
+        return good_start_bound(G, chain.Reference(None, distance, 0.0, gamma), demand.lr, n, n), demand
+
+    enough = 8
+    while promised(enough)[0] > target:
+        enough *= 2
+    few = enough // 2
+    while enough - few > 1:
+        middle = (few + enough) // 2
+        few, enough = (few, middle) if promised(middle)[0] <= target else (middle, enough)
+    return promised(enough)[1]

@@ -1,0 +1,319 @@
+"""Chapter 7: leave-one-out runs, exact means over training sets, the stored measurements, and the live figure."""
+
+import json
+import runpy
+from itertools import product
+from math import comb, exp, log
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import mhalib as mha
+from figures import assert_figure_agrees
+from mhalib.losses import logistic
+from mhalib.theory import chain, generalization, leave_one_out, starts
+from mhalib.theory.instances import token_radius
+from oracles import assert_close, assert_refused
+from strategies import problem
+from test_convergence import grouped
+from test_engine import ENGINE, engine, plain
+
+RESULTS = Path(__file__).parent.parent / "book" / "results"
+seeds = pytest.mark.parametrize("seed", range(6))
+
+
+def small(seed=0, n=4):
+    drawn = problem(seed, n=n)
+    return drawn.model, mha.data.from_arrays(drawn.X, drawn.y)
+
+
+def by_definition(model, data, i, lr, steps):
+    """Gradient descent on L minus the i-th sample's share, written with one loss_and_grad a sample."""
+    for _ in range(steps):
+        grads = [model.loss_and_grad(data.X[j:j + 1], data.y[j:j + 1])[1] for j in range(len(data)) if j != i]
+        for grad in grads:
+            model = model - lr / len(data) * grad
+    return model
+
+
+@seeds
+def test_leaving_one_out_is_its_definition(seed):
+    model, data = small(seed)
+    run = leave_one_out.leave_one_out(model, data, 0.3, 5, record=[0, 2, 5], left=[3, 1])
+    full = [by_definition(model, data, None, 0.3, k) for k in range(6)]
+    left = by_definition(model, data, 1, 0.3, 5)
+    own = [float(logistic(each.margins(data.X, data.y))[1]) for each in full]
+    assert run.steps.tolist() == [0, 2, 5]
+    assert run.distance.shape == run.pushed.shape == (3, 2)
+    assert run.distance[2, 1] == pytest.approx((full[5] - left).norm(), rel=1e-9)
+    assert run.distance[1, 0] == pytest.approx((full[2] - by_definition(model, data, 3, 0.3, 2)).norm(), rel=1e-9)
+    assert run.received[2, 1] == pytest.approx(0.3 / 4 * sum(own[:5]), rel=1e-11)
+    assert run.loss[2, 1] == pytest.approx(own[5], rel=1e-11)
+    assert run.left_loss[2, 1] == pytest.approx(float(logistic(left.margins(data.X, data.y))[1]), rel=1e-11)
+    assert run.total[1] == pytest.approx(0.3 * sum(float(each.loss(data.X, data.y)) for each in full[:2]), rel=1e-11)
+    grads = [each.loss_and_grad(data.X[1:2], data.y[1:2])[1].norm() for each in full[:5]]
+    assert run.pushed[2, 1] == pytest.approx(0.3 / 4 * sum(grads), rel=1e-11)
+    assert run.expansion[1, 1] == pytest.approx(run.distance[2, 1] / run.pushed[2, 1], rel=1e-15)
+    R, T = token_radius(data.X), 4
+    G = max(chain.steepness(T, R, np.sqrt((each.U ** 2).sum() / len(each.U))) for each in full)
+    assert pytest.approx(G, rel=1e-11) == run.G
+    assert_close(run.bound, G * run.received, 1e-11)
+    assert (run.distance[0] == 0).all()
+    assert run.left_test_loss is None
+
+
+def test_leaving_one_out_measures_the_test_set():
+    model, data = small(1)
+    _, test = small(2, n=7)
+    run = leave_one_out.leave_one_out(model, data, 0.3, 4, record=[0, 4], left=[2], test=test)
+    left = by_definition(model, data, 2, 0.3, 4)
+    assert run.left_test_loss[1, 0] == pytest.approx(float(left.loss(test.X, test.y)), rel=1e-11)
+    assert run.path.test_loss[1] == pytest.approx(
+        float(by_definition(model, data, None, 0.3, 4).loss(test.X, test.y)), rel=1e-11)
+
+
+@seeds
+def test_groups_of_heads_part_like_their_heads(seed):
+    few, data = grouped(seed)
+    once, one_by_one = (leave_one_out.leave_one_out(model, data, 0.2, 6) for model in (few, few.expand()))
+    for name in ("distance", "pushed", "received", "left_loss", "bound", "total"):
+        assert_close(getattr(once, name), getattr(one_by_one, name), 1e-9)
+    assert_close(leave_one_out.logit_gradient_norms(few, data.X),
+                 np.linalg.norm(few.expand().features(data.X), axis=1), 1e-12)
+
+
+def test_the_left_out_loss_keeps_its_share():
+    model, data = small()
+    kept = leave_one_out.others(4, 2)
+    assert kept.tolist() == [0, 1, 3]
+    loss, grad = leave_one_out.partial_loss_and_grad(model, data, kept)
+    assert loss == pytest.approx(leave_one_out.sample_losses(model, data)[kept].sum() / 4, rel=1e-14)
+    moved = by_definition(model, data, 2, 1.0, 1)
+    assert_close((model - moved).ravel(), grad.ravel(), 1e-12)
+    nothing, still = leave_one_out.partial_loss_and_grad(model, data, np.array([], dtype=int))
+    assert nothing == 0
+    assert still.norm() == 0
+
+
+def test_the_constants_of_the_proof():
+    """c(7/4) ≤ 11/16; the exponent 11/16 · 2 · (8/3) · 7/64 = 77/192 is below log(3/2); 3ηG² ≤ 12."""
+    assert generalization.mean_on_segment(0.0) == 0.5
+    assert generalization.mean_on_segment(7 / 4) == pytest.approx(103 / 150, rel=1e-15)
+    assert 103 / 150 <= 11 / 16
+    exponent = 11 / 16 * 2 * 8 / 3 * chain.CURVED
+    assert exponent == pytest.approx(77 / 192, rel=1e-15)
+    assert exp(77 / 192) < 3 / 2
+    assert 16 * chain.CURVED == 7 / 4
+
+
+@seeds
+@pytest.mark.parametrize("per_head", [False, True])
+def test_what_the_proof_of_stability_says_of_both_runs(seed, per_head):
+    start, reference, data, lr, steps = starts.near(seed, per_head).values()
+    distance, R, n = (reference - start).norm(), token_radius(data.X), len(data)
+    constants = chain.head_constants(start, R) if per_head else chain.ball_constants(start, R, distance)
+    run = leave_one_out.descend(start, data, lr, steps, np.arange(n))
+    for i in range(n):
+        kept = leave_one_out.others(n, i)
+        left = leave_one_out.descend(start, data, lr, steps, kept)
+        losses = [leave_one_out.partial_loss_and_grad(model, data, kept)[0] for model in left]
+        both = sum(losses[1:]) + sum(float(model.loss(data.X, data.y)) for model in run[1:])
+        assert lr * constants.kappa * both <= 7 / 12
+        apart = max((one - other).norm() for one, other in zip(run, left, strict=True))
+        assert constants.kappa * apart ** 2 <= 7 / 4
+        assert max((model - reference).norm() for model in left) <= 2 * distance * (1 + 1e-12)
+
+
+def test_the_mean_on_a_segment_is_bounded_as_the_lemma_says():
+    for seed in range(40):
+        model, other, data = (mha.ledger["cor-1-quasi-convexity"].random(seed)[name]
+                              for name in ("model", "other", "data"))
+        share = generalization.mean_on_segment(mha.theory.loss_bounds.segment_curvature(model, other, data))
+        losses = [float((model + s * (other - model)).loss(data.X, data.y)) for s in np.linspace(0, 1, 401)]
+        assert np.trapezoid(losses, dx=1 / 400) <= share * (losses[0] + losses[-1]) * (1 + 1e-5)
+
+
+@pytest.mark.parametrize("n", [1, 2, 3])
+def test_means_over_training_sets_are_over_all_of_them(n):
+    start, data = small(n=3)
+    population = leave_one_out.Population(start, data, 0.5, 2, n)
+    sets = list(population.training_sets())
+    assert len(sets) == comb(n + 2, n)
+    assert sum(chance for chance, _ in sets) == pytest.approx(1, rel=1e-15)
+    mean = sum(chance * population.losses(drawn) for chance, drawn in sets)
+    runs = []
+    for drawn in product(range(3), repeat=n):
+        model = mha.train(start, leave_one_out.subset(data, list(drawn)), mha.GradientDescent(0.5), 2)[-1]
+        runs.append(leave_one_out.sample_losses(model, data))
+    assert_close(mean, np.mean(runs, axis=0), 1e-12)
+    different = list(population.training_sets(repeats=False))
+    assert sum(chance for chance, _ in different) == pytest.approx(1)
+    assert all(len(set(drawn)) == n for _, drawn in different)
+
+
+def test_one_left_out_of_two_takes_half_the_step():
+    start, data = small(n=3)
+    population = leave_one_out.Population(start, data, 0.5, 2, 2)
+    expected = by_definition(start, leave_one_out.subset(data, [1, 2]), 1, 0.5, 2)
+    assert_close(population.run((1,))[-1].ravel(), expected.ravel(), 1e-12)
+    assert (population.run(())[-1] - start).norm() == 0
+
+
+def satisfied(start, reference, data, lr, steps):
+    """Whether the step size and the heads are as Theorem 2 asks, for every training set of samples of ``data``."""
+    distance, R = (reference - start).norm(), token_radius(data.X)
+    constants = chain.ball_constants(start, R, distance)
+    worst = [leave_one_out.sample_losses(model, data).max() for model in (reference, start)]
+    return (lr <= chain.largest_step(constants, distance, *worst, steps) * (1 + 1e-12)
+            and constants.kappa * distance ** 2 <= chain.CURVED)
+
+
+def test_instances_satisfy_the_hypotheses():
+    for statement in ("thm-2-generalization", "thm-2-left-out"):
+        for seed in range(60):
+            instance = mha.ledger[statement].random(seed)
+            assert satisfied(*(instance[name] for name in ("start", "reference", "data", "lr", "steps")))
+        for twin in map(mha.ledger[statement].broken, range(5)):
+            assert satisfied(*(twin[name] for name in ("start", "reference", "data", "lr", "steps")))
+            assert twin["copies"] > 1
+
+
+def test_the_twin_of_stability_breaks_the_step_size_alone():
+    start, reference, data, lr, steps = (mha.ledger["thm-2-stability"].broken(0)[name] for name in (
+        "start", "reference", "data", "lr", "steps"))
+    constants = chain.ball_constants(start, token_radius(data.X), (reference - start).norm())
+    assert constants.kappa * (reference - start).norm() ** 2 <= chain.CURVED
+    assert lr * constants.rho > 30
+
+
+def test_the_bounds_are_their_formulas():
+    assert generalization.gap_bound(2.0, 3.0, 0.1, 0.7, 0.5, 20, 8) == \
+        pytest.approx(12 / 8 * (6 + 5 / 3 * 0.5 * 20 * 0.1 + 4 / 3 * 0.5 * 0.7), rel=1e-14)
+    reference = chain.Reference(None, 3.0, 0.2, 1.0)
+    inside = 2 * 9 / (3 * 0.5) + 5 / 3 + 4 / 3 * (0.2 + log(2))
+    assert generalization.good_start_bound(2.0, reference, 0.5, 20, 8) == \
+        pytest.approx((1 / 20 + 3 * 0.5 * 4 / 8) * inside, rel=1e-14)
+
+
+@seeds
+def test_the_corollary_is_the_two_theorems_together(seed):
+    """Training plus gap, with L(θ) ≤ 1/K and L(θ₀) ≤ B_Φ + log 2, is at most the corollary's right side."""
+    rng = np.random.default_rng(seed)
+    G, D0, lr, B, steps, n = *rng.uniform(0.5, 3, size=4), 17, 5
+    training = chain.guarantee(D0, 1 / steps, B + log(2), lr, steps)
+    gap = generalization.gap_bound(G, D0, 1 / steps, B + log(2), lr, steps, n)
+    assert training + gap <= generalization.good_start_bound(G, chain.Reference(None, D0, B, 1.0), lr, steps, n)
+
+
+@pytest.mark.parametrize("zeta, target", [(0.2, 0.693), (0.8, 0.1)])
+def test_the_samples_needed_are_the_least(zeta, target):
+    """The corollary's formula, written once more, is below the target there and above it one sample earlier."""
+    found, gamma = generalization.samples_needed(zeta=zeta, target=target), zeta * 5 ** 0.5
+
+    def promised(n):
+        D0, G2 = (0.5 + log(n)) / gamma, 10 * (1 + gamma ** 2)  # 5D₀/√H adds 1e-5 to u₀
+        lr = 1 / (G2 / 4 + 7 / 64 / D0 ** 2)
+        return (1 / n + 3 * lr * G2 / n) * (2 / 3 * D0 ** 2 / lr + 5 / 3 + 4 / 3 * log(2))
+
+    assert promised(found.samples * 1.001) < target < promised(found.samples * 0.999)
+    assert found.heads == chain.heads_needed(found.distance, gamma, 10, 1.0)
+    assert found.distance == pytest.approx((0.5 + log(found.samples)) / gamma, rel=1e-15)
+
+
+@pytest.mark.parametrize("name, row", [("gap", 0), ("gap", 190), ("stop", 3), ("heads", 20)])
+def test_stored_results_are_what_the_script_computes(name, row):
+    script = runpy.run_path(str(RESULTS / "generalization.py"))
+    table = mha.Table.load(RESULTS / f"generalization_{name}.npz")
+    if name == "gap" and row:  # the largest runs take seconds
+        row = int(np.flatnonzero((table["start"] == "many") & (table["n"] == 8))[0])
+    arguments = {key: table[key][row].item() for key in (*table.about["configurations"][0], "seed")}
+    for key, value in script[name](**arguments).items():
+        np.testing.assert_allclose(value, table[key][row], rtol=1e-7, atol=1e-12, err_msg=key)
+
+
+MODEL, DATA = small()
+BAD = {
+    "one sample": (lambda: leave_one_out.leave_one_out(MODEL, small(n=1)[1], 0.1, 3), ["data: expected two", "got 1"]),
+    "no step": (lambda: leave_one_out.leave_one_out(MODEL, DATA, 0.1, 0), ["steps: expected a whole number ≥ 1"]),
+    "negative step size": (lambda: leave_one_out.leave_one_out(MODEL, DATA, -1.0, 3), ["lr: expected a positive"]),
+    "empty training set": (lambda: leave_one_out.Population(MODEL, DATA, 0.1, 3, 0), ["n: expected a whole number"]),
+    "models far apart": (lambda: generalization.expansion(MODEL, MODEL + 10 * MODEL, DATA, 0.1), ["κD² < 8", "got"]),
+    "runs far apart": (lambda: generalization.distance_of_runs(1e3 * MODEL, DATA, 1e3, 3), ["≤ 7/4, got"]),
+    "a figure of few samples": (lambda: mha.live.generalization(n=8), ["n ≥ 16", "got n = 8"]),
+    "a figure of few tokens": (lambda: mha.live.generalization(T=2), ["T ≥ 4", "T = 2"]),
+    "a figure without steps": (lambda: mha.live.generalization(steps=0), ["steps: expected a whole number ≥ 1"]),
+}
+
+
+@pytest.mark.parametrize("call, words", BAD.values(), ids=BAD)
+def test_bad_input_is_named(call, words):
+    assert_refused(call, ValueError, words)
+
+
+@pytest.mark.filterwarnings("ignore:The loss stopped being finite")
+def test_a_run_that_diverges_is_named():
+    hopeless = mha.data.from_arrays(np.concatenate([DATA.X, DATA.X]), np.concatenate([DATA.y, -DATA.y]))
+    with pytest.raises(ValueError, match="lr: The loss stopped being finite at step"):
+        leave_one_out.leave_one_out(MODEL, hopeless, 1e308, 9)
+
+
+FIGURE = mha.live.generalization(n=16, T=4, d=6, M=2, steps=30, tests=10)
+SETTINGS = ({}, {"samples": 8, "H": 4, "left": 2, "sigma": 0.7, "lr": 3.0})
+BUGS = {
+    "samples": ("n: values.samples })", "n: carried.n })"),
+    "the other samples": ("rest = part((i) => i !== left)", "rest = part((i) => i !== 1)"),
+    "the left-out sample": ("one = part((i) => i === left)", "one = part((i) => i === 1)"),
+    "the share of the others": ("*= (n - 1) / n", "*= 1"),
+    "the sum of losses": ("grad[2 * size] = -G * loss", "grad[2 * size] = -loss"),
+    "the bound's sum": ("= (-G * own) / n", "= -G * own"),
+    "the pushes": ("-Math.sqrt(copies) * norm(unused)", "-norm(unused)"),
+    "the gap's constant": ("(3 / n) * gradientConstant", "(2 / n) * gradientConstant"),
+    "the distance": ("return Math.sqrt(copies) * norm(first", "return norm(first"),
+    "the bound's constant": ("1.5 * theta", "2 * theta"),
+    "who has seen the sample": ("left_loss: ({ theta }) => one.forward(second",
+                                "left_loss: ({ theta }) => one.forward(first"),
+    "the gap": ("loss(now) - now.loss", "loss(now)"),
+}
+
+
+def in_the_browser(v8, values):
+    return v8.eval(f"runAll(engine, {json.dumps(FIGURE.spec)}, {json.dumps(FIGURE.values | values)})")
+
+
+@pytest.mark.parametrize("values", SETTINGS)
+def test_the_figure_follows_mhalib(values):
+    assert_figure_agrees(FIGURE, values, in_the_browser(plain(), values))
+
+
+@pytest.mark.parametrize("bug", BUGS)
+def test_a_planted_bug_is_seen(bug):
+    right, wrong = BUGS[bug]
+    assert ENGINE.count(right) == 1
+    v8 = engine(ENGINE.replace(right, wrong))
+    with pytest.raises(AssertionError):
+        for values in SETTINGS:
+            assert_figure_agrees(FIGURE, values, in_the_browser(v8, values))
+
+
+def test_the_figure_draws_what_leaving_one_out_measures():
+    """Against the other implementation, where G does not change much: from zero at a small step size."""
+    made = FIGURE.drawn(lr=0.03, left=3)
+    data = mha.data.tokenized_mixture(n=16, T=4, d=6, M=2, zeta=0.5, S=1.0, sigma=0.2)
+    run = leave_one_out.leave_one_out(mha.MultiHeadAttention.zeros(1, 4, 6), data, 0.03, 30, record=made["steps"],
+                                      left=[3])
+    assert_close(made["distance"], run.distance[:, 0], 1e-9)
+    assert_close(made["pushed"], run.pushed[:, 0], 1e-9)
+    assert_close(made["left_loss"], run.left_loss[:, 0], 1e-11)
+    assert_close(made["own_loss"], run.loss[:, 0], 1e-11)
+    assert (np.array(made["distance_bound"]) <= 1.5 * run.bound[:, 0] * (1 + 1e-12)).all()
+    assert (np.array(made["distance_bound"]) > 1.2 * run.bound[:, 0]).all()
+
+
+def test_points_draw_markers_and_gray_lines():
+    figure = mha.plots.points({"a": ([1, 10], [2.0, 0])}, {"y = x": ([1, 10], [1, 10])}, "x", "y")
+    assert [trace.mode for trace in figure.data] == ["markers", "lines"]
+    assert figure.data[0].y[0] == 2
+    assert np.isnan(figure.data[0].y[1])  # no place on a logarithmic axis
+    assert figure.layout.xaxis.type == figure.layout.yaxis.type == "log"
+    assert "a: 2 points, y from 0 to 2" in figure.layout.meta["alt"]
