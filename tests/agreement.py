@@ -9,7 +9,8 @@ import numpy as np
 
 import mhalib as mha
 from mhalib.data.mixture import draw
-from mhalib.live.multihead import RULES, arrays, mixture_draws
+from mhalib.live.carried import arrays, mixture_draws
+from mhalib.live.frames import RULES
 from mhalib.models.multihead import normals
 
 CURVES = ("loss", "grad_norm", "accuracy", "attention_score", "norm_W", "norm_U", "test_loss")

@@ -1,6 +1,5 @@
 """Chapter 4: heads in groups, the chain of the training theorem, and the live figure of theory against practice."""
 
-import json
 
 import numpy as np
 import pytest
@@ -13,7 +12,7 @@ from mhalib.theory.groups import HeadGroups
 from mhalib.theory.instances import token_radius
 from oracles import assert_close, assert_refused
 from strategies import problem
-from test_engine import ENGINE, engine, plain
+from test_engine import asked, broken, plain
 
 seeds = pytest.mark.parametrize("seed", range(8))
 THEOREMS = {False: (chain.ball_constants, chain.heads_needed), True: (chain.head_constants, chain.fewer_heads_needed)}
@@ -297,16 +296,12 @@ BUGS = {
 
 @pytest.mark.parametrize("values", [{}, {"S": 2.0, "H": 2, "zeta": 0.4}, {"lr": 10.0, "T": 5}])
 def test_the_figure_follows_mhalib(values):
-    found = plain().eval(f"runAll(engine, {json.dumps(FIGURE.spec)}, {json.dumps(FIGURE.values | values)})")
-    assert_figure_agrees(FIGURE, values, found)
+    assert_figure_agrees(FIGURE, values, asked(plain(), FIGURE, values))
 
 
 @pytest.mark.parametrize("bug", BUGS)
 def test_a_planted_bug_is_seen(bug):
-    right, wrong = BUGS[bug]
-    assert ENGINE.count(right) == 1
-    v8 = engine(ENGINE.replace(right, wrong))
+    v8 = broken(BUGS[bug])
     with pytest.raises(AssertionError):
         for values in ({}, {"S": 2.0, "H": 2, "zeta": 0.4}):
-            assert_figure_agrees(FIGURE, values, v8.eval(
-                f"runAll(engine, {json.dumps(FIGURE.spec)}, {json.dumps(FIGURE.values | values)})"))
+            assert_figure_agrees(FIGURE, values, asked(v8, FIGURE, values))

@@ -1,6 +1,5 @@
 """Chapter 7: leave-one-out runs, exact means over training sets, the stored measurements, and the live figure."""
 
-import json
 import runpy
 from itertools import product
 from math import comb, exp, log
@@ -17,7 +16,7 @@ from mhalib.theory.instances import token_radius
 from oracles import assert_close, assert_refused
 from strategies import problem
 from test_convergence import grouped
-from test_engine import ENGINE, engine, plain
+from test_engine import asked, broken, plain
 
 RESULTS = Path(__file__).parent.parent / "book" / "results"
 seeds = pytest.mark.parametrize("seed", range(6))
@@ -277,23 +276,17 @@ BUGS = {
 }
 
 
-def in_the_browser(v8, values):
-    return v8.eval(f"runAll(engine, {json.dumps(FIGURE.spec)}, {json.dumps(FIGURE.values | values)})")
-
-
 @pytest.mark.parametrize("values", SETTINGS)
 def test_the_figure_follows_mhalib(values):
-    assert_figure_agrees(FIGURE, values, in_the_browser(plain(), values))
+    assert_figure_agrees(FIGURE, values, asked(plain(), FIGURE, values))
 
 
 @pytest.mark.parametrize("bug", BUGS)
 def test_a_planted_bug_is_seen(bug):
-    right, wrong = BUGS[bug]
-    assert ENGINE.count(right) == 1
-    v8 = engine(ENGINE.replace(right, wrong))
+    v8 = broken(BUGS[bug])
     with pytest.raises(AssertionError):
         for values in SETTINGS:
-            assert_figure_agrees(FIGURE, values, in_the_browser(v8, values))
+            assert_figure_agrees(FIGURE, values, asked(v8, FIGURE, values))
 
 
 def test_the_figure_draws_what_leaving_one_out_measures():

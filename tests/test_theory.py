@@ -18,14 +18,11 @@ ALL_BOUNDS = [theory.gradient_bound, bounds.sharp_gradient_bound, theory.hessian
               bounds.recalled_bound, theory.self_bounded_gradient, theory.smoothness, theory.weak_convexity,
               theory.self_bounded_weak_convexity]
 # Statements whose right side is a tolerance: nothing to attain.
-IDENTITIES = {"lemma-1-derivatives", "lemma-1-blocks", "prop-first-step", "prop-equal-heads", "thm-collapse"}
-IDENTITIES |= {"prop-groups"}
-IDENTITIES |= {"prop-second-step", "prop-second-step-adam", "thm-many-heads", "prop-lever"}
-IDENTITIES |= {"prop-random-gram"}
-IDENTITIES |= {"lemma-uniform-features", "lemma-first-phase", "lemma-sampling-noise", "prop-ntk-margins"}
-IDENTITIES |= {"prop-saturated"}
-IDENTITIES |= {"prop-alignment-start", "prop-split-decoders", "prop-first-look"}
-IDENTITIES |= {"lemma-symmetrization"}
+IDENTITIES = {"lemma-1-derivatives", "lemma-1-blocks", "prop-first-step", "prop-equal-heads", "thm-collapse",
+              "prop-groups", "prop-second-step", "prop-second-step-adam", "thm-many-heads", "prop-lever",
+              "prop-random-gram", "lemma-uniform-features", "lemma-first-phase", "lemma-sampling-noise",
+              "prop-ntk-margins", "prop-saturated", "prop-alignment-start", "prop-split-decoders", "prop-first-look",
+              "lemma-symmetrization"}
 # Bounds that lose something by their proof: the least slack that we found, on the statement's extremal instance.
 LOOSE = {"lemma-regret": 0.26, "lemma-bounded-iterates": 0.39, "thm-1-training": 0.35, "thm-1-fewer-heads": 0.35,
          "prop-start-logits": 0.33, "cor-2-mixture": 0.66, "thm-slow-attention": 0.76,

@@ -1,12 +1,11 @@
 """The live figure of chapter 8: heads on handwritten digits, from a random start."""
 
-
 from mhalib._array import require_count
 from mhalib.data import digits as digit_images
 from mhalib.live.carried import arrays, in_doubles
 from mhalib.live.description import Control, Description
 from mhalib.live.face import LiveFigure
-from mhalib.live.frames import RULE_NAMES, RULES, chosen_rule, line, panels, step_axis
+from mhalib.live.frames import chosen_rule, line, panels, rule_control, scaling_control, step_axis
 from mhalib.models import MultiHeadAttention
 from mhalib.models.multihead import normals
 from mhalib.training import recorded_steps, train
@@ -56,8 +55,8 @@ def digits(classes=(3, 8), n=60, held_out=80, steps=200, seed=0):
         start={"by": "seed", "choices": {seed: {"kind": "normal", "stream": normals(count, seed).tolist()}
                                          for seed in SEEDS}},
         controls=(Control("H", "heads H", HEADS, 1), Control("lr", "step size η", STEP_SIZES, 1.0),
-                  Control("scaling", "scaling", ("constant", "root"), "constant", ("η", "η √H"), "choice"),
-                  Control("optimizer", "update rule", tuple(RULES), "gd", RULE_NAMES, "choice"),
+                  scaling_control("scaling"),
+                  rule_control(),
                   Control("scale", "start scale", SCALES, 0.1), Control("seed", "start number", SEEDS, 0)),
         frame=_frame(steps), draw=({"trace": 0, "x": "steps", "y": "loss", "once": True},
                                    {"trace": 1, "x": "steps", "y": "loss"},

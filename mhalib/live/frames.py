@@ -3,11 +3,13 @@
 import numpy as np
 from plotly.subplots import make_subplots
 
+from mhalib.live.description import Control
 from mhalib.optim import Adam, GradientDescent, Momentum
 from mhalib.plots import COLORS, DASHES, finish
 
 RULES = {"gd": GradientDescent, "momentum": Momentum, "adam": Adam}
 RULE_NAMES = ("gradient descent", "momentum 0.9", "Adam")
+SCALINGS = {"constant": "η", "root": "η √H"}
 STEP_SIZES = (0.01, 0.03, 0.1, 0.3, 1.0, 3.0, 10.0, 30.0)
 
 
@@ -34,6 +36,16 @@ def line(frame, color, name, column, row=1, *, faint=False, legend=None, dash=No
 def step_axis(frame, steps, **place):
     """The horizontal axes of ``frame``, or those at a place (``row``, ``col``), count steps, on a logarithmic scale."""
     frame.update_xaxes(title="step", type="log", range=[0, np.log10(steps)], dtick=1, exponentformat="power", **place)
+
+
+def rule_control(default="gd"):
+    """The menu of update rules."""
+    return Control("optimizer", "update rule", tuple(RULES), default, RULE_NAMES, "choice")
+
+
+def scaling_control(label="step size"):
+    """The menu of how the step size goes with the number of heads."""
+    return Control("scaling", label, tuple(SCALINGS), "constant", tuple(SCALINGS.values()), "choice")
 
 
 def chosen_rule(values):

@@ -14,7 +14,7 @@ from mhalib.models import MultiHeadAttention
 from mhalib.optim import GradientDescent
 from mhalib.theory.bounds import gradient_constant
 from mhalib.theory.instances import token_radius
-from mhalib.theory.leave_one_out import others, sample_losses, subset
+from mhalib.theory.leave_one_out import loss_gradient_norms, others, sample_losses, subset
 from mhalib.training import recorded_steps, train
 
 CURVES = ("loss", "held_out_loss", "gap", "gap_bound", "distance", "distance_bound", "pushed", "own_loss", "left_loss")
@@ -85,7 +85,7 @@ def _with_and_without(start, data, left, lr, steps, test, record):
     R, at = token_radius(data.X), np.array(record)
     G = np.array([gradient_constant(model, R) for model in path.models])
     losses = np.array([sample_losses(model, own)[0] for model in path.models])
-    pushes = [own_gradient(model, own) for model in path.models]
+    pushes = [loss_gradient_norms(model, own)[0] for model in path.models]
 
     def before(values):
         return lr * np.concatenate([[0.0], np.cumsum(values)[:-1]])[at]
@@ -97,12 +97,6 @@ def _with_and_without(start, data, left, lr, steps, test, record):
         "distance_bound": 1.5 * before(G * losses) / n, "pushed": before(pushes) / n, "own_loss": losses[at],
         "left_loss": np.array([sample_losses(model, own)[0] for model in without.models])}
     return replace(path, steps=at, models=tuple(path[k] for k in record), curves=curves)
-
-
-def own_gradient(model, own):
-    """‖∇ℓ(θ)‖ of one sample; heads are equal, so one of them stands for all."""
-    _, grad = MultiHeadAttention(model.W[:1], model.sizes[0] ** 0.5 * model.U[:1]).loss_and_grad(own.X, own.y)
-    return ((grad.W ** 2).sum() / model.sizes[0] + (grad.U ** 2).sum()) ** 0.5
 
 
 def _frame(steps):

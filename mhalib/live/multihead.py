@@ -9,7 +9,7 @@ from mhalib.data.mixture import draw, tokenized_mixture
 from mhalib.live.carried import arrays, in_doubles, mixture_draws
 from mhalib.live.description import Control, Description
 from mhalib.live.face import LiveFigure
-from mhalib.live.frames import RULE_NAMES, RULES, STEP_SIZES, chosen_rule, line, panels, step_axis
+from mhalib.live.frames import STEP_SIZES, chosen_rule, line, panels, rule_control, step_axis
 from mhalib.models import MultiHeadAttention
 from mhalib.models.multihead import normals
 from mhalib.optim import GradientDescent
@@ -70,7 +70,7 @@ def heads(data, steps=500):
         curves=("loss", measured), fixed={},
         controls=(Control("H", "heads H", (1, 2, 4, 8, 16, 32, 64), 1),
                   Control("lr", "step size η", STEP_SIZES, 1.0),
-                  Control("optimizer", "update rule", tuple(RULES), "gd", RULE_NAMES, "choice"),
+                  rule_control(),
                   Control("shortcut", "train one head, count it H times", (False, True), True, kind="switch")),
         frame=frame, draw=({"trace": 0, "x": "steps", "y": "loss", "once": True},
                            {"trace": 1, "x": "steps", "y": "loss"},

@@ -7,14 +7,14 @@ from mhalib.data import planted as planted_data
 from mhalib.live.carried import arrays
 from mhalib.live.description import Control, Description
 from mhalib.live.face import LiveFigure
-from mhalib.live.frames import RULE_NAMES, RULES, chosen_rule, line, panels, step_axis
+from mhalib.live.frames import chosen_rule, line, panels, rule_control, scaling_control, step_axis
 from mhalib.models import MultiHeadAttention
 from mhalib.models.multihead import normals
+from mhalib.theory.leave_one_out import subset
 from mhalib.theory.planted import alignments
 from mhalib.training import recorded_steps, train
 
 HEADS = (1, 2, 4, 8)
-SCALINGS = {"constant": "η", "root": "η √H"}
 CURVES = ("loss", "test_loss", "align_W", "align_U")
 
 
@@ -50,8 +50,7 @@ def planted(n=200, T=6, d=4, steps=400, scale=0.3, seed=0):
         start = MultiHeadAttention.zeros(H, T, d)
         if values["start"] == "random":
             start = MultiHeadAttention.random(H, T, d, scale=scale, seed=seed)
-        part = replace(data, X=data.X[:values["n"]], y=data.y[:values["n"]])
-        path = train(start, part, chosen_rule(values), steps, test=test, record=record)
+        path = train(start, subset(data, slice(values["n"])), chosen_rule(values), steps, test=test, record=record)
         aligned = alignments(path, data.truth)
         return replace(path, curves=path.curves | {f"align_{name}": curve for name, curve in aligned.items()})
 
@@ -67,8 +66,8 @@ def planted(n=200, T=6, d=4, steps=400, scale=0.3, seed=0):
         controls=(Control("H", "heads H", HEADS, 1),
                   Control("n", "samples n", tuple(n // k for k in (8, 4, 2, 1)), n),
                   Control("lr", "η", (0.003, 0.01, 0.03, 0.1), 0.03),
-                  Control("scaling", "step size", tuple(SCALINGS), "constant", tuple(SCALINGS.values()), "choice"),
-                  Control("optimizer", "update rule", tuple(RULES), "momentum", RULE_NAMES, "choice"),
+                  scaling_control(),
+                  rule_control("momentum"),
                   Control("start", "start", ("zero", "random"), "zero", ("zero", f"random, {scale:g}"), "choice")),
         frame=_frame(steps), draw=({"trace": 0, "x": "steps", "y": "loss", "once": True},
                                    {"trace": 1, "x": "steps", "y": "loss"},

@@ -7,11 +7,10 @@ from mhalib.data.mixture import draw, tokenized_mixture
 from mhalib.live.carried import mixture_draws
 from mhalib.live.description import Control, Description
 from mhalib.live.face import LiveFigure
-from mhalib.live.frames import RULE_NAMES, RULES, STEP_SIZES, chosen_rule, line, panels
+from mhalib.live.frames import STEP_SIZES, chosen_rule, line, panels, rule_control, scaling_control
 from mhalib.models import MultiHeadAttention
 from mhalib.training import recorded_steps, train
 
-SCALINGS = {"constant": "η", "root": "η √H"}
 CURVES = ("loss", "test_loss", "norm_W", "norm_U", "attention_score")
 
 
@@ -57,8 +56,8 @@ def width(n=64, T=8, d=8, M=4, S=2.0, steps=500, seed=0):
         fixed={"shortcut": True},
         controls=(Control("H", "heads H", (1, 2, 4, 8, 16, 32, 64), 1),
                   Control("lr", "η", STEP_SIZES, 1.0),
-                  Control("scaling", "step size", tuple(SCALINGS), "constant", tuple(SCALINGS.values()), "choice"),
-                  Control("optimizer", "update rule", tuple(RULES), "gd", RULE_NAMES, "choice"),
+                  scaling_control(),
+                  rule_control(),
                   Control("zeta", "relevant share ζ", tuple(k / T for k in range(1, max(T // 2, 1) + 1)), 1 / T),
                   Control("sigma", "noise σ", (0.0, 0.2, 0.4, 0.6, 0.8, 1.0, 1.5, 2.0), 0.2)),
         frame=_frame(steps), draw=tuple({"trace": k, "x": "steps", "y": name} | ({"once": True} if once else {})

@@ -20,7 +20,7 @@ from mhalib.theory.leave_one_out import (
     run_constants,
     sample_losses,
 )
-from mhalib.theory.ledger import Check, ledger, statement
+from mhalib.theory.ledger import Along, Check, ledger, statement
 from mhalib.theory.loss_bounds import curvature_constant, segment_curvature
 
 CHAPTER = "multihead/07_does_it_generalize"
@@ -103,8 +103,7 @@ def _distances(run, left):
 
 def _worst(lhs, rhs, words):
     lhs, rhs = np.concatenate(lhs), np.concatenate(rhs)
-    at = (1 - lhs / rhs).argmin()
-    return Check(float(lhs[at]), float(rhs[at]), words)
+    return Along(np.arange(len(lhs)), lhs, rhs, words).worst
 
 
 def _alone(instance):

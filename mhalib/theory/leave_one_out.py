@@ -23,7 +23,7 @@ from mhalib.training import Path, recorded_steps, train
 
 
 def subset(data, kept):
-    """The ``Dataset`` of the samples with the indices ``kept``."""
+    """The ``Dataset`` of the samples with the indices ``kept``, or of a slice of them."""
     relevant = None if data.relevant is None else data.relevant[kept]
     return replace(data, X=data.X[kept], y=data.y[kept], relevant=relevant)
 
@@ -69,6 +69,11 @@ def logit_gradient_norms(model, X):
     squared = (few.features(X) ** 2).reshape(len(X), F, -1)
     on_W, on_U = squared[..., :d * d].sum(axis=2), squared[..., d * d:].sum(axis=2)  # (n, F)
     return np.sqrt(on_W @ (1 / copies) + on_U @ (copies * F / copies.sum()))
+
+
+def loss_gradient_norms(model, data):
+    """‖∇ℓ_i(θ)‖ in the space of all H heads, for every sample (n,)."""
+    return abs(logistic.slope(model.margins(data.X, data.y))) * logit_gradient_norms(model, data.X)
 
 
 class LeaveOneOut(NamedTuple):
@@ -141,8 +146,7 @@ def _along_the_run(start, data, rule, steps):
         models.append(space.unpack(theta))
         theta, _ = rule.step(theta, space.loss_and_grad(theta)[1], None, k)
     losses = np.array([sample_losses(model, data) for model in models])
-    # ℓ = log(1 + e^{−z}), so |ℓ′| = 1 − e^{−ℓ}.
-    slopes = -np.expm1(-losses) * np.array([logit_gradient_norms(model, data.X) for model in models])
+    slopes = np.array([loss_gradient_norms(model, data) for model in models])
     return losses, slopes, float(run_constants(models, token_radius(data.X))[0])
 
 
