@@ -8,13 +8,13 @@ READY  := $(VENV)/.ready
 NOTEBOOKS = $(shell find book -name '*.ipynb' -not -path '*/.*')
 
 # Small products on many threads fight each other: one thread is faster, and the same everywhere.
-book test bench: export OPENBLAS_NUM_THREADS := 1
-book test bench: export OMP_NUM_THREADS := 1
-book test bench: export MKL_NUM_THREADS := 1
+book test bench descent: export OPENBLAS_NUM_THREADS := 1
+book test bench descent: export OMP_NUM_THREADS := 1
+book test bench descent: export MKL_NUM_THREADS := 1
 # Figures as the book draws them, on the book's own copy of plotly.
 book test: export MHALIB_FIGURES := book
 
-.PHONY: help book test lint notebooks chromium colab lab bench latency kernel address clean
+.PHONY: help book test lint notebooks chromium colab lab bench descent latency kernel address clean
 .NOTPARALLEL:
 .DEFAULT_GOAL := help
 
@@ -52,6 +52,9 @@ lab: $(READY)    ## work on the book live, in JupyterLab
 
 bench: $(READY)  ## this engine against what one would write by hand
 	@$(PY) -m benchmarks
+
+descent: $(READY)  ## steps of plain and structure-aware descent to the noise floor, and the cost of 10,000 tokens
+	@$(PY) -m benchmarks.regression
 
 kernel: $(READY) ## compile the inner loop of the live figures, kernel.c, to WebAssembly
 	@$(PY) .ci/kernel.py

@@ -11,8 +11,8 @@ from mhalib import data, losses, models, theory
 from mhalib.attention import gaussian, softmax
 from mhalib.fleet import fleet
 from mhalib.minibatches import train_text
-from mhalib.models import MultiHeadAttention
-from mhalib.optim import Adam, GradientDescent, Momentum
+from mhalib.models import AttentionRegression, MultiHeadAttention, PopulationRegression
+from mhalib.optim import Adam, GradientDescent, Momentum, Preconditioned, StructureAware
 from mhalib.theory.ledger import ledger
 from mhalib.training import Path, train
 
@@ -22,9 +22,9 @@ if TYPE_CHECKING:
     from mhalib.sweeps import Table, stored, sweep
 
 __version__ = "0.1.0"
-__all__ = ["Adam", "GradientDescent", "Momentum", "MultiHeadAttention", "Path", "Table", "data", "explore", "fleet",
-           "gaussian", "ledger", "live", "losses", "models", "plots", "softmax", "stored", "sweep", "theory", "train",
-           "train_text"]
+__all__ = ["Adam", "AttentionRegression", "GradientDescent", "Momentum", "MultiHeadAttention", "Path",
+           "PopulationRegression", "Preconditioned", "StructureAware", "Table", "data", "explore", "fleet", "gaussian",
+           "ledger", "live", "losses", "models", "plots", "softmax", "stored", "sweep", "theory", "train", "train_text"]
 
 
 # Figures need plotly and widgets, which take longer to import than everything else together; sweeps need joblib.

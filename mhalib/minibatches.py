@@ -9,19 +9,7 @@ from mhalib._array import require_count, require_seed
 from mhalib.data.text import TextDataset
 from mhalib.losses import logistic
 from mhalib.optim import GradientDescent
-from mhalib.training import Path, recorded_steps
-
-
-def minibatches(n, batch, seed):
-    """Rows of n samples in batches, without end: every pass in a new order, the last batch of a pass perhaps smaller.
-
-    The k-th pass has a random stream of its own, so that a run can be taken up again anywhere.
-    """
-    passes = 0
-    while True:
-        order = np.random.default_rng([seed, 7, passes]).permutation(n)
-        yield from (order[first:first + batch] for first in range(0, n, batch))
-        passes += 1
+from mhalib.training import Path, minibatches, recorded_steps
 
 
 def train_text(model, data, steps, *, lr=0.003, batch=32, weight_decay=0.01, test=None, seed=0, record=20):

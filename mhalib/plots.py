@@ -129,22 +129,25 @@ def _marked(marked):
 def multiples(x, panels, guides=(), span=None, xlabel="step", title=None, alt=None):
     """Small multiples: ``panels`` is {panel: {name: values (trials, k)}}; one color for a name in all panels.
 
-    A line is the median over trials, its band reaches from the least to the largest. Both axes are logarithmic, but y
-    is linear where all of a panel lies in [0, 1] and starts above 0.01; ``span`` = (least, largest) makes every y
-    axis linear over that range. ``guides`` are (panel, name, xs, ys): gray dotted lines.
+    In the place of values may stand a pair (own x, values), for a line that was measured elsewhere. A line is the
+    median over trials, its band reaches from the least to the largest. Both axes are logarithmic, but y is linear
+    where all of a panel lies in [0, 1] and starts above 0.01; ``span`` = (least, largest) makes every y axis linear
+    over that range. ``guides`` are (panel, name, xs, ys): gray dotted lines.
     """
     rows = -(-len(panels) // 2)
     figure = make_subplots(rows=rows, cols=2, subplot_titles=list(panels), horizontal_spacing=0.16,
                            vertical_spacing=0.24 / rows)
     places = {panel: {"row": k // 2 + 1, "col": k % 2 + 1} for k, panel in enumerate(panels)}
+    panels = {panel: {name: values if isinstance(values, tuple) else (x, values) for name, values in lines.items()}
+              for panel, lines in panels.items()}
     for panel, lines in panels.items():
-        bounded = span or all(np.min(values) >= 0.01 and np.max(values) <= 1 for values in lines.values())
+        bounded = span or all(np.min(values) >= 0.01 and np.max(values) <= 1 for _, values in lines.values())
         linear = {"type": "linear", "range": span or [0, 1.03]}
         log = {"type": "log", "dtick": 1, "exponentformat": "power"}
         figure.update_yaxes(**(linear if bounded else log), **places[panel])
-        for k, (name, values) in enumerate(lines.items()):
-            _band(figure, x, np.asarray(values, dtype=float), ORDERED[k % 7], not bounded, places[panel])
-            figure.add_scatter(x=_single(x, True), y=_single(np.median(values, axis=0), not bounded), name=name,
+        for k, (name, (at, values)) in enumerate(lines.items()):
+            _band(figure, at, np.asarray(values, dtype=float), ORDERED[k % 7], not bounded, places[panel])
+            figure.add_scatter(x=_single(at, True), y=_single(np.median(values, axis=0), not bounded), name=name,
                                mode="lines", line={"color": ORDERED[k % 7], "dash": DASHES[k % 3]}, legendgroup=name,
                                showlegend=panel == next(iter(panels)), **places[panel])
     for panel, name, xs, ys in guides:
@@ -154,7 +157,7 @@ def multiples(x, panels, guides=(), span=None, xlabel="step", title=None, alt=No
     for place in list(places.values())[-2:]:  # the lowest panel of each column
         figure.update_xaxes(title=xlabel, **place)
     words = "; ".join(f"{panel}: " + ", ".join(f"{name} ends at {np.median(values, axis=0)[-1]:.2g}"
-                      for name, values in lines.items()) for panel, lines in panels.items())
+                      for name, (_, values) in lines.items()) for panel, lines in panels.items())
     figure = finish(figure, alt or f"{title + ': ' if title else ''}{words}.", title, height=300 * rows + 60)
     return figure.update_layout(legend={"y": -0.2 / rows})
 

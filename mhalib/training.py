@@ -7,7 +7,7 @@ from numbers import Real
 
 import numpy as np
 
-from mhalib._array import as_like
+from mhalib._array import as_like, require_count, require_seed
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -47,8 +47,8 @@ class Path:
         return self.models[k]
 
 
-def train(model, data, optimizer, steps, *, test=None, record=200):
-    """Run ``steps`` full-batch steps of ``optimizer`` from ``model`` on ``data``.
+def train(model, data, optimizer, steps, *, test=None, record=200, batch=None, seed=0):
+    """Run ``steps`` steps of ``optimizer`` from ``model`` on ``data``, with all samples or a minibatch in each.
 
     Parameters
     ----------
@@ -60,6 +60,10 @@ def train(model, data, optimizer, steps, *, test=None, record=200):
     test : a second ``Dataset``, evaluated at the recorded steps only
     record : at most how many steps to record (half of them evenly, half geometrically spaced; the first and the last
         always), or the list of steps to record. Models are kept at the recorded steps.
+    batch : how many samples the gradient of a step is made of; every step takes all of them unless you choose. Every
+        pass over the data has a new order. The curves are those of all samples, but ``grad_norm`` is of the minibatch.
+        In a regression a minibatch is one of queries: all tokens stay their context
+    seed : fixes the minibatches
 
     Returns
     -------
@@ -72,22 +76,24 @@ def train(model, data, optimizer, steps, *, test=None, record=200):
     ValueError, TypeError
         if sizes, labels, libraries or dtypes do not fit, before any step is taken.
     """
-    path = run(model, data, optimizer, steps, test, record)
+    path = run(model, data, optimizer, steps, test, record, batch, seed)
     if path.stopped:
         warnings.warn(path.stopped, RuntimeWarning, stacklevel=2)
     return path
 
 
-def run(model, data, optimizer, steps, test, record):
+def run(model, data, optimizer, steps, test, record, batch=None, seed=0):
     """``train`` without its warning."""
     recorder = Recorder(model, data, optimizer, test)
+    optimizer = optimizer.on(data) if hasattr(optimizer, "on") else optimizer
     recorded = set(recorded_steps(steps, record))
     workspace, stopped = recorder.train_space, None
+    loss_and_grad = workspace.loss_and_grad if batch is None else _Minibatches(workspace, data, batch, seed)
     theta = before = workspace.pack(model)
     state = optimizer.start(theta)
     with np.errstate(over="ignore", invalid="ignore", divide="ignore"):
         for k in range(steps + 1):
-            loss, grad = workspace.loss_and_grad(theta)
+            loss, grad = loss_and_grad(theta)
             if not np.isfinite(float(loss)):
                 if k and k - 1 not in recorded:  # keep the last step that was finite
                     recorder.add(k - 1, before, workspace.loss_and_grad(before)[1])
@@ -99,6 +105,32 @@ def run(model, data, optimizer, steps, test, record):
                 before = theta
                 theta, state = optimizer.step(theta, grad, state, k)
     return recorder.records.path(stopped)
+
+
+def minibatches(n, batch, seed):
+    """Rows of n samples in batches, without end: every pass in a new order, the last batch of a pass perhaps smaller.
+
+    The k-th pass has a random stream of its own, so that a run can be taken up again anywhere.
+    """
+    passes = 0
+    while True:
+        order = np.random.default_rng([seed, 7, passes]).permutation(n)
+        yield from (order[first:first + batch] for first in range(0, n, batch))
+        passes += 1
+
+
+class _Minibatches:
+    """The loss and gradient of one minibatch after the other."""
+
+    def __init__(self, workspace, data, batch, seed):
+        require_count(batch=batch)
+        require_seed(seed)
+        if not hasattr(data, "__len__"):
+            raise ValueError(f"batch: expected data of finitely many samples, got {data!r}")
+        self.workspace, self.rows = workspace, minibatches(len(data), batch, seed)
+
+    def __call__(self, theta):
+        return self.workspace.partial(theta, next(self.rows))
 
 
 def _require_parts(model, optimizer, **datasets):
@@ -179,12 +211,12 @@ class Recorder:
         _require_parts(model, optimizer, data=data, **({} if test is None else {"test": test}))
         self.train_space = model.workspace(data.X, data.y)
         self.test_space = None if test is None else _test_space(model, test)
-        self.relevant, self.records = relevant_tokens(data), Records()
+        self.data, self.relevant, self.records = data, relevant_tokens(data), Records()
 
     def add(self, k, theta, grad):
         """Measure at step k."""
         model = self.train_space.unpack(theta)
-        row = self.train_space.summary(theta, self.relevant) | model.norms()
+        row = self.train_space.summary(theta, self.relevant) | model.norms() | model.against(self.data)
         row["grad_norm"] = self.train_space.unpack(grad).norm()
         if self.test_space is not None:
             row |= {f"test_{name}": value for name, value in self.test_space.summary(theta).items()}

@@ -21,6 +21,9 @@ FIGURES = {
     "book/multihead/06_a_planted_head.html": (mha.live.planted,),
     "book/multihead/07_does_it_generalize.html": (mha.live.generalization,),
     "book/multihead/08_heads_on_real_data.html": (mha.live.digits,),
+    "book/preconditioning/09_attention_is_a_tilted_average.html": (mha.live.tilting,),
+    "book/preconditioning/10_descent_that_knows_the_structure.html": (mha.live.descent,),
+    "book/preconditioning/11_data_and_compute.html": (mha.live.data_and_compute,),
 }
 
 

@@ -1,6 +1,8 @@
 """Live figures: training in the reader's hand, with a kernel behind the page or without."""
 
 from mhalib.live.convergence import theory_and_practice
+from mhalib.live.data_and_compute import data_and_compute
+from mhalib.live.descent import descent
 from mhalib.live.description import Control, Description
 from mhalib.live.digits import digits
 from mhalib.live.face import LiveFigure
@@ -8,7 +10,8 @@ from mhalib.live.generalization import generalization
 from mhalib.live.multihead import curvature, heads, mixture
 from mhalib.live.planted import planted
 from mhalib.live.realizability import realizability
+from mhalib.live.tilting import tilting
 from mhalib.live.width import width
 
-__all__ = ["Control", "Description", "LiveFigure", "curvature", "digits", "generalization", "heads", "mixture",
-           "planted", "realizability", "theory_and_practice", "width"]
+__all__ = ["Control", "Description", "LiveFigure", "curvature", "data_and_compute", "descent", "digits",
+           "generalization", "heads", "mixture", "planted", "realizability", "theory_and_practice", "tilting", "width"]

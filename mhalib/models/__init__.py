@@ -1,8 +1,10 @@
 """Models: frozen dataclasses that are points of a vector space, one file per paper; and a small torch Transformer."""
 
 from mhalib.models.multihead import MultiHeadAttention
+from mhalib.models.population import PopulationRegression
+from mhalib.models.regression import AttentionRegression
 
-__all__ = ["MultiHeadAttention", "TextTransformer"]
+__all__ = ["AttentionRegression", "MultiHeadAttention", "PopulationRegression", "TextTransformer"]
 
 
 def __getattr__(name):

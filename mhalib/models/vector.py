@@ -32,6 +32,10 @@ class Vector:
         """The same model with ``function`` applied to every array: ``model.map(torch.as_tensor)``."""
         return self._with({name: function(a) for name, a in self.arrays().items()})
 
+    def with_arrays(self, **arrays):
+        """The same model with some of its arrays replaced, unchecked."""
+        return self._with(arrays)
+
     def _with(self, arrays):
         # Skips __post_init__ on purpose: a step of a diverging run must be able to reach infinity.
         new = object.__new__(type(self))
@@ -81,6 +85,10 @@ class Vector:
         if type(other) is not type(self):
             raise TypeError(f"other: expected a {type(self).__name__}, got {type(other).__name__}")
         return float(sum(a.sum() for a in self._apply(operator.mul, other).arrays().values()))
+
+    def against(self, data):
+        """What the truth behind ``data`` says of this model, name → number: nothing, unless a model overrides it."""
+        return {}
 
     def workspace(self, X, y):
         """What ``train`` runs on: the plain formula here, a faster equivalent where a model has one."""

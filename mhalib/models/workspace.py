@@ -26,6 +26,11 @@ class Workspace:
         """Mean loss (a number) and its gradient, in the form of θ."""
         return theta.loss_and_grad(self.X, self.y)
 
+    def partial(self, theta, rows):
+        """Mean loss and gradient of some rows of the batch, as those of ``loss_and_grad``."""
+        loss, grad = self.unpack(theta).loss_and_grad(self.X[rows], self.y[rows])
+        return loss, self.pack(grad)
+
     def logits(self, theta):
         """The model's outputs on the batch."""
         return theta(self.X)

@@ -18,6 +18,13 @@ from mhalib.theory import (
     leave_one_out,
     generalization,
     random_start,
+    tilting,
+    finite_context,
+    factorization,
+    stationary,
+    contraction,
+    data_and_compute,
+    scaling,
 )
 
 # isort: on
@@ -33,8 +40,9 @@ from mhalib.theory.loss_bounds import (
     weak_convexity,
 )
 
-__all__ = ["Along", "Check", "along", "bounds", "collapse", "convergence", "derivatives", "early_steps", "first_phase",
-           "generalization", "gradient_bound", "gradient_constant", "hessian_bound", "hessian_constant", "late_steps",
-           "leave_one_out", "ledger", "loss_bounds", "loss_gradient", "loss_hessian", "max_margin", "ntk", "planted",
-           "quasi_convexity", "random_start", "selection", "self_bounded_gradient", "self_bounded_weak_convexity",
-           "smoothness", "smoothness_constant", "weak_convexity"]
+__all__ = ["Along", "Check", "along", "bounds", "collapse", "contraction", "convergence", "data_and_compute",
+           "derivatives", "early_steps", "factorization", "finite_context", "first_phase", "generalization",
+           "gradient_bound", "gradient_constant", "hessian_bound", "hessian_constant", "late_steps", "leave_one_out",
+           "ledger", "loss_bounds", "loss_gradient", "loss_hessian", "max_margin", "ntk", "planted", "quasi_convexity",
+           "random_start", "scaling", "selection", "self_bounded_gradient", "self_bounded_weak_convexity", "smoothness",
+           "smoothness_constant", "stationary", "tilting", "weak_convexity"]

@@ -2,7 +2,8 @@
 
 // The parameters are one flat array θ. A model of (data, values, {start}) is {size, forward(θ) → loss,
 // lossAndGrad(θ, grad) → loss, curves, lasts}, what its start asks for (heads, T, d), and, for the curves of the
-// spectrum, hvp(V, out). A figure for another model adds it to `models` in a file of this folder.
+// spectrum, hvp(V, out); and step(θ, grad, k), if it moves by rules of its own and not by one of `optimizers`. A figure
+// for another model adds it to `models` in a file of this folder.
 const models = {};
 
 // Model → measure → function of (the model's inside, data, values, spec) that gives a function of

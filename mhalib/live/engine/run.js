@@ -39,7 +39,7 @@ function run(spec, values) {
   const own = make(chosen(spec.data, all), all), { model } = own;
   const fresh = spec.test && make(chosen(spec.test, all), { ...all, n: undefined }); // all of it, for every n
   const theta = starts[start.kind](start, model, all, own.data), first = theta.slice();
-  const step = optimizers[all.optimizer](all, model.size);
+  const step = model.step ?? optimizers[all.optimizer](all, model.size);
   const [grad, before, unused] = Array.from({ length: 3 }, () => new Float64Array(model.size));
   const recorded = new Set(spec.record), last = Math.max(...spec.record);
   const asksTest = spec.curves.some((name) => name.startsWith("test_"));

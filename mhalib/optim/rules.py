@@ -12,7 +12,14 @@ from math import inf, isfinite
 from numbers import Real
 
 
-def _require_rate(lr):
+def require_rate(lr):
+    """Check that a step size is a positive number or a function of the step.
+
+    Raises
+    ------
+    ValueError
+        if it is neither.
+    """
     number = isinstance(lr, Real) and not isinstance(lr, bool)
     if not callable(lr) and not (number and isfinite(lr) and lr > 0):
         raise ValueError(f"lr: expected a positive number or a function of the step, got {lr!r}")
@@ -39,7 +46,7 @@ class GradientDescent:
     lr: float | Callable[[int], float]
 
     def __post_init__(self):
-        _require_rate(self.lr)
+        require_rate(self.lr)
 
     def start(self, theta):
         """No state."""
@@ -58,7 +65,7 @@ class Momentum:
     beta: float = 0.9
 
     def __post_init__(self):
-        _require_rate(self.lr)
+        require_rate(self.lr)
         _require_fraction(beta=self.beta)
 
     def start(self, theta):
@@ -84,7 +91,7 @@ class Adam:
     eps: float = 1e-8
 
     def __post_init__(self):
-        _require_rate(self.lr)
+        require_rate(self.lr)
         _require_fraction(beta1=self.beta1, beta2=self.beta2)
         if not 0 < self.eps < inf:
             raise ValueError(f"eps: expected a positive number, got {self.eps!r}")

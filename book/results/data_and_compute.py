@@ -1,0 +1,99 @@
+"""What chapter 11 measures: the population excess along runs of SA1 and SA2, for many n, and where the law breaks.
+
+``python book/results/data_and_compute.py`` writes data_and_compute.npz (twelve minutes of one core),
+data_and_compute_limits.npz (six minutes) and data_and_compute_starts.npz (ten seconds). In the first two a row is one
+run, and a seed fixes Σ, M, the samples and the random start. The excess is that of the population loss, recorded at the
+start and after every step; it is NaN after the last step of a run, and from where a run diverges.
+"""
+
+import time
+from pathlib import Path
+
+import numpy as np
+
+import mhalib as mha
+
+SIZES = [250, 500, 1000, 2000, 4000]
+LIMITS = {
+    "plain": {},
+    "kappa 256": {"kappa": 256.0},
+    "kappa_M 16": {"kappa_M": 16.0},
+    "p 2": {"p": 2},
+    "p 8": {"p": 8},
+    "d 10": {"d": 10, "p": 10},
+    "sigma 1": {"sigma": 1.0},
+    "s_max 2": {"s_max": 2.0},
+    "s_max 2, radius inf": {"s_max": 2.0},
+}
+
+
+def curve(rule, model, data, steps):
+    """The excess at steps 0, …, ``steps``, and the last model; NaN from where a run diverges."""
+    rule, excess, state = rule.on(data), np.full(steps + 1, np.nan), None
+    with np.errstate(over="ignore", invalid="ignore", divide="ignore"):
+        for k in range(steps + 1):
+            excess[k] = model.against(data)["excess"]
+            if k < steps:
+                loss, grad = model.loss_and_grad(data.x, data.y)
+                if not np.isfinite(loss):
+                    break
+                model, state = rule.step(model, grad, state, k)
+    return excess, model
+
+
+def ended(model, data):
+    """Where a run ends: ‖V‖, and what the predictions for fresh queries lack, ½ mean ‖f(x) − M x‖²."""
+    fresh = data.fresh(1000, seed=1)
+    V = data.truth.root @ model.B @ data.truth.root
+    off = model(fresh.x, data.x) - fresh.x @ data.M.T
+    return {"norm_V": np.linalg.norm(V, 2), "attention_excess": (off ** 2).sum() / (2 * len(off))}
+
+
+def run(*, rule, s_max, n, seed):
+    """SA2 from N(0, 1) entries with η = 0.5, or SA1 from the spectral start with η = 0.2/s_max, 50 steps or 40."""
+    data = mha.data.linear_regression(n=n, s_max=s_max, seed=seed)
+    if rule == "SA2":
+        excess, last = curve(mha.StructureAware(), mha.AttentionRegression.random(5, 5, seed=seed), data, 50)
+    else:
+        excess, last = curve(mha.Preconditioned(0.2 / s_max), mha.AttentionRegression.spectral(data), data, 40)
+        excess = np.concatenate([excess, np.full(10, np.nan)])
+    return {"excess": excess} | ended(last, data)
+
+
+def limit(*, case, n, seed):
+    """SA2 from N(0, 1) entries on another instance, 60 steps; 200 where κ = 16."""
+    data = mha.data.linear_regression(n=n, seed=seed, **LIMITS[case])
+    p, d = data.M.shape
+    rule = mha.StructureAware(radius=np.inf if "inf" in case else 0.5)
+    steps = 200 if case == "kappa_M 16" else 60
+    excess, last = curve(rule, mha.AttentionRegression.random(d, p, seed=seed), data, steps)
+    if not np.isfinite(excess[steps]):
+        return {"excess": np.concatenate([excess, np.full(200 - steps, np.nan)]), "norm_V": np.nan,
+                "attention_excess": np.nan}
+    return {"excess": np.concatenate([excess, np.full(200 - steps, np.nan)])} | ended(last, data)
+
+
+def starts(*, kappa, seed, count=500, steps=60, lr=0.5):
+    """SA2 on infinitely many samples, d = p = 5, from ``count`` starts together: mean and median of the excess."""
+    U, V = np.random.default_rng([seed, 119]).standard_normal((2, count, 5, 5))
+    N, excess = np.diag(0.4 * np.geomspace(1, 1 / kappa, 5)), []
+    for _ in range(steps + 1):
+        excess.append(((U @ V.mT - N) ** 2).sum(axis=(1, 2)) / 2)
+        u, v = (np.linalg.norm(part, 2, axis=(1, 2), keepdims=True) for part in (U, V))
+        U, V = np.sqrt(v / u) * U, np.sqrt(u / v) * V
+        E, D = U @ V.mT - N, U.mT @ U - V.mT @ V
+        U, V = U - lr / (u * v) * (E @ V + U @ D / 2), V - lr / (u * v) * (E.mT @ U - V @ D / 2)
+    return {"mean": np.mean(excess, axis=1), "median": np.median(excess, axis=1)}
+
+
+MAIN = {"rule": ["SA2", "SA1"], "s_max": [0.2, 0.4, 2.0], "n": SIZES}
+OTHER = [{"case": case, "n": n} for case in LIMITS for n in (12, 16, 32, 64, 125, 250, 500, 1000)]
+STARTS = {"kappa": [2.0, 4.0, 8.0]}
+
+if __name__ == "__main__":
+    for name, function, grid in (("", run, MAIN), ("_limits", limit, OTHER), ("_starts", starts, STARTS)):
+        began = time.perf_counter()
+        table = mha.sweep(function, grid, seeds=8)
+        table.save(Path(__file__).with_name(f"data_and_compute{name}.npz"),
+                   command="python book/results/data_and_compute.py")
+        print(f"{table!r} in {time.perf_counter() - began:.1f} s")

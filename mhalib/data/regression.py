@@ -1,0 +1,195 @@
+"""The linear regression of Part II: Gaussian tokens, linear targets, and conditioning that is chosen."""
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from mhalib._array import as_like, require, require_count, require_same_dtype, require_seed
+from mhalib.whitening import Whitening
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class RegressionDataset:
+    """Tokens x (n, d) with targets y (n, p); every token is one sample, and all n tokens are the context of each.
+
+    ``Sigma`` (d, d), ``M`` (p, d) and ``sigma`` are the covariance of the tokens, the regression matrix and the noise,
+    where they are known. ``truth`` is the object that made the data; it can draw ``fresh`` samples.
+    """
+
+    x: np.ndarray
+    y: np.ndarray
+    truth: object = None
+
+    @property
+    def X(self):
+        """The tokens x, under the name that ``train`` asks for."""
+        return self.x
+
+    @property
+    def Sigma(self):
+        """Covariance Σ (d, d) of the tokens, or None."""
+        return getattr(self.truth, "Sigma", None)
+
+    @property
+    def M(self):
+        """Regression matrix M (p, d), or None."""
+        return getattr(self.truth, "M", None)
+
+    @property
+    def sigma(self):
+        """Standard deviation σ of the noise of each target, or None."""
+        return getattr(self.truth, "sigma", None)
+
+    def __len__(self):
+        return self.x.shape[0]
+
+    def __repr__(self):
+        (n, d), p = self.x.shape, self.y.shape[1]
+        source = "arrays" if self.truth is None else type(self.truth).__name__
+        return f"RegressionDataset(n={n}, d={d}, p={p}, from {source}, {self.x.dtype})"
+
+    def fresh(self, n=None, seed=1):
+        """n new samples (as many as these, if not said) with the same Σ, M and σ; other draws for each ``seed``.
+
+        Raises
+        ------
+        ValueError
+            if the dataset has no source to draw from.
+        """
+        if not hasattr(self.truth, "sample"):
+            raise ValueError("fresh: expected a dataset made by mhalib.data.linear_regression; "
+                             "one made from arrays has no source of new samples")
+        drawn = self.truth.sample(len(self) if n is None else n, seed)
+        return replace(drawn, x=as_like(drawn.x, self.x), y=as_like(drawn.y, self.y))
+
+    def map(self, function):
+        """The same data with ``function`` applied to x and y: ``data.map(torch.as_tensor)``."""
+        return replace(self, x=function(self.x), y=function(self.y))
+
+    def whitening(self):
+        """The ``Whitening`` of these tokens, by their own second moment Σ̂; refused where that is singular."""
+        return Whitening.of(self.x)
+
+    def population(self):
+        """The ``Population`` behind these samples, where it is known."""
+        if self.Sigma is None or self.M is None:
+            raise ValueError("population: expected a dataset made by mhalib.data.linear_regression; "
+                             "of one made from arrays Σ and M are not known")
+        return Population(self.truth)
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Population:
+    """Infinitely many samples of a ``LinearTruth``: what ``PopulationRegression`` trains on, with X = Σ and y = M."""
+
+    truth: object
+
+    @property
+    def Sigma(self):
+        """Covariance Σ (d, d) of the tokens."""
+        return self.truth.Sigma
+
+    @property
+    def M(self):
+        """Regression matrix M (p, d)."""
+        return self.truth.M
+
+    X, y = Sigma, M
+
+    def __repr__(self):
+        return f"Population(d={len(self.Sigma)}, p={len(self.M)}, from {type(self.truth).__name__})"
+
+    def whitening(self):
+        """The ``Whitening`` of Σ itself."""
+        return Whitening.roots(self.Sigma)
+
+
+@dataclass(frozen=True, eq=False)
+class LinearTruth:
+    """y = M x + w with x ~ N(0, Σ) and w ~ N(0, σ² I), ready to ``sample``.
+
+    ``root`` (d, d) is the symmetric Σ^{1/2}, ``singular_values`` those of M Σ^{1/2}, in falling order.
+    """
+
+    Sigma: np.ndarray
+    M: np.ndarray
+    sigma: float
+    root: np.ndarray
+    singular_values: np.ndarray
+    seed: int
+
+    def sample(self, n, seed):
+        """n new samples; no two instances, and no two seeds, share their draws."""
+        require_seed(seed)
+        return self.draw(n, (self.seed, 2, seed))
+
+    def draw(self, n, seed):
+        """The ``RegressionDataset`` of n samples from the streams of ``seed``, a tuple of integers."""
+        require_count(n=n)
+        tokens, noise = (np.random.default_rng([*seed, kind]) for kind in range(2))
+        x = tokens.standard_normal((n, len(self.Sigma))) @ self.root
+        return RegressionDataset(x, x @ self.M.T + self.sigma * noise.standard_normal((n, len(self.M))), self)
+
+
+def linear_regression(n=1000, d=5, p=5, kappa=16.0, s_max=0.4, kappa_M=4.0, sigma=0.1, seed=0):
+    """n tokens x ~ N(0, Σ) in R^d with targets y = M x + w in R^p, w ~ N(0, σ² I).
+
+    Σ has geometrically spaced eigenvalues with condition number ``kappa`` and trace d, in a random basis.
+    M Σ^{1/2} has the min(p, d) singular values s_max, …, s_max/kappa_M, geometrically spaced, between random bases.
+
+    Parameters
+    ----------
+    n, d, p : numbers of samples, dimensions and targets
+    kappa : condition number of Σ, ≥ 1
+    s_max : largest singular value of M Σ^{1/2}, ≥ 0; 0 is the regression that explains nothing
+    kappa_M : ratio of its largest to its smallest one, ≥ 1
+    sigma : standard deviation of the noise, ≥ 0
+    seed : fixes Σ, M and the samples; ``fresh`` keeps Σ and M and draws new samples
+
+    Returns
+    -------
+    RegressionDataset
+        x (n, d), y (n, p), Sigma (d, d), M (p, d), and truth, the ``LinearTruth`` behind them.
+
+    Raises
+    ------
+    ValueError
+        if a size is no whole number ≥ 1, or a number is outside of its range.
+
+    Source: this book; the setting after Goel et al. 2026.
+    """
+    require_count(n=n, d=d, p=p)
+    require_seed(seed)
+    for name, value, least in (("kappa", kappa, 1), ("s_max", s_max, 0), ("kappa_M", kappa_M, 1), ("sigma", sigma, 0)):
+        if not least <= value < np.inf:
+            raise ValueError(f"{name}: expected a finite number ≥ {least}, got {value!r}")
+    rng = np.random.default_rng([seed, 0])
+    eigenvalues = np.geomspace(1, kappa, d)
+    eigenvalues *= d / eigenvalues.sum()
+    basis, left, right = rotation(rng, d), rotation(rng, p), rotation(rng, d)
+    singular_values = s_max * np.geomspace(1, 1 / kappa_M, min(p, d))
+    k = len(singular_values)
+    whitened = left[:, :k] * singular_values @ right[:, :k].T
+    root, inverse_root = (basis * eigenvalues ** power @ basis.T for power in (0.5, -0.5))
+    Sigma, M = basis * eigenvalues @ basis.T, whitened @ inverse_root
+    return LinearTruth(Sigma, M, float(sigma), root, singular_values, seed).draw(n, (seed, 1))
+
+
+def rotation(rng, d):
+    """A uniformly distributed orthogonal matrix (d, d)."""
+    Q, R = np.linalg.qr(rng.standard_normal((d, d)))
+    return Q * np.where(np.diag(R) < 0, -1.0, 1.0)
+
+
+def regression_from_arrays(x, y):
+    """A ``RegressionDataset`` from your own arrays: tokens x (n, d) and targets y (n, p), floating point.
+
+    Raises
+    ------
+    TypeError, ValueError
+        naming the argument, what was expected and what came.
+    """
+    require("x", x, ("n", "d"))
+    require("y", y, (len(x), "p"))
+    require_same_dtype(x=x, y=y)
+    return RegressionDataset(x, y)

@@ -1,0 +1,80 @@
+"""What the live figures on a linear regression share: the draws that a page carries, starts, rules, controls."""
+
+import numpy as np
+
+from mhalib.data.regression import linear_regression, rotation
+from mhalib.live.description import Control
+from mhalib.models import AttentionRegression
+from mhalib.optim import GradientDescent, Preconditioned, StructureAware
+from mhalib.training import run
+
+FIXED = {"kappa": 16.0, "kappa_M": 4.0, "sigma": 0.1, "radius": 0.5, "share": 0.2}
+"""What a figure takes where it has no control for it. Plain descent takes a ``share`` of η: 0.5 is far too large."""
+RULES = {"gd": GradientDescent, "preconditioned": Preconditioned, "structure_aware": StructureAware}
+NO_RADIUS = 1e9
+"""A radius that no run reaches: JSON has no infinity."""
+CONTROLS = (Control("optimizer", "algorithm", tuple(RULES), "structure_aware",
+                    ("gradient descent, η/5", "SA1 step", "SA2"), "choice"),
+            Control("start", "start", ("random", "spectral"), "random", ("random N(0, 1)", "spectral"), "choice"),
+            Control("lr", "step size η", (0.03, 0.1, 0.2, 0.3, 0.5, 0.7, 0.9), 0.5),
+            Control("s_max", "s_max", (0.1, 0.2, 0.4, 0.7, 1.0, 1.5, 2.0), 0.4))
+"""What the reader can change in every such figure."""
+
+
+def sample(values, n, d, seed):
+    """The ``RegressionDataset`` for the values of the controls, with as many targets as dimensions."""
+    kappa, s_max, kappa_M, sigma = ((FIXED | values)[name] for name in ("kappa", "s_max", "kappa_M", "sigma"))
+    return linear_regression(n, d, d, kappa, s_max, kappa_M, sigma, seed)
+
+
+def start_on(data, values, seed):
+    """N(0, 1) entries, or the spectral start with signs such that each column of V has a positive sum.
+
+    With any signs of the columns U and V are balanced factors of the same fit, but of few tokens they make different
+    predictions; and which signs a singular value decomposition has is the library's affair.
+    """
+    d = data.x.shape[1]
+    if values["start"] == "random":
+        return AttentionRegression.random(d, d, seed=seed)
+    whitening = data.whitening()
+    U, V = whitening.whiten(AttentionRegression.spectral(data))
+    signs = np.sign(V.sum(axis=0))
+    return AttentionRegression(**whitening.arrays(U * signs, V * signs, data.x))
+
+
+def path_of(start, data, values, steps):
+    """The run of the chosen rule, every step recorded, without a warning where it diverges."""
+    rule, lr, fixed = RULES[values["optimizer"]], values["lr"], FIXED | values
+    if rule is GradientDescent:
+        rule = GradientDescent(fixed["share"] * lr)
+    else:
+        rule = rule(lr, **({"radius": fixed["radius"]} if rule is StructureAware else {}))
+    return run(start, data, rule, steps, None, range(steps + 1))
+
+
+def fitted(curve, length):
+    """The numbers of another run, cut, or filled up with not-a-number, to a length."""
+    return np.concatenate([curve[:length], np.full(max(length - len(curve), 0), np.nan)])
+
+
+def carried(n, sizes, seeds):
+    """The draws of ``linear_regression`` as the browser reads them, an instance for each seed.
+
+    Tokens and noise of every d are the first numbers of one stream; rotations are there for each d of ``sizes``.
+    """
+    return {"kind": "regression", "instances": [_instance(n, sizes, seed) for seed in seeds]}
+
+
+def _instance(n, sizes, seed):
+    tokens, noise = (np.random.default_rng([seed, 1, kind]).standard_normal(n * max(sizes)) for kind in range(2))
+    rotations = {}
+    for d in sizes:
+        rng = np.random.default_rng([seed, 0])
+        rotations[str(d)] = {name: rotation(rng, d).ravel().tolist() for name in ("basis", "left", "right")}
+    return {"tokens": tokens.tolist(), "noise": noise.tolist(), "rotations": rotations}
+
+
+def streams(d, seeds):
+    """The starts as the browser reads them: the draws of ``AttentionRegression.random``, for any d up to this one."""
+    drawn = [np.random.default_rng([seed, 3]).standard_normal(2 * d * d).tolist() for seed in seeds]
+    return {"kind": "side_by_side", "streams": drawn}

@@ -1,0 +1,76 @@
+"""The regression layer of Part II with infinitely many Gaussian tokens as its context: no softmax is left."""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from mhalib._array import require, require_same_dtype
+from mhalib.models.regression import AttentionRegression
+from mhalib.models.workspace import Workspace
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class PopulationRegression(AttentionRegression):
+    r"""``AttentionRegression`` in the limit of infinitely many tokens x ~ N(0, Σ), which a model sees through Σ alone.
+
+    .. math:: f(x) = A \Sigma B^\top x, \qquad
+              L(A, B) - L^* = \tfrac12 \|(A \Sigma B^\top - M)\, \Sigma^{1/2}\|_F^2
+
+    Train it on ``data.population()``, whose X and y are Σ (d, d) and M (p, d).
+
+    Source: this book, after Goel et al. 2026.
+    """
+
+    @classmethod
+    def of(cls, model):
+        """The same A and B before infinitely many tokens."""
+        return cls(model.A, model.B)
+
+    def __call__(self, x, Sigma):
+        """Predictions A Σ Bᵀ x (m, p) of queries x (m, d)."""
+        return self.means(x, Sigma) @ self.A.mT
+
+    def means(self, x, Sigma):
+        """Attention means Σ Bᵀ x (m, d)."""
+        require("x", x, ("m", self.sizes[1]))
+        return x @ self.B @ Sigma
+
+    def effective_tokens(self, x, Sigma):
+        """Infinitely many."""
+        return np.full(len(x), np.inf)
+
+    def loss(self, Sigma, M):
+        """The excess L − L*, a number: the noise floor σ²p/2 is left out."""
+        away = self._away(Sigma, M)
+        return ((away @ Sigma) * away).sum() / 2
+
+    def loss_and_grad(self, Sigma, M):
+        """The excess and ∇_A = E B Σ, ∇_B = Eᵀ A Σ, with E = (A Σ Bᵀ − M) Σ."""
+        away = self._away(Sigma, M)
+        E = away @ Sigma
+        return (E * away).sum() / 2, self._with({"A": E @ self.B @ Sigma, "B": E.mT @ self.A @ Sigma})
+
+    def hvp(self, Sigma, M, V):
+        """∇²L(θ) V: the derivative of ``loss_and_grad`` along V."""
+        E, E_ = self._away(Sigma, M) @ Sigma, (V.A @ Sigma @ self.B.mT + self.A @ Sigma @ V.B.mT) @ Sigma
+        return self._with({"A": (E_ @ self.B + E @ V.B) @ Sigma, "B": (E_.mT @ self.A + E.mT @ V.A) @ Sigma})
+
+    def workspace(self, Sigma, M):
+        """What ``train`` runs on."""
+        self._away(Sigma, M)
+        return PopulationWorkspace(self, Sigma, M)
+
+    def _away(self, Sigma, M):
+        p, d = self.sizes
+        require("Sigma", Sigma, (d, d))
+        require("M", M, (p, d))
+        require_same_dtype(Sigma=Sigma, M=M, A=self.A)
+        return self.A @ Sigma @ self.B.mT - M
+
+
+class PopulationWorkspace(Workspace):
+    """The plain formula."""
+
+    def summary(self, theta, relevant=None):
+        """The excess, under the name loss."""
+        return {"loss": float(theta.loss(self.X, self.y))}

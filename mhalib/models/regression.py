@@ -1,0 +1,215 @@
+"""The softmax self-attention layer of Part II, which does linear regression: forward, gradient, Hessian times vector.
+
+All n tokens of a batch are context for every one of them. The n × n attention matrix is never held: queries are taken
+in blocks, and a block's weights are used and forgotten.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from mhalib._array import namespace, require, require_count, require_same_dtype, require_seed, to_numpy
+from mhalib.attention import softmax
+from mhalib.models.vector import Vector
+from mhalib.models.workspace import Workspace
+
+ENTRIES = 2 ** 18
+"""About how many attention weights a block has: two such arrays stay in a processor's cache."""
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class AttentionRegression(Vector):
+    r"""One softmax attention head whose output is a linear prediction.
+
+    .. math:: f(x_i) = A \sum_j \pi_{ij} x_j, \qquad \pi_i = \mathrm{softmax}_j(x_i^\top B x_j)
+
+    Parameters
+    ----------
+    A : (p, d) output matrix
+    B : (d, d) key–query product
+
+    Raises
+    ------
+    TypeError
+        if A and B differ in library or dtype, or are not floating point.
+    ValueError
+        if shapes do not fit, an axis is empty, or an entry is not finite.
+
+    Source: Goel et al. 2026 [paper]; that every token attends to all, itself included, is this book's choice.
+    """
+
+    A: np.ndarray
+    B: np.ndarray
+
+    def __post_init__(self):
+        require("A", self.A, ("p", "d"))
+        require("B", self.B, ("d", "d"))
+        require_same_dtype(A=self.A, B=self.B)
+        if not self.A.shape[1] == self.B.shape[0] == self.B.shape[1]:
+            raise ValueError("expected A (p, d) and B (d, d) with the same d, "
+                             f"got A {tuple(self.A.shape)} and B {tuple(self.B.shape)}")
+
+    @classmethod
+    def random(cls, d, p, scale=1.0, seed=0, dtype=np.float64):
+        """Independent N(0, scale²) entries: first all of A, then all of B, from one seeded stream."""
+        require_count(d=d, p=p)
+        require_seed(seed)
+        rng = np.random.default_rng([seed, 3])
+        return cls(*((scale * rng.standard_normal(shape)).astype(dtype) for shape in ((p, d), (d, d))))
+
+    @classmethod
+    def spectral(cls, data):
+        r"""The balanced factors of the least-squares fit of ``data``, a start near the optimum.
+
+        .. math:: \Bigl(\frac1n \sum_i y_i x_i^\top\Bigr) \hat\Sigma^{-1/2} = P S W^\top, \qquad
+                  A = P S^{1/2} \hat\Sigma^{-1/2}, \qquad B = \hat\Sigma^{-1/2} W S^{1/2} \hat\Sigma^{-1/2}
+
+        filled up with zeros where p < d.
+
+        Raises
+        ------
+        ValueError
+            if the second moment Σ̂ of the tokens is singular, as for n < d.
+
+        Source: this book, after the abstract of Goel et al. 2026.
+        """
+        whitening, x, y = data.whitening(), to_numpy(data.x), to_numpy(data.y)
+        n, d = x.shape
+        P, S, Wt = np.linalg.svd(y.T @ x / n @ whitening.inverse, full_matrices=False)
+        width = np.eye(len(S), d)
+        return cls(**whitening.arrays(P * S ** 0.5 @ width, Wt.T * S ** 0.5 @ width, data.x))
+
+    @property
+    def sizes(self):
+        """The numbers (p, d)."""
+        return tuple(self.A.shape)
+
+    def __call__(self, x, context=None):
+        """Predictions f(x) (m, p) of queries x (m, d); they attend to ``context`` (n, d), by default to themselves."""
+        return self.means(x, context) @ self.A.mT
+
+    def means(self, x, context=None):
+        """Attention means m_i = Σ_j π_ij x_j (m, d)."""
+        context = self._context(x, context)
+        return namespace(x).concatenate([softmax(self._scores(rows, context)) @ context
+                                         for rows in _blocks(x, context)])
+
+    def effective_tokens(self, x, context=None):
+        """1/Σ_j π_ij² (m,): how many equal weights would spread as far, between 1 and n."""
+        context = self._context(x, context)
+        return namespace(x).concatenate([1 / (softmax(self._scores(rows, context)) ** 2).sum(axis=1)
+                                         for rows in _blocks(x, context)])
+
+    def loss(self, x, y, context=None):
+        """Half the mean squared error (1/2m) Σ‖y_i − f(x_i)‖² of targets y (m, p)."""
+        self._require_targets(x, y)
+        residuals = y - self(x, context)
+        return (residuals * residuals).sum() / (2 * len(y))
+
+    def loss_and_grad(self, x, y, context=None):
+        r"""Loss and gradient, which is again an ``AttentionRegression``, in one pass over blocks of queries.
+
+        .. math:: \nabla_A = -\frac1m \sum_i r_i m_i^\top, \qquad \nabla_B = \sum_i x_i g_i^\top C_i
+
+        with r_i = y_i − A m_i, g_i = −Aᵀ r_i/m and C_i = Σ_j π_ij x_j x_jᵀ − m_i m_iᵀ.  Source: this book.
+        """
+        self._require_targets(x, y)
+        context = self._context(x, context)
+        xp, total = namespace(x), 0.0
+        dA, dB = xp.zeros_like(self.A), xp.zeros_like(self.B)
+        for rows, targets in zip(_blocks(x, context), _blocks(y, context), strict=True):
+            P = softmax(self._scores(rows, context))
+            mean = P @ context
+            r = targets - mean @ self.A.mT
+            g = r @ self.A / -len(x)
+            dA = dA - r.mT @ mean / len(x)
+            dB = dB + rows.mT @ _covary(P, g @ context.mT, context, mean, g)
+            total = total + (r * r).sum() / (2 * len(x))
+        return total, self._with({"A": dA, "B": dB})
+
+    def hvp(self, x, y, V, context=None):
+        """Product ∇²L(θ) V of the Hessian with a direction V (an ``AttentionRegression``), in closed form.
+
+        It is the derivative of ``loss_and_grad`` along V, term by term, in the same blocks.
+        """
+        self._require_targets(x, y)
+        if type(V) is not type(self) or V.sizes != self.sizes:
+            raise ValueError(f"V: expected an AttentionRegression of (p, d) = {self.sizes}, "
+                             f"got {getattr(V, 'sizes', type(V).__name__)}")
+        require_same_dtype(V=V.A, A=self.A)
+        context = self._context(x, context)
+        xp = namespace(x)
+        dA, dB = xp.zeros_like(self.A), xp.zeros_like(self.B)
+        for rows, targets in zip(_blocks(x, context), _blocks(y, context), strict=True):
+            P = softmax(self._scores(rows, context))
+            P_ = softmax.vjp(P, V._scores(rows, context))
+            mean, mean_ = P @ context, P_ @ context
+            r, r_ = targets - mean @ self.A.mT, -mean @ V.A.mT - mean_ @ self.A.mT
+            g, g_ = r @ self.A / -len(x), (r @ V.A + r_ @ self.A) / -len(x)
+            Q = g @ context.mT
+            C_ = _covary(P, g_ @ context.mT, context, mean, g_) + (P_ * Q) @ context
+            C_ = C_ - mean_ * (mean * g).sum(axis=1)[:, None] - mean * (mean_ * g).sum(axis=1)[:, None]
+            dA = dA - (r_.mT @ mean + r.mT @ mean_) / len(x)
+            dB = dB + rows.mT @ C_
+        return self._with({"A": dA, "B": dB})
+
+    def workspace(self, X, y):
+        """What ``train`` runs on: this formula, and what a recorded step measures."""
+        self._require_targets(X, y)
+        return RegressionWorkspace(self, X, y)
+
+    def norms(self):
+        """The spectral norms of the two matrices: norm_A and norm_B."""
+        return {f"norm_{name}": float(np.linalg.norm(to_numpy(a), 2)) for name, a in self.arrays().items()}
+
+    def against(self, data):
+        """What the truth behind ``data`` says, where it is known: {"excess": L(A, B) − L*} of the population loss."""
+        if data.Sigma is None:
+            return {}
+        return {"excess": excess(to_numpy(self.A), to_numpy(self.B), data.Sigma, data.M)}
+
+    def _scores(self, rows, context):
+        return rows @ self.B @ context.mT
+
+    def _context(self, x, context):
+        require("x", x, ("m", self.sizes[1]))
+        if context is None:
+            context = x
+        require("context", context, ("n", self.sizes[1]))
+        require_same_dtype(x=x, context=context, A=self.A)
+        return context
+
+    def _require_targets(self, x, y):
+        require("x", x, ("m", self.sizes[1]))
+        require("y", y, (len(x), self.sizes[0]))
+        require_same_dtype(x=x, y=y, A=self.A)
+
+
+def excess(A, B, Sigma, M):
+    """Population loss above its minimum, ½‖(A Σ Bᵀ − M) Σ^{1/2}‖²: the risk of infinitely many tokens."""
+    away = A @ Sigma @ B.T - M
+    return float(((away @ Sigma) * away).sum() / 2)
+
+
+def _blocks(a, context):
+    """The rows of a, as many at a time as have ``ENTRIES`` weights on the context."""
+    size = max(1, ENTRIES // len(context))
+    return (a[first:first + size] for first in range(0, len(a), size))
+
+
+def _covary(P, Q, context, mean, g):
+    """C_i g_i for every query, (b, d), with Q = g contextᵀ: the weighted covariance of the tokens, times g_i."""
+    return (P * Q) @ context - mean * (mean * g).sum(axis=1)[:, None]
+
+
+class RegressionWorkspace(Workspace):
+    """The plain formula, and the measures of a regression."""
+
+    def partial(self, theta, rows):
+        """Loss and gradient of some queries; all tokens are their context."""
+        return theta.loss_and_grad(self.X[rows], self.y[rows], self.X)
+
+    def summary(self, theta, relevant=None):
+        """Half the mean squared error, and the mean number of effective tokens."""
+        return {"loss": float(theta.loss(self.X, self.y)),
+                "effective_tokens": float(to_numpy(theta.effective_tokens(self.X)).mean())}

@@ -1,0 +1,112 @@
+"""Structure-aware descent for a layer of two matrices, A (p, d) and B (d, d), on tokens of any covariance.
+
+Both rules of this file are this book's reconstruction of what the abstract of Goel et al. 2026 describes; they are not
+its Algorithm 1, whose lines we do not know. They work on U = A Σ̂^{1/2} and V = Σ̂^{1/2} B Σ̂^{1/2}, with Σ̂ the
+second moment of the training tokens: in (U, V) the population loss is ½‖U Vᵀ − M Σ^{1/2}‖², a matrix factorization that
+does not know how the tokens are conditioned. ``train`` tells a rule the data by calling ``on``.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from math import inf
+from numbers import Real
+
+import numpy as np
+
+from mhalib.optim.rules import rate, require_rate
+from mhalib.whitening import Whitening
+
+
+@dataclass(frozen=True)
+class _OnData:
+    """What the two rules share: they must be told the data before they step."""
+
+    lr: float | Callable[[int], float] = 0.5
+    balance: float = 1.0
+    whitening: Whitening | None = None
+
+    def __post_init__(self):
+        require_rate(self.lr)
+        if not (isinstance(self.balance, Real) and 0 <= self.balance < inf):
+            raise ValueError(f"balance: expected a number ≥ 0, got {self.balance!r}")
+
+    def on(self, data):
+        """This rule for the tokens of ``data``; a whitening that was chosen stays."""
+        return self if self.whitening is not None else replace(self, whitening=data.whitening())
+
+    def start(self, theta):
+        """No state; the rule must know the data, and the model must have the two matrices."""
+        if self.whitening is None:
+            raise ValueError(f"optimizer: expected a {type(self).__name__} that knows the data, got one that does not; "
+                             "train tells it, and rule.on(data) does")
+        if not (hasattr(theta, "A") and hasattr(theta, "B")):
+            raise TypeError("model: expected the matrices A and B of an AttentionRegression, "
+                            f"got {type(theta).__name__}")
+        return None
+
+    def back(self, U, V, theta):
+        """The model of (U, V), like ``theta`` in all else."""
+        return theta.with_arrays(**self.whitening.arrays(U, V, theta.A))
+
+
+@dataclass(frozen=True)
+class Preconditioned(_OnData):
+    r"""Gradient descent on the loss and a balancing regularizer, in whitened coordinates.
+
+    .. math:: A \leftarrow A - \eta\, \nabla_A Q\, \hat\Sigma^{-1}, \qquad
+              B \leftarrow B - \eta\, \hat\Sigma^{-1} \nabla_B Q\, \hat\Sigma^{-1}, \qquad
+              Q = L + \tfrac\lambda8 \|U^\top U - V^\top V\|_F^2
+
+    with λ = ``balance``.  Source: this book (SA1).
+    """
+
+    def step(self, theta, grad, state, k):
+        """(U, V) − η (∇_U L + (λ/2) U D, ∇_V L − (λ/2) V D) with D = UᵀU − VᵀV."""
+        (U, V), (dU, dV), lr = self.whitening.whiten(theta), self.whitening.pull(grad), rate(self.lr, k)
+        D = self.balance / 2 * (U.T @ U - V.T @ V)
+        return self.back(U - lr * (dU + U @ D), V - lr * (dV - V @ D), theta), state
+
+
+@dataclass(frozen=True)
+class StructureAware(_OnData):
+    r"""Whitened, balanced and renormalized descent whose step does not depend on the size of the parameters.
+
+    Each step, with spectral norms u = ‖U‖, v = ‖V‖ and α = √(v/u): (U, V) ← (αU, V/α), then
+
+    .. math:: U \leftarrow U - \tfrac{\eta}{uv}\bigl(\nabla_U L + \tfrac\lambda2 U D\bigr), \qquad
+              V \leftarrow V - \tfrac{\eta}{uv}\bigl(\nabla_V L - \tfrac\lambda2 V D\bigr),
+
+    with D = UᵀU − VᵀV,
+
+    and last, with r = ``radius`` and c = max(1, ‖V‖/r), (U, V) ← (cU, V/c): the population loss sees only U Vᵀ, and
+    attention needs a small V to average over many tokens. ``radius`` = ∞ does not renormalize, ``balance`` = 0 does not
+    balance, ``whitening`` = ``Whitening.none(d)`` does not whiten.
+
+    Raises
+    ------
+    ValueError
+        if U or V is zero: then no step is defined.
+
+    Source: this book (SA2).
+    """
+
+    radius: float = 0.5
+
+    def __post_init__(self):
+        super().__post_init__()
+        if not (isinstance(self.radius, Real) and self.radius > 0):
+            raise ValueError(f"radius: expected a positive number, got {self.radius!r}")
+
+    def step(self, theta, grad, state, k):
+        """The three moves of one step."""
+        (U, V), (dU, dV) = self.whitening.whiten(theta), self.whitening.pull(grad)
+        u, v = (float(np.linalg.norm(part, 2)) for part in (U, V))
+        if not u * v > 0:
+            raise ValueError(f"model: expected A and B that are not zero, got ‖U‖ = {u:.3g} and ‖V‖ = {v:.3g}; "
+                             "start from AttentionRegression.random or .spectral")
+        alpha, lr = (v / u) ** 0.5, rate(self.lr, k) / (u * v)
+        U, V = alpha * U, V / alpha
+        D = self.balance / 2 * (U.T @ U - V.T @ V)
+        U, V = U - lr * (dU / alpha + U @ D), V - lr * (alpha * dV - V @ D)
+        c = max(1.0, float(np.linalg.norm(V, 2)) / self.radius)
+        return self.back(c * U, V / c, theta), state

@@ -1,0 +1,148 @@
+"""Chapter 10: structure-aware descent is blind to conditioning and scale, and contracts near the optimum."""
+
+import numpy as np
+
+from mhalib.data.regression import LinearTruth, Population, rotation
+from mhalib.data.regression import regression_from_arrays as from_arrays
+from mhalib.models import AttentionRegression, PopulationRegression
+from mhalib.optim import Preconditioned, StructureAware
+from mhalib.theory.factorization import CHAPTER, distance, gradient, optimum, regularized_excess
+from mhalib.theory.ledger import Check, statement
+from mhalib.training import run
+from mhalib.whitening import Whitening
+
+RADIUS = 1 / 4
+"""How near to the optimum manifold the local theorem starts, in units of √s_min."""
+LARGEST = 2 / 13
+"""Its largest step size, in units of 1/s_max."""
+RATE = 21 / 32
+"""The squared distance falls by the factor 1 − RATE η s_min in each step."""
+
+
+def _point(seed):
+    rng = np.random.default_rng([seed, 97])
+    d = int(rng.integers(1, 4))
+    p = int(rng.integers(d, 5))
+    s = rng.uniform(0.2, 2, size=d)
+    N = rotation(rng, p)[:, :d] * s @ rotation(rng, d).T
+    U, V = optimum(N, rotation(rng, d))
+    away = rng.standard_normal((p + d, d))
+    away *= RADIUS * rng.random() * s.min() ** 0.5 / np.linalg.norm(away)
+    return {"U": U + away[:p], "V": V + away[p:], "N": N, "lr": LARGEST * rng.uniform(0.1, 1) / s.max()}
+
+
+@statement(id="lemma-lift", title="The regularized loss in one matrix", mark="ours", source="this book",
+           chapter=CHAPTER, assumptions="(U*, V*) is an optimum of Q", random=_point,
+           broken=lambda seed: _point(seed) | {"stretch": 2.0}, breaks="(U*, V*) optimal: (2U*, V*/2) instead")
+def lift(U, V, N, lr=None, stretch=1.0):
+    """Q − L* = ⅛‖ZZᵀ − Z*Z*ᵀ‖² + ¼‖Z̃*ᵀZ‖² with Z = (U; V), Z̃ = (U; −V), and the gradient of it.
+
+    lhs is the sum of the two relative errors, rhs 1e-8.
+
+    Source: this book, after Tu et al. 2016.
+    """
+    best = optimum(N)
+    Z, star, mirror = (np.concatenate(parts) for parts in
+                       ((U, V), (stretch * best[0], best[1] / stretch), (stretch * best[0], -best[1] / stretch)))
+    lifted = np.linalg.norm(Z @ Z.T - star @ star.T) ** 2 / 8 + np.linalg.norm(mirror.T @ Z) ** 2 / 4
+    slope = (Z @ Z.T - star @ star.T + mirror @ mirror.T) @ Z / 2
+    want, wanted = regularized_excess(U, V, N), np.concatenate(gradient(U, V, N))
+    error = abs(lifted - want) / max(want, 1e-12) + np.linalg.norm(slope - wanted) / max(np.linalg.norm(wanted), 1e-6)
+    return Check(float(error), 1e-8, "Q − L* = ⅛‖ZZᵀ − Z*Z*ᵀ‖² + ¼‖Z̃*ᵀZ‖²")
+
+
+def _slowest():
+    U, V = optimum(np.diag([1.0, 0.01]))
+    away = np.zeros((2, 2))
+    away[1, 1] = 1e-3
+    return {"U": U + away, "V": V + away, "N": np.diag([1.0, 0.01]), "lr": LARGEST}
+
+
+def _stuck(seed):
+    s = np.random.default_rng([seed, 98]).uniform(0.5, 2)
+    return {"U": np.zeros((1, 1)), "V": np.zeros((1, 1)), "N": np.array([[s]]), "lr": LARGEST / s}
+
+
+@statement(id="thm-local-rate", title="Near the optimum, balanced descent contracts", mark="ours", source="this book",
+           chapter=CHAPTER, assumptions="p ≥ d, N of rank d, δ ≤ √s_min/4, η ≤ 2/(13 s_max)", random=_point,
+           extremal=(_slowest,), broken=_stuck, breaks="δ ≤ √s_min/4: the saddle at zero instead")
+def local_rate(U, V, N, lr):
+    """δ(Z − η∇Q(Z))² ≤ (1 − (21/32) η s_min) δ(Z)², δ the distance to the optimum manifold.
+
+    Source: this book, after Tu et al. 2016.
+    """
+    dU, dV = gradient(U, V, N)
+    s_min = np.linalg.svd(N, compute_uv=False)[-1]
+    return Check(distance(U - lr * dU, V - lr * dV, N) ** 2, float((1 - RATE * lr * s_min) * distance(U, V, N) ** 2),
+                 "δ(Z − η∇Q)² ≤ (1 − (21/32) η s_min) δ(Z)²")
+
+
+def _tokens(seed, d=2, n=7, p=2):
+    rng = np.random.default_rng([seed, 99])
+    mix = rotation(rng, d) * rng.uniform(0.3, 3, d) @ rotation(rng, d).T
+    return {"x": rng.standard_normal((n, d)), "y": rng.standard_normal((n, p)), "mix": mix,
+            "A": 0.5 * rng.standard_normal((p, d)), "B": 0.5 * rng.standard_normal((d, d))}
+
+
+@statement(id="prop-preconditioned", title="Preconditioning is descent in whitened coordinates", mark="ours",
+           source="this book", chapter=CHAPTER, assumptions="the preconditioner is Σ̂⁻¹", random=_tokens,
+           broken=lambda seed: _tokens(seed) | {"whitens": False}, breaks="Σ̂⁻¹: the identity instead")
+def preconditioned(x, y, A, B, mix, whitens=True, lr=0.1):
+    """A − η ∇_A L Σ̂⁻¹ and B − η Σ̂⁻¹ ∇_B L Σ̂⁻¹ are U − η ∇_U L and V − η ∇_V L: lhs is the difference of the losses'
+    arguments, relative, rhs 1e-10.
+
+    Source: this book.
+    """
+    data, model = from_arrays(x, y), AttentionRegression(A, B)
+    grad = model.loss_and_grad(x, y)[1]
+    weights = np.linalg.inv(x.T @ x / len(x)) if whitens else np.eye(len(B))
+    want = A - lr * grad.A @ weights, B - lr * weights @ grad.B @ weights
+    found = Preconditioned(lr, balance=0.0).on(data).step(model, grad, None, 0)[0]
+    away = np.hypot(np.linalg.norm(found.A - want[0]), np.linalg.norm(found.B - want[1]))
+    moved = np.hypot(np.linalg.norm(want[0] - A), np.linalg.norm(want[1] - B))
+    return Check(float(away / moved), 1e-10, "one step in (A, B) = one step in (U, V)")
+
+
+@statement(id="prop-blind", title="Structure-aware descent does not see how tokens are conditioned", mark="ours",
+           source="this book", chapter=CHAPTER, assumptions="x̃ = Cx, C invertible; the rule whitens", random=_tokens,
+           broken=lambda seed: _tokens(seed) | {"whitens": False}, breaks="the rule whitens: it does not")
+def blind(x, y, A, B, mix, whitens=True, steps=2):
+    """Runs on x and on C x, from starts that whitening maps to each other, have the same losses: lhs is the largest
+    relative difference, rhs 1e-8.
+
+    Source: this book.
+    """
+    start, ends = AttentionRegression(A, B), []
+    before, after = Whitening.of(x), Whitening.of(x @ mix.T)
+    turn = after.inverse @ mix @ before.root
+    U, V = before.whiten(start)
+    there = AttentionRegression(**after.arrays(U @ turn.T, turn @ V @ turn.T, A))
+    rule = StructureAware(whitening=None if whitens else Whitening.none(len(B)))
+    for model, tokens in ((start, x), (there, x @ mix.T)):
+        ends.append(run(model, from_arrays(tokens, y), rule, steps, None, list(range(steps + 1))).loss)
+    return Check(float(abs(ends[1] / ends[0] - 1).max()), 1e-8, "the losses on C x are those on x")
+
+
+def _many(seed):
+    rng = np.random.default_rng([seed, 100])
+    p, d = rng.integers(1, 4, size=2)
+    root = rng.standard_normal((d, d))
+    Sigma = root @ root.T + 0.1 * np.eye(d)
+    return {"truth": LinearTruth(Sigma, rng.standard_normal((p, d)), 0.1, Whitening.roots(Sigma).root, None, seed),
+            "A": rng.standard_normal((p, d)), "B": rng.standard_normal((d, d)), "c": rng.uniform(0.2, 5)}
+
+
+@statement(id="prop-scale-free", title="In the population, structure-aware descent does not see scale", mark="ours",
+           source="this book", chapter=CHAPTER, assumptions="infinitely many tokens", random=_many,
+           broken=lambda seed: _many(seed) | {"tokens": 8}, breaks="infinitely many tokens: eight of them")
+def scale_free(truth, A, B, c, tokens=None, steps=3):
+    """From (A, B) with r = ∞ and from (cA, B/c) with r = ½, the losses of SA2 agree: lhs is the largest difference,
+    relative to the first loss, rhs 1e-8.
+
+    Source: this book.
+    """
+    model, data = (PopulationRegression, Population(truth)) if tokens is None else (
+        AttentionRegression, truth.sample(tokens, 1))
+    losses = [run(model(*parts), data, StructureAware(radius=radius), steps, None, list(range(steps + 1))).loss
+              for parts, radius in (((A, B), np.inf), ((c * A, B / c), 0.5))]
+    return Check(float(abs(losses[1] - losses[0]).max() / losses[0][0]), 1e-8, "L(θ_k) does not depend on c and r")

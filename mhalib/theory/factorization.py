@@ -1,0 +1,112 @@
+"""Chapter 10: the population loss of a softmax regression layer as a matrix factorization, and its optimum manifold."""
+
+import numpy as np
+
+from mhalib.models.regression import excess
+from mhalib.theory.ledger import Check, statement
+from mhalib.whitening import symmetric_power
+
+CHAPTER = "preconditioning/10_descent_that_knows_the_structure"
+SOURCE = "this book, after Goel et al. 2026"
+
+
+def regularizer(U, V):
+    """R = ⅛‖UᵀU − VᵀV‖_F²: zero where the two factors are balanced."""
+    return float(np.linalg.norm(U.T @ U - V.T @ V) ** 2 / 8)
+
+
+def regularized_excess(U, V, N):
+    """Q − L* = ½‖U Vᵀ − N‖_F² + R, with N = M Σ^{1/2} (p, d)."""
+    return float(np.linalg.norm(U @ V.T - N) ** 2 / 2) + regularizer(U, V)
+
+
+def gradient(U, V, N, balance=1.0):
+    """∇_U Q = E V + (λ/2) U D and ∇_V Q = Eᵀ U − (λ/2) V D, with E = U Vᵀ − N, D = UᵀU − VᵀV, λ = ``balance``."""
+    E, D = U @ V.T - N, balance * (U.T @ U - V.T @ V)
+    return E @ V + U @ D / 2, E.T @ U - V @ D / 2
+
+
+def hvp(U, V, N, dU, dV, balance=1.0):
+    """∇²Q (dU, dV): the derivative of ``gradient`` along (dU, dV)."""
+    E, D = U @ V.T - N, balance * (U.T @ U - V.T @ V)
+    E_, half = dU @ V.T + U @ dV.T, balance * (U.T @ dU - V.T @ dV)
+    D_ = half + half.T
+    return E_ @ V + E @ dV + (dU @ D + U @ D_) / 2, E_.T @ U + E.T @ dU - (dV @ D + V @ D_) / 2
+
+
+def hessian(U, V, N, balance=1.0):
+    """The dense Hessian of Q in (U, V), row by row, U first; ``balance`` = 0 gives that of L."""
+    sizes, columns = (U.size, V.size), []
+    for unit in np.eye(sum(sizes)):
+        dU, dV = unit[:sizes[0]].reshape(U.shape), unit[sizes[0]:].reshape(V.shape)
+        columns.append(np.concatenate([part.ravel() for part in hvp(U, V, N, dU, dV, balance)]))
+    return np.array(columns).T
+
+
+def optimum(N, turn=None, kept=None):
+    """A point of argmin Q: (P S^{1/2} O, W S^{1/2} O), N = P S Wᵀ, for an orthogonal O = ``turn`` (d, d).
+
+    ``kept``, indices of singular values, leaves out all others: a balanced saddle.
+    """
+    P, S, Wt = np.linalg.svd(N, full_matrices=False)
+    turn = np.eye(N.shape[1]) if turn is None else turn
+    width = np.eye(len(S), N.shape[1])
+    if kept is not None:
+        S = np.where(np.isin(np.arange(len(S)), kept), S, 0)
+    return P * S ** 0.5 @ width @ turn, Wt.T * S ** 0.5 @ width @ turn
+
+
+def distance(U, V, N):
+    """The distance δ of (U, V) from the optimum manifold: min over orthogonal O, by a singular value decomposition."""
+    both, best = np.concatenate([U, V]), np.concatenate(optimum(N))
+    left, _, right = np.linalg.svd(best.T @ both)
+    return float(np.linalg.norm(both - best @ (left @ right)))
+
+
+def _instance(seed, least=1):
+    rng = np.random.default_rng([seed, 90])
+    p, d = rng.integers(least, 5, size=2)
+    root = rng.standard_normal((d, d))
+    return {"A": rng.standard_normal((p, d)), "B": rng.standard_normal((d, d)), "M": rng.standard_normal((p, d)),
+            "Sigma": root @ root.T + 0.1 * np.eye(d)}
+
+
+@statement(id="prop-factorization", title="The population loss is a factorization", mark="ours", source=SOURCE,
+           chapter=CHAPTER, assumptions="V = Σ^{1/2} B Σ^{1/2}, not its transpose", random=_instance,
+           broken=lambda seed: _instance(seed, least=2) | {"transposed": True},
+           breaks="V = Σ^{1/2} B Σ^{1/2}: the transpose instead")
+def factorization(A, B, M, Sigma, transposed=False):
+    """½‖(A Σ Bᵀ − M) Σ^{1/2}‖² = ½‖U Vᵀ − M Σ^{1/2}‖² with U = A Σ^{1/2} and V = Σ^{1/2} B Σ^{1/2}.
+
+    lhs is the relative error, rhs 1e-12.  Source: this book.
+    """
+    root = symmetric_power(Sigma, 0.5)
+    U, V = A @ root, root @ (B.T if transposed else B) @ root
+    want = excess(A, B, Sigma, M)
+    found = np.linalg.norm(U @ V.T - M @ root) ** 2 / 2
+    return Check(float(abs(found - want) / (abs(want) + found)), 1e-12, "½‖(AΣBᵀ − M)Σ^{1/2}‖² = ½‖UVᵀ − MΣ^{1/2}‖²")
+
+
+def _target(seed):
+    rng = np.random.default_rng([seed, 91])
+    d = int(rng.integers(2, 5))
+    left, right = (np.linalg.qr(rng.standard_normal((d, d)))[0] for _ in range(2))
+    return {"N": left * rng.uniform(0.2, 2, d) @ right.T, "turn": np.linalg.qr(rng.standard_normal((d, d)))[0]}
+
+
+@statement(id="prop-optimum-spectrum", title="The Hessian on the optimum manifold", mark="ours", source="this book",
+           chapter=CHAPTER, assumptions="(U, V) is balanced and U Vᵀ = N, p = d", random=_target,
+           broken=lambda seed: _target(seed) | {"stretch": 2.0}, breaks="(U, V) is balanced: (2U, V/2) instead")
+def optimum_spectrum(N, turn, stretch=1.0):
+    """The eigenvalues of ∇²Q at an optimum: d(d−1)/2 zeros, and else s_i + s_j, singular values of N; for p = d.
+
+    Those are d² sums over all i, j, and d(d+1)/2 over i ≤ j. lhs is the largest difference, rhs 1e-9.
+
+    Source: this book.
+    """
+    U, V = optimum(N, turn)
+    found = np.linalg.eigvalsh(hessian(stretch * U, V / stretch, N))
+    s = np.linalg.svd(N)[1]
+    sums = np.add.outer(s, s)
+    want = np.sort(np.concatenate([sums.ravel(), sums[np.triu_indices(len(s))], np.zeros(len(s) * (len(s) - 1) // 2)]))
+    return Check(float(abs(found - want).max()), 1e-9, "spectrum of ∇²Q = {0, s_i + s_j}")

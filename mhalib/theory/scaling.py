@@ -1,0 +1,295 @@
+"""Chapter 11: the law of data and compute, a ρ^K + φ/n: fitted with uncertainty, and turned around into a plan."""
+
+from dataclasses import dataclass
+from math import ceil, floor, inf, log
+from typing import NamedTuple
+
+import numpy as np
+
+from mhalib._array import require_count, require_seed
+from mhalib.theory.ledger import Check, statement
+
+
+@dataclass(frozen=True)
+class Law:
+    """The mean excess after K steps on n samples, a ρ^K + φ/n.
+
+    ``amplitude`` a > 0 belongs to the start, ``factor`` 0 < ρ < 1 to the algorithm, ``floor`` φ > 0 to the data. Call
+    it: ``law(K, n)``; n = inf is infinitely many samples.
+
+    Raises
+    ------
+    ValueError
+        if a number is outside of its range.
+
+    Source: this book, after the abstract of Goel et al. 2026, which states the shape.
+    """
+
+    amplitude: float
+    factor: float
+    floor: float
+
+    def __post_init__(self):
+        for name, value, most in (("amplitude", self.amplitude, inf), ("factor", self.factor, 1),
+                                  ("floor", self.floor, inf)):
+            if not 0 < value < most:
+                raise ValueError(f"{name}: expected a number above 0 and below {most}, got {value!r}")
+
+    def __call__(self, K, n):
+        return self.amplitude * self.factor ** np.asarray(K, float) + self.floor / np.asarray(n, float)
+
+    def samples(self, target, K):
+        """The fewest samples with which K steps reach ``target``; inf if no number does."""
+        left = target - self.amplitude * self.factor ** K
+        if not left > 0:
+            return inf
+        return _least(max(1, ceil(self.floor / left)), 1, lambda n: self(K, n) <= target)
+
+    def steps(self, target, n):
+        """The fewest steps with which n samples reach ``target``; inf if no number does."""
+        left = target - self.floor / n
+        if not left > 0:
+            return inf
+        return _least(max(0, ceil(log(self.amplitude / left) / -log(self.factor))), 0, lambda K: self(K, n) <= target)
+
+
+def _least(number, lowest, enough):
+    """The least whole number that is enough, near a ``number`` that is off by rounding."""
+    while not enough(number):
+        number += 1
+    while number > lowest and enough(number - 1):
+        number -= 1
+    return number
+
+
+class Fit(NamedTuple):
+    """A fitted ``law``, with the fits to resampled seeds (draws, 3), and the root mean square of ln(excess/law)."""
+
+    law: Law
+    draws: np.ndarray
+    misfit: float
+
+    def interval(self, name, level=0.9):
+        """The central interval of ``level`` of the resampled fits: of amplitude, factor or floor."""
+        if name not in ("amplitude", "factor", "floor"):
+            raise ValueError(f"name: expected amplitude, factor or floor, got {name!r}")
+        column = self.draws[:, ("amplitude", "factor", "floor").index(name)]
+        low, high = np.quantile(column, [(1 - level) / 2, (1 + level) / 2])
+        return float(low), float(high)
+
+
+def fit_law(steps, n, excess, *, resamples=200, seed=0):
+    """The ``Law`` nearest to measured excesses: least squares in the logarithm of the mean over seeds.
+
+    The same is done for ``resamples`` resamplings of the seeds, with replacement and the same seeds at every n: a
+    bootstrap, which knows that the errors along one run belong together.
+
+    Parameters
+    ----------
+    steps : (k,) steps that were recorded, at least two; from where the law is meant to hold
+    n : (m,) numbers of samples
+    excess : (seeds, m, k) positive numbers
+    resamples, seed : how many resamplings, and what fixes them
+
+    Returns
+    -------
+    Fit
+
+    Raises
+    ------
+    ValueError
+        if shapes do not fit, numbers are not positive and finite, or three numbers of the law cannot be told apart.
+
+    Source: this book.
+    """
+    steps, n, excess = (np.asarray(a, float) for a in (steps, n, excess))
+    require_count(resamples=resamples)
+    require_seed(seed)
+    if excess.ndim != 3 or excess.shape[1:] != (*n.shape, *steps.shape):
+        raise ValueError(f"excess: expected shape (seeds, {n.size}, {steps.size}), got {excess.shape}")
+    if not (np.isfinite(excess).all() and (excess > 0).all()):
+        raise ValueError("excess: expected positive finite numbers; a run that diverged follows no law")
+    if len(np.unique(steps)) < 2 or excess[0].size < 3:
+        raise ValueError(f"steps: expected two different ones or more, and three numbers a seed, got {steps.size} "
+                         f"steps and {n.size} sizes")
+    chosen = np.random.default_rng([seed, 115]).integers(len(excess), size=(resamples, len(excess)))
+    means = np.concatenate([excess.mean(axis=0)[None], excess[chosen].mean(axis=1)])
+    found, misfit = _least_squares(steps, n, np.log(means))
+    return Fit(Law(*map(float, found[0])), found[1:], float(misfit[0]))
+
+
+def _least_squares(steps, n, logs, rounds=80):
+    """(fits, 3) numbers a, ρ, φ of the laws nearest to ``logs`` (fits, m, k), and the misfit; Levenberg–Marquardt.
+
+    The unknowns are ln a, ln(−ln ρ) and ln φ, so that every value of them is a law.
+    """
+    def model(t):
+        run = t[:, 0, None, None] - np.exp(t[:, 1])[:, None, None] * steps
+        end = t[:, 2, None, None] - np.log(n)[:, None]
+        total = np.logaddexp(run, end)
+        share = np.exp(run - total)
+        slow = -share * np.exp(t[:, 1])[:, None, None] * steps
+        return logs - total, np.stack([share, slow, 1 - share], axis=-1).reshape(len(t), -1, 3)
+
+    flat = (len(logs), -1)
+    last = (logs[:, :, -1] + np.log(n)).mean(axis=1)
+    rate = np.full(len(logs), 0.5)
+    t = np.stack([logs[:, :, 0].max(axis=1) + rate * steps[0], np.log(rate), last], axis=1)
+    damping, (away, slopes) = np.full(len(t), 1e-2), model(t)
+    for _ in range(rounds):
+        J = slopes.mT @ slopes
+        J = J + damping[:, None, None] * (np.eye(3) * J + 1e-12 * np.eye(3))
+        move = np.linalg.solve(J, slopes.mT @ away.reshape(*flat)[:, :, None])[:, :, 0]
+        new = t + np.clip(move, -2, 2)
+        away_, slopes_ = model(new)
+        better = (away_ ** 2).sum(axis=(1, 2)) <= (away ** 2).sum(axis=(1, 2))
+        t = np.where(better[:, None], new, t)
+        away, slopes = np.where(better[:, None, None], away_, away), np.where(better[:, None, None], slopes_, slopes)
+        damping = np.clip(np.where(better, damping / 5, damping * 4), 1e-12, 1e12)
+    found = np.stack([np.exp(t[:, 0]), np.exp(-np.exp(t[:, 1])), np.exp(t[:, 2])], axis=1)
+    return found, np.sqrt((away ** 2).mean(axis=(1, 2)))
+
+
+class Slope(NamedTuple):
+    """The power of n with which a mean falls, and its standard error over resampled seeds."""
+
+    value: float
+    error: float
+
+
+def slope(n, values, *, resamples=400, seed=0):
+    """The slope of ln(mean over seeds) of ``values`` (seeds, m) in ln n, by least squares, with a bootstrap error."""
+    n, values = np.asarray(n, float), np.asarray(values, float)
+    if values.ndim != 2 or values.shape[1:] != n.shape or len(np.unique(n)) < 2:
+        raise ValueError(f"values: expected shape (seeds, m) for m ≥ 2 sizes, got {values.shape} for n of {n.shape}")
+    if not (np.isfinite(values).all() and (values > 0).all()):
+        raise ValueError("values: expected positive finite numbers")
+    chosen = np.random.default_rng([seed, 116]).integers(len(values), size=(resamples, len(values)))
+    at = np.log(n) - np.log(n).mean()
+    slopes = np.log(np.concatenate([values.mean(axis=0)[None], values[chosen].mean(axis=1)])) @ at / (at @ at)
+    return Slope(float(slopes[0]), float(slopes[1:].std(ddof=1)))
+
+
+class Plan(NamedTuple):
+    """``n`` samples and ``steps`` steps, the ``excess`` that the law promises, and what it costs, steps · n^power."""
+
+    n: int
+    steps: int
+    excess: float
+    cost: float
+
+
+def plan(target, law, *, power=2, n=None, steps=None):
+    """The cheapest whole numbers n and K ≥ 1 with a ρ^K + φ/n ≤ ``target``, at a cost of K n^power.
+
+    Parameters
+    ----------
+    target : the excess that is to be reached, > 0
+    law : a ``Law``; the plan is worth what the law is worth at n and K
+    power : a step of full attention costs n², one on a fixed number of queries n
+    n, steps : one of the two if it is given; the least of the other is found
+
+    Returns
+    -------
+    Plan
+
+    Raises
+    ------
+    ValueError
+        if no plan reaches the target, with the least n or K that could; or an argument does not fit.
+
+    Source: this book.
+    """
+    if not (isinstance(target, (int, float, np.number)) and 0 < target < inf):
+        raise ValueError(f"target: expected a number above 0, got {target!r}")
+    if not 0 < power < inf:
+        raise ValueError(f"power: expected a number above 0, got {power!r}")
+    if n is not None and steps is not None:
+        raise ValueError(f"n, steps: expected one of them or none, got both; the law says {law(steps, n):.3g}")
+    if n is not None:
+        return _with_samples(target, law, power, n)
+    if steps is not None:
+        return _with_steps(target, law, power, steps)
+    best, K, least = None, 1, max(1.0, law.floor / target)
+    while best is None or K * least ** power < best.cost:  # no plan with K steps or more is cheaper
+        needed = law.samples(target, K)
+        if needed < inf and (best is None or K * needed ** power < best.cost):
+            best = _plan(law, needed, K, power)
+        K += 1
+    return best
+
+
+def _plan(law, n, K, power):
+    return Plan(int(n), int(K), float(law(K, n)), float(K * n ** power))
+
+
+def _with_samples(target, law, power, n):
+    require_count(n=n)
+    if law.floor / n >= target:
+        raise ValueError(f"n: {n} samples never reach {target:.3g}, their floor is {law.floor / n:.3g}; "
+                         f"take at least {floor(law.floor / target) + 1}")
+    return _plan(law, n, max(1, law.steps(target, n)), power)
+
+
+def _with_steps(target, law, power, steps):
+    require_count(steps=steps)
+    if law.amplitude * law.factor ** steps >= target:
+        raise ValueError(f"steps: {steps} steps never reach {target:.3g}, with any number of samples they leave "
+                         f"{law.amplitude * law.factor ** steps:.3g}; take at least {max(1, law.steps(target, inf))}")
+    return _plan(law, law.samples(target, steps), steps, power)
+
+
+def split(target, law, power=2):
+    """The cheapest real n and K, and the share of the target that the floor has there.
+
+    At the optimum floor/rest = power · K ln(1/ρ).
+
+    Raises
+    ------
+    ValueError
+        unless 0 < target < a: otherwise no step is needed.
+
+    Source: this book.
+    """
+    if not 0 < target < law.amplitude:
+        raise ValueError(f"target: expected a number in (0, a), here a = {law.amplitude:.3g}, got {target!r}")
+    # t = target/(what the steps leave) solves ln(a t/target) = (t − 1)/power beyond t = power.
+    low, high = max(1.0, power), max(2.0, 2.0 * power)
+    while (high - 1) / power < log(law.amplitude * high / target):
+        high *= 2
+    for _ in range(200):
+        middle = (low + high) / 2
+        low, high = (low, middle) if (middle - 1) / power > log(law.amplitude * middle / target) else (middle, high)
+    share = 1 - 1 / low
+    return law.floor / (share * target), log(law.amplitude * low / target) / -log(law.factor), share
+
+
+def _priced(seed):
+    rng = np.random.default_rng([seed, 117])
+    law = Law(float(np.exp(rng.uniform(-1, 4))), rng.uniform(0.3, 0.97), float(np.exp(rng.uniform(-2, 3))))
+    return {"law": law, "target": law.amplitude * float(np.exp(-rng.uniform(0.5, 12))), "power": rng.uniform(0.5, 3),
+            "share": rng.uniform(0.02, 0.98)}
+
+
+def _cheapest(seed=1):
+    instance = _priced(seed) | {"power": 2.0}
+    return instance | {"share": split(instance["target"], instance["law"], 2.0)[2]}
+
+
+def _mispriced(seed):
+    instance = _priced(seed)
+    return instance | {"power": 1.0, "assumed": 3.0, "share": split(instance["target"], instance["law"], 1.0)[2]}
+
+
+@statement(id="prop-plan", title="The cheapest plan", mark="ours", source="this book",
+           chapter="preconditioning/11_data_and_compute",
+           assumptions="the excess is a ρ^K + φ/n, a run costs K n^q, n and K are real", random=_priced,
+           extremal=(_cheapest,), broken=_mispriced, breaks="a run costs K n^q: planned with q = 3, paid with q = 1")
+def cheapest_plan(law, target, power, share, assumed=None):
+    """No pair (n, K) that reaches the target costs less than the one at which floor/rest = q K ln(1/ρ).
+
+    lhs is that cost, rhs the cost of the pair at which the floor has the ``share`` of the target.  Source: this book.
+    """
+    n, K, _ = split(target, law, power if assumed is None else assumed)
+    other = law.floor / (share * target), log(law.amplitude / ((1 - share) * target)) / -log(law.factor)
+    return Check(K * n ** power, other[1] * other[0] ** power, "K*(n*)^q ≤ K n^q on the curve of equal excess")

@@ -1,0 +1,63 @@
+"""Whitening: the coordinates in which tokens have second moment I."""
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from mhalib._array import as_like, to_numpy
+
+SINGULAR = 1e-12
+"""A second moment whose smallest eigenvalue is below this share of the largest one counts as singular."""
+
+
+@dataclass(frozen=True)
+class Whitening:
+    """The symmetric roots Σ̂^{1/2} and Σ̂^{−1/2} (d, d), and the way to (U, V) and back."""
+
+    root: np.ndarray
+    inverse: np.ndarray
+
+    @classmethod
+    def of(cls, x):
+        """The roots of the second moment Σ̂ = (1/n) Σ x_i x_iᵀ of tokens x (n, d).
+
+        Raises
+        ------
+        ValueError
+            if Σ̂ is singular, as it is for n < d: a direction that no token has cannot be whitened.
+        """
+        x = np.asarray(to_numpy(x), float)
+        return cls.roots(x.T @ x / len(x), f"{len(x)} tokens in {x.shape[1]} dimensions")
+
+    @classmethod
+    def roots(cls, moment, whose="a matrix"):
+        """The roots of a second moment (d, d), refused in words of ``whose`` if it is singular."""
+        values, basis = np.linalg.eigh(np.asarray(to_numpy(moment), float))
+        if not values[0] > SINGULAR * values[-1]:
+            raise ValueError(f"data: expected tokens whose second moment can be inverted, got {whose} with eigenvalues "
+                             f"from {values[0]:.3g} to {values[-1]:.3g}; take more tokens, or fewer dimensions")
+        return cls(basis * values ** 0.5 @ basis.T, basis * values ** -0.5 @ basis.T)
+
+    @classmethod
+    def none(cls, d):
+        """Σ̂ = I: a rule that does not whiten."""
+        return cls(np.eye(d), np.eye(d))
+
+    def whiten(self, model):
+        """(U, V) of a model, or the gradient in (U, V) of a gradient in (A, B) with the two roots exchanged."""
+        A, B = (np.asarray(to_numpy(a), float) for a in (model.A, model.B))
+        return A @ self.root, self.root @ B @ self.root
+
+    def pull(self, grad):
+        """The gradient with respect to (U, V): ∇_A L Σ̂^{−1/2} and Σ̂^{−1/2} ∇_B L Σ̂^{−1/2}."""
+        return replace(self, root=self.inverse).whiten(grad)
+
+    def arrays(self, U, V, like):
+        """A = U Σ̂^{−1/2} and B = Σ̂^{−1/2} V Σ̂^{−1/2}, in the library, dtype and place of the array ``like``."""
+        return {"A": as_like(U @ self.inverse, like), "B": as_like(self.inverse @ V @ self.inverse, like)}
+
+
+def symmetric_power(Sigma, power):
+    """Σ^power of a positive definite matrix (d, d)."""
+    values, basis = np.linalg.eigh(Sigma)
+    return basis * values ** power @ basis.T

@@ -1,0 +1,121 @@
+"""The live figures of chapters 10 and 11: their formulas in JavaScript, and what they say in Python."""
+
+import json
+
+import numpy as np
+import pytest
+
+import mhalib as mha
+from figures import assert_figure_agrees
+from mhalib.live.regression import sample, start_on
+from oracles import assert_refused
+from test_engine import asked, broken, plain
+
+DESCENT = mha.live.descent(n=60, steps=6)
+BOTH = mha.live.data_and_compute(n=80, steps=5)
+# Where what is broken shows.
+SA2, SA1 = {"d": 4, "s_max": 1.5}, {"optimizer": "preconditioned", "start": "spectral", "lr": 0.1, "d": 2, "s_max": 1.0}
+MANY, SPECTRAL = {}, {"optimizer": "preconditioned", "start": "spectral", "lr": 0.2, "radius": 1.0}
+BUGS = {
+    "the largest eigenvalue last": (DESCENT, SA1, "S[b * d + b] - S[a * d + a]", "S[a * d + a] - S[b * d + b]"),
+    "rotation by half the angle": (DESCENT, SA2, "Math.abs(theta) + Math.hypot", "Math.abs(theta) + 2 * Math.hypot"),
+    "norm without its root": (DESCENT, SA2, "=> Math.sqrt(eigen(", "=> (eigen("),
+    "roots exchanged": (DESCENT, SA1, "inverse: applied(parts, (x) => 1 / Math.sqrt(x))",
+                        "inverse: applied(parts, Math.sqrt)"),
+    "plain descent with the whole η": (DESCENT, {"optimizer": "gd"}, "lr: share * lr", "lr: lr"),
+    "V whitened on one side": (DESCENT, SA2, "times(R, times(B, R, d, d, d), d, d, d)]", "times(B, R, d, d, d)]"),
+    "U unbalanced": (DESCENT, SA2, "(dU[k] + UD[k])", "(dU[k] - UD[k])"),
+    "V unbalanced": (DESCENT, SA2, "(dV[k] - VD[k])", "(dV[k] + VD[k])"),
+    "half of the regularizer": (DESCENT, SA1, "(balance / 2)", "(balance / 4)"),
+    "norms exchanged": (DESCENT, SA2, "Math.sqrt(v / u)", "Math.sqrt(u / v)"),
+    "slope of U": (DESCENT, SA2, "dU.map((x) => x / alpha)", "dU.map((x) => x * alpha)"),
+    "slope of V": (DESCENT, SA2, "dV.map((x) => alpha * x)", "dV.map((x) => x / alpha)"),
+    "step of the wrong length": (DESCENT, SA2, "lr / (u * v)", "lr / u"),
+    "never renormalized": (DESCENT, SA2, "Math.max(1, spectralNorm(V2, d, d) / radius)", "1"),
+    "radius": (BOTH, {"radius": 0.25}, "/ radius)", "/ 0.5)"),
+    "trace of Σ": (DESCENT, SA2, "scale = d / sizes", "scale = 1 / sizes"),
+    "spacing": (DESCENT, SA2, "ratio ** (k / (d - 1))", "ratio ** (k / d)"),
+    "singular values rising": (DESCENT, SA2, "spaced(1 / kappa_M)", "spaced(kappa_M)"),
+    "singular values on the other side": (DESCENT, SA2, "x * singular[k % d]", "x * singular[Math.floor(k / d)]"),
+    "M not unwhitened": (DESCENT, SA2, "M = times(target, inverse", "M = times(target, root"),
+    "noise": (DESCENT, SA2, "+= sigma * noise[k]", "-= sigma * noise[k]"),
+    "second moment of another n": (BOTH, SPECTRAL, "map((sum) => sum / n);\n  return { ...truth",
+                                   "map((sum) => sum / (n - 1));\n  return { ...truth"),
+    "signs of the spectral start": (DESCENT, SA1, "b * Math.sign(sums[k % d])", "b * -Math.sign(sums[k % d])"),
+    "unbalanced spectral start": (DESCENT, SA1, "squares[k % d] ** -0.25", "squares[k % d] ** -0.5"),
+    "exponential": (DESCENT, SA2, "k * 2.030704202170295e-10", "0"),
+    "series of the exponential": (DESCENT, SA2, "(1 / 2 + r * (1 / 6", "(1 / 3 + r * (1 / 6"),
+    "effective tokens": (DESCENT, SA2, "squares += e * e;", "squares += e;"),
+    "B transposed": (DESCENT, SA2, "x[i * d + a] * B[a * d + c]", "x[i * d + a] * B[c * d + a]"),
+    "half the loss": (DESCENT, SA2, "dot(r, r) / (2 * n)", "dot(r, r) / n"),
+    "gradient in A": (DESCENT, SA2, "grad[k] -= (r[a] * m[c]) / n", "grad[k] -= (r[c] * m[a]) / n"),
+    "moment in place of covariance": (DESCENT, SA2, "(pulled[c] - m[c] * inner)", "(pulled[c])"),
+    "pull on attention": (DESCENT, SA2, "g[c] -= (A[a * d + c] * r[a]) / n", "g[c] -= (A[c * d + a] * r[a]) / n"),
+    "fourth and fifth coordinate": (DESCENT, SA2, "if (a) for (let j = 0; j < n; j++) out[j] += f0",
+                                    "if (a) for (let j = 0; j < n; j++) out[j] -= f0"),
+    "‖V‖ by the sample's Σ": (DESCENT, SA2, "whitened(theta, root, d)[1], d, d)",
+                              "whitened(theta, data.whitening.root, d)[1], d, d)"),
+    "noise floor": (DESCENT, SA2, "(sigma * sigma * d) / 2", "(sigma * sigma) / 2"),
+    "excess": (DESCENT, SA2, "return dot(times(away, Sigma, d, d, d), away) / 2;", "return dot(away, away) / 2;"),
+    "limit in A": (BOTH, MANY, "times(weighted, times(B, Sigma, d, d, d)", "times(weighted, B"),
+    "limit in B": (BOTH, MANY, "transposedTimes(weighted, times(A, Sigma, d, d, d)", "transposedTimes(weighted, A"),
+    "limit whitened by M": (BOTH, MANY, "whitening: population, forward", "whitening: whiteningOf(M, d), forward"),
+    "rounding drawn": (BOTH, {"start": "spectral", "kappa_M": 1.0}, "Math.max(now.loss, 1e-9)", "now.loss"),
+    "plain descent at another rate": (DESCENT, SA2, 'optimizer: "gd", lr: values.plain_lr', 'optimizer: "gd", lr: 0.2'),
+    "one start for all instances": (BOTH, MANY, "stream: streams[instance]", "stream: streams[0]"),
+    "the largest n alone": (BOTH, MANY, "firstTokens(whole, n), limit", "whole, limit"),
+    "mean of all parts": (DESCENT, SA2, "decides ? [k] : []", "true ? [k] : []"),
+    "predicted": (BOTH, MANY, "(d * mean(s)) ** 2", "mean(s) ** 2"),
+}
+
+
+@pytest.mark.parametrize("bug", BUGS)
+def test_a_planted_bug_is_seen(bug):
+    made, values, *texts = BUGS[bug]
+    assert_figure_agrees(made, values, asked(plain(), made, values))
+    v8 = broken(texts)
+    with pytest.raises(AssertionError):
+        assert_figure_agrees(made, values, asked(v8, made, values))
+
+
+@pytest.mark.parametrize("made", [mha.live.descent(n=60, steps=20), mha.live.data_and_compute(n=80, steps=20)])
+def test_a_diverging_run_stops_where_mhalibs_does(made):
+    values = {"optimizer": "preconditioned", "s_max": 2.0}
+    result = asked(plain(), made, values)
+    assert json.loads(result)["stopped"] is not None
+    assert_figure_agrees(made, values, result)
+
+
+def test_plain_descent_starts_where_the_chosen_rule_does():
+    path = DESCENT.path(lr=0.5, optimizer="gd", s_max=0.7)
+    for name in ("loss", "excess", "v", "effective_tokens"):
+        assert (path.curves[name] == path.curves[f"{name}_plain"]).all()
+    other = DESCENT.path(s_max=0.7)
+    assert other.loss[0] == path.loss[0] and (other.loss_plain == path.loss).all()
+
+
+def test_the_spectral_start_has_columns_of_positive_sum():
+    data = sample({"s_max": 0.4}, 50, 4, 3)
+    start, other = start_on(data, {"start": "spectral"}, 3), mha.AttentionRegression.spectral(data)
+    V = data.whitening().whiten(start)[1]
+    assert (V.sum(axis=0) > 0).all()
+    S = data.x.T @ data.x
+    np.testing.assert_allclose(start.A @ S @ start.B.T, other.A @ S @ other.B.T, rtol=1e-10)
+
+
+def test_smaller_samples_are_the_first_tokens_and_the_limit_starts_with_the_largest():
+    path = BOTH.path(optimizer="gd", lr=0.1)
+    few = [mha.train(mha.AttentionRegression.random(3, 3, seed=seed), sample({"s_max": 0.4}, 10, 3, seed),
+                     mha.GradientDescent(0.2 * 0.1), 5) for seed in (0, 1)]
+    np.testing.assert_allclose(path.excess_10, np.mean([path.excess for path in few], axis=0))
+    assert path.excess_limit[0] == pytest.approx(path.excess_80[0])
+
+
+@pytest.mark.parametrize("call, words", [
+    (lambda: mha.live.descent(n=50), ["n: expected 60 tokens or more", "got 50"]),
+    (lambda: mha.live.descent(steps=0), ["steps: expected a whole number ≥ 1"]),
+    (lambda: mha.live.data_and_compute(n=60), ["n: expected 80 tokens or more", "got 60"]),
+    (lambda: mha.live.data_and_compute(instances=0), ["instances: expected a whole number ≥ 1"]),
+])
+def test_bad_input_is_named(call, words):
+    assert_refused(call, ValueError, words)
