@@ -12,7 +12,7 @@ from pathlib import Path
 import numpy as np
 
 import mhalib as mha
-from mhalib.theory.factorization import optimum
+from mhalib.theory.factorization import gradient, optimum
 
 TARGET, MOST = 1e-10, 6000
 RATES = 0.02 * 1.1 ** np.arange(60)
@@ -50,8 +50,8 @@ def whitened(U, V, N):
     rates = RATES[:, None, None]
 
     def step(U, V):
-        E, D = U @ V.mT - N, U.mT @ U - V.mT @ V
-        return (E * E).sum(axis=(1, 2)) / 2, U - rates * (E @ V + U @ D / 2), V - rates * (E.mT @ U - V @ D / 2)
+        dU, dV = gradient(U, V, N)
+        return ((U @ V.mT - N) ** 2).sum(axis=(1, 2)) / 2, U - rates * dU, V - rates * dV
     return fewest(U, V, step, rates)
 
 

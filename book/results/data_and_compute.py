@@ -12,6 +12,7 @@ from pathlib import Path
 import numpy as np
 
 import mhalib as mha
+from mhalib.theory.factorization import gradient
 
 SIZES = [250, 500, 1000, 2000, 4000]
 LIMITS = {
@@ -81,8 +82,8 @@ def starts(*, kappa, seed, count=500, steps=60, lr=0.5):
         excess.append(((U @ V.mT - N) ** 2).sum(axis=(1, 2)) / 2)
         u, v = (np.linalg.norm(part, 2, axis=(1, 2), keepdims=True) for part in (U, V))
         U, V = np.sqrt(v / u) * U, np.sqrt(u / v) * V
-        E, D = U @ V.mT - N, U.mT @ U - V.mT @ V
-        U, V = U - lr / (u * v) * (E @ V + U @ D / 2), V - lr / (u * v) * (E.mT @ U - V @ D / 2)
+        dU, dV = gradient(U, V, N)
+        U, V = U - lr / (u * v) * dU, V - lr / (u * v) * dV
     return {"mean": np.mean(excess, axis=1), "median": np.median(excess, axis=1)}
 
 

@@ -12,6 +12,7 @@ from mhalib.live.frames import line, panels
 from mhalib.live.regression import CONTROLS, FIXED, NO_RADIUS, carried, fitted, path_of, sample, start_on, streams
 from mhalib.models import PopulationRegression
 from mhalib.plots import COLORS
+from mhalib.theory.data_and_compute import spectral_constant
 
 SMALLEST = 1e-9
 """What a curve of the limit shows of anything smaller, which is rounding in part."""
@@ -75,7 +76,7 @@ class _Runs:
         self.paths = cache(lambda items: self.means(dict(items)))  # asked for by the curves and by their ends
         self.measures = {"sizes": lambda path, values: self.sizes,
                          "finals": lambda path, values: [float(path.curves[name][-1]) for name in self.curves[:-1]],
-                         "predicted": lambda path, values: [_constant(values) / n for n in self.sizes]}
+                         "predicted": lambda path, values: [_spectral(values) / n for n in self.sizes]}
 
     def path(self, values):
         return self.paths(tuple(values.items()))
@@ -100,10 +101,9 @@ class _Runs:
         return path_of(start, data, values, self.steps)
 
 
-def _constant(values):
-    """½(σ²pd + (Σs)² + Σs²): what n times the excess of the spectral start tends to."""
-    s = sample(values, 1, D, 0).truth.singular_values
-    return float(FIXED["sigma"] ** 2 * len(s) ** 2 + s.sum() ** 2 + s @ s) / 2
+def _spectral(values):
+    """What n times the excess of the spectral start tends to."""
+    return spectral_constant(sample(values, 1, D, 0).truth.singular_values, D, D, FIXED["sigma"])
 
 
 def _frame(sizes, steps):

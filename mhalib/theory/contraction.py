@@ -88,10 +88,9 @@ def _tokens(seed, d=2, n=7, p=2):
            source="this book", chapter=CHAPTER, assumptions="the preconditioner is Σ̂⁻¹", random=_tokens,
            broken=lambda seed: _tokens(seed) | {"whitens": False}, breaks="Σ̂⁻¹: the identity instead")
 def preconditioned(x, y, A, B, mix, whitens=True, lr=0.1):
-    """A − η ∇_A L Σ̂⁻¹ and B − η Σ̂⁻¹ ∇_B L Σ̂⁻¹ are U − η ∇_U L and V − η ∇_V L: lhs is the difference of the losses'
-    arguments, relative, rhs 1e-10.
+    """A − η ∇_A L Σ̂⁻¹ and B − η Σ̂⁻¹ ∇_B L Σ̂⁻¹ are U − η ∇_U L and V − η ∇_V L.
 
-    Source: this book.
+    lhs is the difference of the two steps in (A, B), relative to their length, rhs 1e-10.  Source: this book.
     """
     data, model = from_arrays(x, y), AttentionRegression(A, B)
     grad = model.loss_and_grad(x, y)[1]

@@ -21,9 +21,12 @@ def regularized_excess(U, V, N):
 
 
 def gradient(U, V, N, balance=1.0):
-    """∇_U Q = E V + (λ/2) U D and ∇_V Q = Eᵀ U − (λ/2) V D, with E = U Vᵀ − N, D = UᵀU − VᵀV, λ = ``balance``."""
-    E, D = U @ V.T - N, balance * (U.T @ U - V.T @ V)
-    return E @ V + U @ D / 2, E.T @ U - V @ D / 2
+    """∇_U Q = E V + (λ/2) U D and ∇_V Q = Eᵀ U − (λ/2) V D, with E = U Vᵀ − N, D = UᵀU − VᵀV, λ = ``balance``.
+
+    U (…, p, d) and V (…, d, d) may be many points side by side.
+    """
+    E, D = U @ V.mT - N, balance * (U.mT @ U - V.mT @ V)
+    return E @ V + U @ D / 2, E.mT @ U - V @ D / 2
 
 
 def hvp(U, V, N, dU, dV, balance=1.0):
