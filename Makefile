@@ -28,7 +28,8 @@ book: $(READY)   ## build the book from scratch, warnings as errors
 
 test: lint notebooks book chromium   ## everything that is checked: style, book, notebooks, code, pages
 	@echo "== running the tests and every notebook cell"
-	@$(PY) -m pytest book tests -n 2 --dist loadfile -rs \
+	@$(PY) -m pytest tests/browser book tests \
+	    -n 2 --dist loadfile --no-loadscope-reorder -rs \
 	    --nbval-lax --nbval-current-env --nbval-cell-timeout 300
 
 lint: $(READY)   ## style of the code alone

@@ -33,6 +33,11 @@ def default_and_ends(made):
             for value in dict.fromkeys((control.values[0], control.value, control.values[-1]))]
 
 
+def different_runs(made):
+    """The same as values of controls, without the start again for every control."""
+    return [{}, *({name: value} for name, value in default_and_ends(made) if value != made.controls[name].value)]
+
+
 def corners(made, seed=0, count=4):
     """Settings of all controls at once, drawn from a seed."""
     rng = np.random.default_rng(seed)

@@ -1,10 +1,8 @@
 """When mha.explore calls the function, who hears of its errors, and what reaches a page of the book."""
 
-import gc
 import subprocess
 import sys
 import textwrap
-import weakref
 from pathlib import Path
 
 import ipywidgets
@@ -15,7 +13,6 @@ import pytest
 
 import mhalib as mha
 from explorers import ALT, Line, drawn, in_a_kernel, slide
-from mhalib import exploring
 from mhalib.exploring import explorer as timing
 
 pytestmark = pytest.mark.usefixtures("no_running_loop")
@@ -166,15 +163,15 @@ def test_check_wants_figures():
         explorer.check()
 
 
-def test_explorers_are_known_while_they_live():
-    explorer = mha.explore(Line(), H=(1, 9))
-    assert explorer in exploring.EXPLORERS
+def test_the_run_on_colabs_versions_asks_for_the_check():
+    assert "export MHALIB_EXPLORE=ends" in (ROOT / ".ci/colab").read_text("utf-8")
 
 
-def test_an_explorer_of_the_book_is_not_kept_alive(in_the_book):
-    known = weakref.ref(mha.explore(Line(), H=(1, 9)))
-    gc.collect()
-    assert known() is None
+def test_a_run_of_notebooks_may_ask_for_the_check(monkeypatch):
+    monkeypatch.setenv("MHALIB_EXPLORE", "ends")
+    assert mha.explore(Line(), H=(1, 64)).f.calls == [3, 3, 1, 64]
+    with pytest.raises(ValueError, match="heads"):
+        mha.explore(Line(fails_at=64), H=(1, 64))
 
 
 @pytest.fixture

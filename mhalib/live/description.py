@@ -86,6 +86,7 @@ class Description:
     test: dict | None = None
     stopped: str = ("The loss stopped being finite at step {stopped}: the step size is too large here. "
                     "The curve is what came before.")
+    _last: dict = field(default_factory=dict, init=False, repr=False)
 
     def __post_init__(self):
         known = {"steps", *self.curves, *self.lasts}
@@ -113,9 +114,18 @@ class Description:
                 raise ValueError(f"{name}: no such control; this figure has {', '.join(known)}")
         return self.defaults | {name: known[name].own(value) for name, value in changes.items()}
 
+    def path(self, values):
+        """The run for these values, by mhalib. The last one is remembered: it is often asked for twice."""
+        key = tuple(sorted(values.items()))
+        if key not in self._last:
+            run = self.train(values)
+            self._last.clear()
+            self._last[key] = run
+        return self._last[key]
+
     def results(self, values):
         """What the browser draws for these values, by mhalib: steps, curves and last measures by name."""
-        path = self.train(values)
+        path = self.path(values)
         if not len(path):
             raise ValueError(f"there is nothing to draw: {path.stopped}")
         lasts = {name: self.measure[name](path, values) if name in self.measure else float(path.curves[name][-1])

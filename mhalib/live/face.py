@@ -73,7 +73,7 @@ class LiveFigure(anywidget.AnyWidget):
         ValueError
             for a name that no control has, or a value that it cannot take.
         """
-        return self._description.train(self._description.values(self.values | values))
+        return self._description.path(self._description.values(self.values | values))
 
     def drawn(self, **values):
         """What is drawn, by name: ``steps``, the curves, and what is measured of the last model; by mhalib."""
