@@ -7,29 +7,31 @@ The package behind the book *How Attention Learns*. Start with ``mha.data.tokeni
 from importlib import import_module
 from typing import TYPE_CHECKING
 
-from mhalib import data, losses, models, theory
-from mhalib.attention import gaussian, softmax
+from mhalib import data, landscape, losses, models, theory
+from mhalib.attention import gaussian, normalized_gaussian, softmax
 from mhalib.fleet import fleet
-from mhalib.minibatches import train_text
-from mhalib.models import AttentionRegression, MultiHeadAttention, PopulationRegression
-from mhalib.optim import Adam, GradientDescent, Momentum, Preconditioned, StructureAware
+from mhalib.minibatches import train_network, train_text
+from mhalib.models import AttentionLayer, AttentionRegression, MultiHeadAttention, PopulationRegression
+from mhalib.optim import Adam, AdamW, Backtracking, GradientDescent, Momentum, OneCycle, Preconditioned, StructureAware
 from mhalib.theory.ledger import ledger
 from mhalib.training import Path, train
 
 if TYPE_CHECKING:
     from mhalib import live, plots
     from mhalib.exploring import explore
-    from mhalib.sweeps import Table, stored, sweep
+    from mhalib.sweeps import Checkpoint, Table, stored, sweep
 
 __version__ = "0.1.0"
-__all__ = ["Adam", "AttentionRegression", "GradientDescent", "Momentum", "MultiHeadAttention", "Path",
-           "PopulationRegression", "Preconditioned", "StructureAware", "Table", "data", "explore", "fleet", "gaussian",
-           "ledger", "live", "losses", "models", "plots", "softmax", "stored", "sweep", "theory", "train", "train_text"]
+__all__ = ["Adam", "AdamW", "AttentionLayer", "AttentionRegression", "Backtracking", "Checkpoint", "GradientDescent",
+           "Momentum", "MultiHeadAttention", "OneCycle", "Path", "PopulationRegression", "Preconditioned",
+           "StructureAware", "Table", "data", "explore", "fleet", "gaussian", "landscape", "ledger", "live", "losses",
+           "models", "normalized_gaussian", "plots", "softmax", "stored", "sweep", "theory", "train", "train_network",
+           "train_text"]
 
 
 # Figures need plotly and widgets, which take longer to import than everything else together; sweeps need joblib.
-_LATER = {"Table": "sweeps", "explore": "exploring", "live": "live", "plots": "plots", "stored": "sweeps",
-          "sweep": "sweeps"}
+_LATER = {"Checkpoint": "sweeps", "Table": "sweeps", "explore": "exploring", "live": "live", "plots": "plots",
+          "stored": "sweeps", "sweep": "sweeps"}
 
 
 def __getattr__(name):

@@ -19,12 +19,24 @@ class Softmax:
         return E / E.sum(axis=-1, keepdims=True)
 
     def vjp(self, A, dA):
-        """Pullback dS = A ∘ (dA − rowsum(A ∘ dA)): a row of dA minus its mean under the weights."""
+        """Pullback dS = A ∘ (dA − rowsum(A ∘ dA)): a row of dA minus its mean under the weights.
+
+        The derivative of the weights is symmetric, so this is also how they move along scores dA.
+        """
         return A * (dA - (A * dA).sum(axis=-1, keepdims=True))
+
+    def vjp_along(self, A, dA, A_, dA_):
+        """How ``vjp`` moves when A and dA move along ``A_`` and ``dA_``."""
+        mean, mean_ = ((left * right).sum(axis=-1, keepdims=True) for left, right in ((A, dA), (A, dA_)))
+        return A_ * (dA - mean) + A * (dA_ - mean_ - (A_ * dA).sum(axis=-1, keepdims=True))
 
     def scores(self, Q, K):
         """Scaled dot products S = Q Kᵀ / √d of queries Q (…, q, d) and keys K (…, k, d)."""
         return Q @ K.mT / Q.shape[-1] ** 0.5
+
+    def scores_along(self, Q, K, Q_, K_):
+        """How ``scores`` move when Q and K move along ``Q_`` and ``K_``."""
+        return (Q_ @ K.mT + Q @ K_.mT) / Q.shape[-1] ** 0.5
 
     def scores_vjp(self, Q, K, dS):
         """Pullback of ``scores``: dQ = dS K / √d and dK = dSᵀ Q / √d."""
@@ -45,8 +57,12 @@ class Gaussian:
         return namespace(S).exp(S)
 
     def vjp(self, A, dA):
-        """Pullback dS = A ∘ dA."""
+        """Pullback dS = A ∘ dA, and how weights move along scores dA."""
         return A * dA
+
+    def vjp_along(self, A, dA, A_, dA_):
+        """How ``vjp`` moves when A and dA move along ``A_`` and ``dA_``."""
+        return A_ * dA + A * dA_
 
     def scores(self, Q, K):
         """Negative scaled squared distances S_ij = −c ‖q_i − k_j‖² / √d of queries (…, q, d) and keys (…, k, d).
@@ -57,6 +73,11 @@ class Gaussian:
         squares = (Q * Q).sum(axis=-1)[..., :, None] - 2 * Q @ K.mT + (K * K).sum(axis=-1)[..., None, :]
         return -self.c / Q.shape[-1] ** 0.5 * xp.maximum(squares, xp.zeros_like(squares))
 
+    def scores_along(self, Q, K, Q_, K_):
+        """How ``scores`` move when Q and K move along ``Q_`` and ``K_``: −(2c/√d) (q_i − k_j)·(q′_i − k′_j)."""
+        inner = (Q * Q_).sum(axis=-1)[..., :, None] + (K * K_).sum(axis=-1)[..., None, :] - Q_ @ K.mT - Q @ K_.mT
+        return -2 * self.c / Q.shape[-1] ** 0.5 * inner
+
     def scores_vjp(self, Q, K, dS):
         """Pullback of ``scores``: dQ = (2c/√d)(dS K − diag(dS 1) Q), dK = (2c/√d)(dSᵀ Q − diag(dSᵀ 1) K)."""
         scale = 2 * self.c / Q.shape[-1] ** 0.5
@@ -64,5 +85,17 @@ class Gaussian:
                 scale * (dS.mT @ Q - dS.sum(axis=-2)[..., None] * K))
 
 
+
+@dataclass(frozen=True)
+class NormalizedGaussian(Gaussian):
+    """Gaussian weights divided by their row sums, the softmax of Gaussian scores: the control between the two kernels.
+
+    It has the distance of the Gaussian kernel and the normalization of softmax.  Source: this book.
+    """
+
+    __call__, vjp, vjp_along = Softmax.__call__, Softmax.vjp, Softmax.vjp_along
+
+
 softmax = Softmax()
 gaussian = Gaussian()
+normalized_gaussian = NormalizedGaussian()

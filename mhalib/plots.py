@@ -126,14 +126,16 @@ def _marked(marked):
     return f"the relevant token {numbers[0]}" if len(numbers) == 1 else f"the relevant tokens {', '.join(numbers)}"
 
 
-def multiples(x, panels, guides=(), span=None, xlabel="step", title=None, alt=None):
+def multiples(x, panels, guides=(), span=None, xlabel="step", title=None, alt=None, ordered=True, log_x=True):
     """Small multiples: ``panels`` is {panel: {name: values (trials, k)}}; one color for a name in all panels.
 
     In the place of values may stand a pair (own x, values), for a line that was measured elsewhere. A line is the
-    median over trials, its band reaches from the least to the largest. Both axes are logarithmic, but y is linear
-    where all of a panel lies in [0, 1] and starts above 0.01; ``span`` = (least, largest) makes every y axis linear
-    over that range. ``guides`` are (panel, name, xs, ys): gray dotted lines.
+    median over trials, its band reaches from the least to the largest. Both axes are logarithmic, x unless ``log_x`` is
+    false; but y is linear where all of a panel lies in [0, 1] and starts above 0.01, and ``span`` = (least, largest)
+    makes every y axis linear over that range. ``guides`` are (panel, name, xs, ys): gray dotted lines. Names are in an
+    order, as numbers of heads are, and get shades; ``ordered=False`` gives them colors.
     """
+    colors = ORDERED if ordered else COLORS
     rows = -(-len(panels) // 2)
     figure = make_subplots(rows=rows, cols=2, subplot_titles=list(panels), horizontal_spacing=0.16,
                            vertical_spacing=0.24 / rows)
@@ -146,14 +148,16 @@ def multiples(x, panels, guides=(), span=None, xlabel="step", title=None, alt=No
         log = {"type": "log", "dtick": 1, "exponentformat": "power"}
         figure.update_yaxes(**(linear if bounded else log), **places[panel])
         for k, (name, (at, values)) in enumerate(lines.items()):
-            _band(figure, at, np.asarray(values, dtype=float), ORDERED[k % 7], not bounded, places[panel])
-            figure.add_scatter(x=_single(at, True), y=_single(np.median(values, axis=0), not bounded), name=name,
-                               mode="lines", line={"color": ORDERED[k % 7], "dash": DASHES[k % 3]}, legendgroup=name,
+            color = colors[k % len(colors)]
+            _band(figure, at, np.asarray(values, dtype=float), color, (log_x, not bounded), places[panel])
+            figure.add_scatter(x=_single(at, log_x), y=_single(np.median(values, axis=0), not bounded), name=name,
+                               mode="lines", line={"color": color, "dash": DASHES[k % 3]}, legendgroup=name,
                                showlegend=panel == next(iter(panels)), **places[panel])
     for panel, name, xs, ys in guides:
         figure.add_scatter(x=xs, y=ys, name=name, mode="lines", line={"color": "#888888", "dash": "dot"},
                            legendgroup=name, showlegend=panel == guides[0][0], **places[panel])
-    figure.update_xaxes(type="log", dtick=1, exponentformat="power")
+    if log_x:
+        figure.update_xaxes(type="log", dtick=1, exponentformat="power")
     for place in list(places.values())[-2:]:  # the lowest panel of each column
         figure.update_xaxes(title=xlabel, **place)
     words = "; ".join(f"{panel}: " + ", ".join(f"{name} ends at {np.median(values, axis=0)[-1]:.2g}"
@@ -164,14 +168,12 @@ def multiples(x, panels, guides=(), span=None, xlabel="step", title=None, alt=No
 
 def _band(figure, x, values, color, log, place):
     """The region between the least and the largest of several trials, as one closed line that is filled."""
-    drawn = np.asarray(x) > 0
-    low, high = values.min(axis=0)[drawn], values.max(axis=0)[drawn]
-    if log:
-        drawn, low, high = (part[low > 0] for part in (np.asarray(x)[drawn], low, high))
-    else:
-        drawn = np.asarray(x)[drawn]
-    figure.add_scatter(x=_single(np.concatenate([drawn, drawn[::-1]]), True),
-                       y=_single(np.concatenate([high, low[::-1]]), log), mode="lines", fill="toself",
+    log_x, log_y = log
+    x, low, high = np.asarray(x), values.min(axis=0), values.max(axis=0)
+    drawn = ((x > 0) | (not log_x)) & ((low > 0) | (not log_y))
+    x, low, high = x[drawn], low[drawn], high[drawn]
+    figure.add_scatter(x=_single(np.concatenate([x, x[::-1]]), log_x),
+                       y=_single(np.concatenate([high, low[::-1]]), log_y), mode="lines", fill="toself",
                        fillcolor=color, opacity=0.25, line={"color": color, "width": 0.5}, hoverinfo="skip",
                        showlegend=False, **place)
 
@@ -222,6 +224,39 @@ def plane(x, y, Z, lines=None, xlabel="", ylabel="", colorbar="", title=None, al
 
 def _power_of_two(power):
     return f"{2 ** power:g}" if power >= 0 else f"1/{2 ** -power:g}"
+
+
+def slices(panels, at, colorbar="loss", xlabel="a", ylabel="b", title=None, alt=None):
+    """Heatmaps (k, k) over a square with the same k values ``at`` on both axes, two a row, in one scale of colors.
+
+    ``panels`` is {name: matrix}, with matrix[i, j] at (at_j, at_i).
+    """
+    panels = {name: np.asarray(Z, dtype=float) for name, Z in panels.items()}
+    low, high = (float(pick(list(panels.values()))) for pick in (np.min, np.max))
+    rows = -(-len(panels) // 2)
+    figure = make_subplots(rows=rows, cols=2, subplot_titles=list(panels), horizontal_spacing=0.14,
+                           vertical_spacing=0.36 / rows)
+    for k, Z in enumerate(panels.values()):
+        figure.add_heatmap(x=at, y=at, z=Z, zmin=low, zmax=high, colorscale="Cividis", showscale=k == 0,
+                           colorbar={"title": colorbar}, row=k // 2 + 1, col=k % 2 + 1)
+        figure.update_xaxes(title=xlabel if k >= len(panels) - 2 else None, row=k // 2 + 1, col=k % 2 + 1)
+        figure.update_yaxes(title=None if k % 2 else ylabel, row=k // 2 + 1, col=k % 2 + 1)
+    figure.update_annotations(font_size=13)
+    words = "; ".join(f"{name}: {colorbar} from {Z.min():.3g} to {Z.max():.3g}" for name, Z in panels.items())
+    return finish(figure, alt or f"{title + ': ' if title else ''}{words}.", title, height=320 * rows + 60)
+
+
+def mark(figure, panel, points, lines=()):
+    """Up to three kinds of points {name: (xs, ys)}, and lines [(xs, ys)], on a panel of ``slices``, counted from 0."""
+    place, edge = {"row": panel // 2 + 1, "col": panel % 2 + 1}, {"color": "#ffffff", "width": 1}
+    for xs, ys in lines:
+        figure.add_scatter(x=xs, y=ys, mode="lines", line={"color": "#ffffff", "width": 3}, showlegend=False, **place)
+    for k, (name, (xs, ys)) in enumerate(points.items()):
+        look = {"symbol": ("diamond", "x", "circle")[k], "color": COLORS[4 - k], "size": 10, "line": edge}
+        shown = {trace.name for trace in figure.data if trace.showlegend}
+        figure.add_scatter(x=xs, y=ys, mode="markers", name=name, marker=look,
+                           showlegend=len(xs) > 0 and name not in shown, **place)
+    return figure
 
 
 def images(X, names, title=None, alt=None):

@@ -47,7 +47,7 @@ class Path:
         return self.models[k]
 
 
-def train(model, data, optimizer, steps, *, test=None, record=200, batch=None, seed=0):
+def train(model, data, optimizer, steps, *, test=None, record=200, batch=None, seed=0, only=None):
     """Run ``steps`` steps of ``optimizer`` from ``model`` on ``data``, with all samples or a minibatch in each.
 
     Parameters
@@ -64,6 +64,7 @@ def train(model, data, optimizer, steps, *, test=None, record=200, batch=None, s
         pass over the data has a new order. The curves are those of all samples, but ``grad_norm`` is of the minibatch.
         In a regression a minibatch is one of queries: all tokens stay their context
     seed : fixes the minibatches
+    only : the names of the weights that move, such as ("WQ",); the others stay as they are. All move unless you choose
 
     Returns
     -------
@@ -76,19 +77,22 @@ def train(model, data, optimizer, steps, *, test=None, record=200, batch=None, s
     ValueError, TypeError
         if sizes, labels, libraries or dtypes do not fit, before any step is taken.
     """
-    path = run(model, data, optimizer, steps, test, record, batch, seed)
+    path = run(model, data, optimizer, steps, test, record, batch, seed, only)
     if path.stopped:
         warnings.warn(path.stopped, RuntimeWarning, stacklevel=2)
     return path
 
 
-def run(model, data, optimizer, steps, test, record, batch=None, seed=0):
+def run(model, data, optimizer, steps, test, record, batch=None, seed=0, only=None):
     """``train`` without its warning."""
     recorder = Recorder(model, data, optimizer, test)
     optimizer = optimizer.on(data) if hasattr(optimizer, "on") else optimizer
     recorded = set(recorded_steps(steps, record))
     workspace, stopped = recorder.train_space, None
     loss_and_grad = workspace.loss_and_grad if batch is None else _Minibatches(workspace, data, batch, seed)
+    if only is not None:
+        model.only(only)  # refuses names that are none
+        loss_and_grad = _restricted(loss_and_grad, workspace, only)
     theta = before = workspace.pack(model)
     state = optimizer.start(theta)
     with np.errstate(over="ignore", invalid="ignore", divide="ignore"):
@@ -107,16 +111,24 @@ def run(model, data, optimizer, steps, test, record, batch=None, seed=0):
     return recorder.records.path(stopped)
 
 
-def minibatches(n, batch, seed):
+def minibatches(n, batch, seed, first=0):
     """Rows of n samples in batches, without end: every pass in a new order, the last batch of a pass perhaps smaller.
 
-    The k-th pass has a random stream of its own, so that a run can be taken up again anywhere.
+    The k-th pass has a random stream of its own, so that a run can be taken up again anywhere, at batch ``first``.
     """
-    passes = 0
+    passes, done = divmod(first, -(-n // batch))
     while True:
         order = np.random.default_rng([seed, 7, passes]).permutation(n)
-        yield from (order[first:first + batch] for first in range(0, n, batch))
-        passes += 1
+        yield from (order[at:at + batch] for at in range(done * batch, n, batch))
+        passes, done = passes + 1, 0
+
+
+def _restricted(loss_and_grad, workspace, names):
+    """The same loss with the gradient of some weights alone; those of the others are zero."""
+    def restricted(theta):
+        loss, grad = loss_and_grad(theta)
+        return loss, workspace.pack(workspace.unpack(grad).only(names))
+    return restricted
 
 
 class _Minibatches:

@@ -24,6 +24,9 @@ FIGURES = {
     "book/preconditioning/09_attention_is_a_tilted_average.html": (mha.live.tilting,),
     "book/preconditioning/10_descent_that_knows_the_structure.html": (mha.live.descent,),
     "book/preconditioning/11_data_and_compute.html": (mha.live.data_and_compute,),
+    "book/kernels/12_two_kernels_one_rank.html": (mha.live.kernels,),
+    "book/kernels/13_when_gradient_descent_must_succeed.html": (mha.live.layer,),
+    "book/kernels/14_traps.html": (mha.live.traps, mha.live.two_tokens),
 }
 
 

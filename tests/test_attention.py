@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import oracles
-from mhalib.attention import Gaussian, Softmax, gaussian, softmax
+from mhalib.attention import Gaussian, NormalizedGaussian, Softmax, gaussian, softmax
 from oracles import assert_close
 from strategies import seeds
 
@@ -74,6 +74,15 @@ def test_a_gaussian_query_sees_itself_fully():
     Q, _ = queries_and_keys()
     A = gaussian(gaussian.scores(Q, Q))
     assert_close(np.diagonal(A, axis1=1, axis2=2), np.ones((2, QUERIES)), 1e-14)
+
+
+def test_normalized_weights_are_gaussian_ones_over_their_sum():
+    Q, K = queries_and_keys()
+    plain = Gaussian(2.0)(Gaussian(2.0).scores(Q, K))
+    kernel = NormalizedGaussian(2.0)
+    assert_close(kernel(kernel.scores(Q, K)), plain / plain.sum(axis=-1, keepdims=True), 1e-13)
+    far = kernel(kernel.scores(Q + 100, K))  # where every plain weight is zero
+    assert_close(far.sum(axis=-1), np.ones(far.shape[:-1]), 1e-14)
 
 
 def test_softmax_scores_are_scaled_products():

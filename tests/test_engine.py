@@ -18,7 +18,8 @@ DECODE = """function bytesOf(text) { return Uint8Array.from(JSON.parse(text)); }
 # One character, or one sign, each; the words around it say where.
 BUGS = {
     "gradient of the scores": ("G[k] * (P[at + k] - v[row + t]);", "G[k] * (P[at + k] + v[row + t]);"),
-    "gradient never cleared": ("const loss = forward(theta);\n    grad.fill(0);", "const loss = forward(theta);"),
+    "gradient never cleared": ("grad.fill(0);\n    for (let i = 0; i < n; i++) {\n      const g",
+                               "for (let i = 0; i < n; i++) {\n      const g"),
     "decoder's gradient transposed": ("product(G, 0, X", "product(D, 0, X"),
     "heads scaled by H": ("(y[i] * copies * phi) / Math.sqrt(H)", "(y[i] * copies * phi) / (H)"),
     "softmax one row off": ("row < from + TT; row += T", "row < from + TT - T; row += T"),

@@ -160,17 +160,22 @@ def test_silenced_heads_are_heads_without_a_say(recipe):
     assert (logits[2] - logits[0]).abs().max() > 1e-3
 
 
+def maps(encoder):
+    """A copy of the matrices that make queries, keys and values, one behind the other."""
+    attention = encoder.network.transformer.layers[0].attention
+    return torch.stack([part.weight.detach().clone() for part in (attention.Q, attention.K, attention.V)])
+
+
 def test_a_silenced_head_does_not_learn(recipe, command, tmp_path):
     kept = {}
 
     def load(args):
         kept["encoder"] = stand_in(recipe)(args)
-        kept["before"] = kept["encoder"].network.transformer.layers[0].attention.QKV.weight.clone()
+        kept["before"] = maps(kept["encoder"])
         return kept["encoder"]
 
     recipe.main(command(keep_heads=1, weight_decay=0), load=load)
-    after = kept["encoder"].network.transformer.layers[0].attention.QKV.weight
-    moved = (after - kept["before"]).reshape(3, HEADS, -1).abs().amax(dim=(0, 2)) > 0
+    moved = (maps(kept["encoder"]) - kept["before"]).reshape(3, HEADS, -1).abs().amax(dim=(0, 2)) > 0
     assert moved.sum() == 1
     assert json.loads(str(results(tmp_path / "run.npz")["config"]))["keep_heads"] == 1
 

@@ -301,6 +301,9 @@ def every_figure():
     yield "tokens", plots.tokens(rng.standard_normal((5, 3)), [1, 0, 0, 0, 1])
     yield "points", plots.points({"a": ([1, 10], [2, 30])}, {"y = x": ([1, 10], [1, 10])}, "x", "y")
     yield "images", plots.images(rng.random((3, 8, 8)), "abc")
+    yield "slices", plots.slices({name: rng.random((5, 5)) for name in "abc"}, np.linspace(-1, 1, 5))
+    yield "mark", plots.mark(plots.slices({"a": rng.random((5, 5))}, np.linspace(-1, 1, 5)), 0,
+                             {"start": ([0.5], [0.5]), "end": ([0], [-0.5])}, [([0.5, 0], [0.5, -0.5])])
     yield "multiples", plots.multiples([0, 1, 9], {"a": {"H = 1": [[3, 2, 1], [4, 2, 1]]}, "b": {"H = 1": [[1, 2, 1]]}})
     yield "plane", plots.plane([1, 2, 4], [1, 2], [[1, 2, 3], [4, 5, np.nan]], {"path": ([1, 2], [1, 2])}, colorbar="z")
     yield "slider", plots.slider({H: plots.training(path) for H in (1, 2)}, "H")

@@ -7,11 +7,16 @@ from mhalib.live.description import Control, Description
 from mhalib.live.digits import digits
 from mhalib.live.face import LiveFigure
 from mhalib.live.generalization import generalization
+from mhalib.live.kernels import kernels
+from mhalib.live.layer import layer
 from mhalib.live.multihead import curvature, heads, mixture
 from mhalib.live.planted import planted
 from mhalib.live.realizability import realizability
 from mhalib.live.tilting import tilting
+from mhalib.live.traps import traps
+from mhalib.live.two_tokens import two_tokens
 from mhalib.live.width import width
 
 __all__ = ["Control", "Description", "LiveFigure", "curvature", "data_and_compute", "descent", "digits",
-           "generalization", "heads", "mixture", "planted", "realizability", "theory_and_practice", "tilting", "width"]
+           "generalization", "heads", "kernels", "layer", "mixture", "planted", "realizability", "theory_and_practice",
+           "tilting", "traps", "two_tokens", "width"]

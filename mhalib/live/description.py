@@ -62,6 +62,8 @@ class Description:
     frame : the plotly figure, styled but without the numbers that are drawn
     draw : where they go, ``{"trace": 0, "x": "steps", "y": "loss"}`` or ``{"layout": "xaxis.ticktext", "from": name}``;
         with ``"once": True`` they are those at the start for good, as a line to compare with
+    drag : points that a pointer can take, ``{"trace": 3, "x": "q"}``: pulled along x they move the slider ``q``, as far
+        as the point would move; likewise along y
     summary, stopped : the sentence that says the result, and the one for a run that diverged; ``{loss}`` is replaced by
         the last number of that curve, ``{first_loss}`` by its first, ``{lr}`` by the value of that control
     train : values → ``Path``, the same run by mhalib, with every name of ``curves`` among its curves
@@ -84,6 +86,7 @@ class Description:
     lasts: tuple[str, ...] = ()
     measure: dict[str, Callable] = field(default_factory=dict)
     test: dict | None = None
+    drag: tuple[dict, ...] = ()
     stopped: str = ("The loss stopped being finite at step {stopped}: the step size is too large here. "
                     "The curve is what came before.")
     _last: dict = field(default_factory=dict, init=False, repr=False)
@@ -95,6 +98,10 @@ class Description:
             if unknown:
                 raise ValueError(f"draw: {place} asks for {', '.join(sorted(unknown))}; what is measured is "
                                  f"{', '.join(sorted(known))}")
+        sliders = {control.name for control in self.controls if control.kind == "slider"}
+        unknown = {name for place in self.drag for part, name in place.items() if part != "trace"} - sliders
+        if unknown:
+            raise ValueError(f"drag: {', '.join(sorted(unknown))} is no slider; there are {', '.join(sorted(sliders))}")
         known |= {*self.fixed, "stopped", *(f"first_{name}" for name in self.curves), *(c.name for c in self.controls)}
         unknown = set(re.findall(r"{(\w+)}", self.summary + self.stopped)) - known
         if unknown:
@@ -149,6 +156,7 @@ class Description:
                 "controls": [control.to_json() for control in self.controls], "fixed": self.fixed,
                 "record": list(self.record), "curves": list(self.curves), "lasts": list(self.lasts),
                 "figure": {"data": figure["data"], "layout": figure["layout"]}, "draw": list(self.draw),
+                "drag": list(self.drag),
                 "summary": self.summary, "stopped": self.stopped}
 
 

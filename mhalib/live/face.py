@@ -13,8 +13,8 @@ from IPython.display import HTML, display
 from mhalib._still import svg
 
 ENGINE = ("matrices", "logistic", "data", "starts", "models", "multihead", "convergence", "realizability", "planted",
-          "generalization", "tilting", "optimizers", "symmetric", "structured", "regression", "side_by_side",
-          "spectrum", "run")
+          "generalization", "tilting", "kernels", "singular", "layer", "two_kernels", "traps", "optimizers",
+          "symmetric", "structured", "regression", "side_by_side", "spectrum", "run")
 """The files of the folder ``engine``, in the order in which they are read."""
 
 

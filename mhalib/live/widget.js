@@ -284,10 +284,67 @@ function drawer(Plotly, box, spec, drawn) {
   return { draw, close: () => resizing.disconnect() };
 }
 
+// Points that a pointer can take: over each lies a handle, and moving it moves the sliders that its trace names, by as
+// much as the point would move. Without a pointer there are the sliders. Gives `place()`, to be called when drawn.
+function handles(box, { drag, controls }, valuesNow, moved) {
+  const layer = element("div", {});
+  const slider = (name) => controls.find((one) => one.name === name).values;
+  const nearest = (list, x) => list.reduce((best, one) => (Math.abs(one - x) < Math.abs(best - x) ? one : best));
+
+  function handle(names, at) {
+    const root = element("div", { className: "mha-handle" });
+    let grip = null;
+    root.addEventListener("pointerdown", (event) => {
+      event.preventDefault(); // else plotly would begin to zoom
+      root.setPointerCapture(event.pointerId);
+      grip = { x: event.clientX, y: event.clientY, at: at(), values: valuesNow() };
+    });
+    root.addEventListener("pointermove", (event) => {
+      if (!grip) return;
+      const changes = Object.entries(names).map(([letter, name]) => {
+        const { axis, pixel } = grip.at[letter], by = letter === "x" ? event.clientX - grip.x : event.clientY - grip.y;
+        return [name, nearest(slider(name), grip.values[name] + axis.p2d(pixel + by) - axis.p2d(pixel))];
+      });
+      if (changes.some(([name, value]) => valuesNow()[name] !== value))
+        moved({ ...valuesNow(), ...Object.fromEntries(changes) });
+    });
+    const release = () => { grip = null; };
+    root.addEventListener("pointerup", release);
+    root.addEventListener("pointercancel", release);
+    layer.append(root);
+    return { root, at };
+  }
+
+  const axisOf = (trace, letter) => box._fullLayout[`${letter}axis${(trace[`${letter}axis`] ?? "").slice(1)}`];
+  const all = drag.map(({ trace: index, ...names }) => ({ index, names, made: [] }));
+
+  function place() {
+    for (const { index, names, made } of all) {
+      const trace = box.data[index];
+      const at = (k) => () => Object.fromEntries(["x", "y"].map((letter) => {
+        const axis = axisOf(trace, letter);
+        return [letter, { axis, pixel: axis.d2p(box.data[index][letter][k]) }];
+      }));
+      while (made.length < trace.x.length) made.push(handle(names, at(made.length)));
+      made.forEach(({ root, at }, k) => {
+        const { x, y } = k < trace.x.length ? at() : {};
+        root.hidden = ![x, y].every((end) => end && end.pixel >= 0 && end.pixel <= end.axis._length);
+        if (root.hidden) return;
+        root.style.left = `${x.axis._offset + x.pixel}px`;
+        root.style.top = `${y.axis._offset + y.pixel}px`;
+      });
+    }
+  }
+
+  return { layer, place };
+}
+
 function render({ model, el }) {
   const spec = model.get("spec");
   const box = element("div", { className: "mha-live-plot", ariaHidden: "true" });
-  const picture = element("div", { role: "img", ariaLabel: `At the start: ${spec.figure.layout.meta.alt}` }, box);
+  const grips = handles(box, spec, () => values, (next) => moved(next));
+  const picture = element("div", { className: "mha-live-picture", role: "img",
+                                   ariaLabel: `At the start: ${spec.figure.layout.meta.alt}` }, box, grips.layer);
   const summary = element("p", { className: "mha-live-summary" });
   const said = element("p", { className: "mha-said", role: "status" }); // what a screen reader says of it
   const root = element("div", { className: "mha-live", role: "group", ariaLabel: spec.title,
@@ -310,6 +367,7 @@ function render({ model, el }) {
 
   function drawn(frame) {
     if (!frame) return;
+    grips.place();
     root.dispatchEvent(new CustomEvent("mha-drawn", { bubbles: true, detail: { job: frame.job, done: frame.done } }));
     if (!frame.done || frame.values !== values) return; // a newer run is on its way
     summary.textContent = sentence(spec, values, frame);

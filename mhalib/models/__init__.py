@@ -1,19 +1,23 @@
-"""Models: frozen dataclasses that are points of a vector space, one file per paper; and a small torch Transformer."""
+"""Models: frozen dataclasses that are points of a vector space, one file per paper; and small torch Transformers."""
 
+from importlib import import_module
+
+from mhalib.models.layer import AttentionLayer
 from mhalib.models.multihead import MultiHeadAttention
 from mhalib.models.population import PopulationRegression
 from mhalib.models.regression import AttentionRegression
 
-__all__ = ["AttentionRegression", "MultiHeadAttention", "PopulationRegression", "TextTransformer"]
+__all__ = ["AttentionLayer", "AttentionRegression", "MultiHeadAttention", "NetworkPoint",
+           "PatchTransformer", "PopulationRegression", "TextTransformer"]
+_HOMES = {"NetworkPoint": "network", "PatchTransformer": "transformer", "TextTransformer": "transformer"}
 
 
 def __getattr__(name):
     # torch takes longer to import than everything else together.
-    if name != "TextTransformer":
+    if name not in _HOMES:
         raise AttributeError(f"module 'mhalib.models' has no attribute {name!r}")
     try:
-        from mhalib.models.transformer import TextTransformer
+        return getattr(import_module(f"mhalib.models.{_HOMES[name]}"), name)
     except ModuleNotFoundError as error:
-        raise ImportError(f"mhalib.models.TextTransformer computes with {error.name}: "
+        raise ImportError(f"mhalib.models.{name} computes with {error.name}: "
                           f"pip install {error.name}") from error
-    return TextTransformer

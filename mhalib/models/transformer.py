@@ -1,4 +1,4 @@
-"""A small torch Transformer over words, for labels −1 and +1, into which any attention kernel can be put.
+"""A small torch Transformer over words or patches, for labels −1 and +1, into which any attention kernel can be put.
 
 The only file besides ``_array`` that knows torch: a network of several layers is where autograd earns its keep, and
 torch's optimizers, devices and modules come with it. Everything else in mhalib differentiates by formula.
@@ -12,28 +12,33 @@ from torch.nn import functional
 from mhalib._array import require_count, require_seed
 from mhalib.attention import softmax
 
+WEIGHTS = {"WQ": "Q", "WK": "K", "WV": "V", "WO": "out"}
+"""Names of weights in ``AttentionLayer``, and which part of a ``MultiHead`` each is."""
+
 
 class MultiHead(nn.Module):
     """Self-attention with H heads of width d/H: Q, K, V from each token, one kernel, one output map.
 
     ``kernel`` gives scores from queries and keys and weights from scores, as ``mha.softmax`` and ``mha.gaussian`` do.
-    A padded key has the score −∞; a kernel must turn that into the weight 0.
+    A padded key has the score −∞; a kernel must turn that into the weight 0. ``scale`` multiplies all weights.
     """
 
-    def __init__(self, d, H, kernel):
+    def __init__(self, d, H, kernel, scale=1.0):
         super().__init__()
-        self.H, self.kernel = H, kernel
-        self.QKV, self.out = nn.Linear(d, 3 * d), nn.Linear(d, d)
+        self.H, self.kernel, self.scale = H, kernel, scale
+        self.Q, self.K, self.V, self.out = (nn.Linear(d, d) for _ in range(4))
 
     def weights(self, Q, K, mask):
         """Attention weights (n, H, L, L) of queries and keys (n, H, L, d/H), and no weight on padding."""
         S = self.kernel.scores(Q, K)
-        return self.kernel(S.masked_fill(~mask[:, None, None, :], -torch.inf))
+        return self.scale * self.kernel(S.masked_fill(~mask[:, None, None, :], -torch.inf))
 
     def split(self, X):
         """Queries, keys and values (n, H, L, d/H) of tokens X (n, L, d)."""
-        n, L, d = X.shape
-        return (part.reshape(n, L, self.H, d // self.H).transpose(1, 2) for part in self.QKV(X).chunk(3, dim=-1))
+        (n, L, d), maps = X.shape, (self.Q, self.K, self.V)
+        weight, bias = (torch.cat([getattr(part, name) for part in maps]) for name in ("weight", "bias"))
+        QKV = functional.linear(X, weight, bias)  # one product in place of three
+        return (part.reshape(n, L, self.H, d // self.H).transpose(1, 2) for part in QKV.chunk(3, dim=-1))
 
     def forward(self, X, mask):
         """What each token reads (n, L, d)."""
@@ -44,10 +49,10 @@ class MultiHead(nn.Module):
 class Layer(nn.Module):
     """One pre-norm layer: X ← X + attention(norm X), then X ← X + network(norm X), token by token."""
 
-    def __init__(self, d, H, hidden, kernel):
+    def __init__(self, d, H, hidden, kernel, scale=1.0):
         super().__init__()
         self.norm_1, self.norm_2 = nn.LayerNorm(d), nn.LayerNorm(d)
-        self.attention = MultiHead(d, H, kernel)
+        self.attention = MultiHead(d, H, kernel, scale)
         self.network = nn.Sequential(nn.Linear(d, hidden), nn.GELU(), nn.Linear(hidden, d))
 
     def forward(self, X, mask):
@@ -56,58 +61,58 @@ class Layer(nn.Module):
         return X + self.network(self.norm_2(X))
 
 
-class TextTransformer(nn.Module):
-    """Words to a logit: embeddings, pre-norm attention layers, the mean over the words, one linear reading.
+class Transformer(nn.Module):
+    """What ``TextTransformer`` and ``PatchTransformer`` share: all but how a token becomes a vector.
 
-    H heads share a *fixed* width: each has d/H coordinates, so the number of parameters does not depend on H.
-
-    Parameters
-    ----------
-    words : size of the vocabulary; number 0 is padding
-    length : the most tokens a sentence may have
-    d, H : width of a token, number of heads; H divides d
-    layers, hidden : number of layers, width of their networks
-    kernel : from queries and keys to weights: ``mha.softmax``, ``mha.gaussian``, or one of your own like them
-    seed : fixes the start; torch's global random state is not touched
-
-    Raises
-    ------
-    ValueError
-        if a size is no whole number ≥ 1, or H does not divide d.
-
-    Source: Vaswani et al. 2017, with the normalization before each part.
+    A subclass makes that part in ``_read_in`` and applies it in ``_embed``; ``field`` names the array of a dataset that
+    it reads.
     """
 
-    def __init__(self, words, length, *, d=32, H=4, layers=1, hidden=64, kernel=softmax, seed=0):
+    field: str
+
+    def __init__(self, sizes, length, *, d=32, H=4, layers=1, hidden=64, kernel=softmax, scale=1.0, gain=1.0,
+                 embedding=1.0, seed=0):
         super().__init__()
-        require_count(words=words, length=length, d=d, H=H, layers=layers, hidden=hidden)
+        require_count(**sizes, length=length, d=d, H=H, layers=layers, hidden=hidden)
         require_seed(seed)
         if d % H:
             raise ValueError(f"H: expected a number of heads that divides the width d = {d}, got {H}")
+        for name, factor in {"scale": scale, "gain": gain, "embedding": embedding}.items():
+            if not 0 < factor < np.inf:
+                raise ValueError(f"{name}: expected a positive number, got {factor!r}")
         self.length = length
         with torch.random.fork_rng(devices=[]):  # modules draw when they are made; what they drew is replaced below
-            self.words, self.positions = nn.Embedding(words, d), nn.Embedding(length, d)
-            self.layers = nn.ModuleList(Layer(d, H, hidden, kernel) for _ in range(layers))
+            self._read_in(d, **sizes)
+            self.positions = nn.Embedding(length, d)
+            self.layers = nn.ModuleList(Layer(d, H, hidden, kernel, scale) for _ in range(layers))
             self.norm, self.read = nn.LayerNorm(d), nn.Linear(d, 1)
-        self._start(torch.Generator().manual_seed(int(seed)))
+        self._start(torch.Generator().manual_seed(int(seed)), gain, embedding)
 
     @torch.no_grad()
-    def _start(self, generator):
-        # Linear maps keep the size of what they get, embeddings have entries of size 1, everything else starts neutral.
+    def _start(self, generator, gain, embedding):
+        # With gain 1 linear maps keep the size of what they get; biases and norms start neutral.
         for module in self.modules():
             if isinstance(module, nn.Linear):
-                module.weight.normal_(0, module.in_features ** -0.5, generator=generator)
+                module.weight.normal_(0, gain * module.in_features ** -0.5, generator=generator)
                 module.bias.zero_()
             elif isinstance(module, nn.Embedding):
-                module.weight.normal_(generator=generator)
+                module.weight.normal_(0, embedding, generator=generator)
 
     @property
     def device(self):
         """Where the parameters are."""
         return self.read.weight.device
 
+    def parts(self):
+        """Parameters by the names that ``AttentionLayer`` has for weights: {"WQ": ["layers.0.attention.Q.weight", …]}.
+
+        Each name stands for that map in every layer, with its bias.
+        """
+        names = [name for name, _ in self.named_parameters()]
+        return {weight: [name for name in names if f".attention.{part}." in name] for weight, part in WEIGHTS.items()}
+
     def forward(self, tokens):
-        """Logits (n,) of word numbers (n, L), padded with 0."""
+        """Logits (n,) of inputs (n, L) or (n, L, width)."""
         X, mask = self._embed(tokens)
         for layer in self.layers:
             X = layer(X, mask)
@@ -125,13 +130,10 @@ class TextTransformer(nn.Module):
             X = layer(X, mask)
         return found
 
-    def _embed(self, tokens):
-        width, mask = tokens.shape[1], tokens > 0
-        if width > self.length:
-            raise ValueError(f"tokens: expected at most {self.length} a sentence, got {width}; encode with length=")
-        if not mask.any(dim=1).all():
-            raise ValueError("tokens: expected a word in every sentence, got one of padding alone")
-        return self.words(tokens) + self.positions.weight[:width], mask
+    def _positions(self, tokens):
+        if tokens.shape[1] > self.length:
+            raise ValueError(f"tokens: expected at most {self.length} {self.unit}, got {tokens.shape[1]}{self.advice}")
+        return self.positions.weight[:tokens.shape[1]]
 
     def batch(self, *arrays):
         """Arrays as tensors where the model is, numbers in the model's precision; one array gives one tensor."""
@@ -152,6 +154,75 @@ class TextTransformer(nn.Module):
 
     @torch.no_grad()
     def logits(self, tokens, rows=512):
-        """Logits (n,) as an array, a block of ``rows`` sentences at a time."""
+        """Logits (n,) as an array, a block of ``rows`` inputs at a time."""
         blocks = [self(self.batch(tokens[k:k + rows])).cpu() for k in range(0, len(tokens), rows)]
         return torch.cat(blocks).double().numpy()
+
+
+class TextTransformer(Transformer):
+    """Words to a logit: embeddings, pre-norm attention layers, the mean over the words, one linear reading.
+
+    H heads share a *fixed* width: each has d/H coordinates, so the number of parameters does not depend on H.
+
+    Parameters
+    ----------
+    words : size of the vocabulary; number 0 is padding
+    length : the most tokens a sentence may have
+    d, H : width of a token, number of heads; H divides d
+    layers, hidden : number of layers, width of their networks
+    kernel : from queries and keys to weights: ``mha.softmax``, ``mha.gaussian``, or one of your own like them
+    scale : factor on all attention weights, so on what every attention layer reads
+    gain : factor on all linear maps at the start, whose entries are N(0, gain² / number of inputs); torch's own start
+        has that variance at 1/√3
+    embedding : standard deviation of the entries of the vectors of words and positions at the start
+    seed : fixes the start; torch's global random state is not touched
+
+    Raises
+    ------
+    ValueError
+        if a size is no whole number ≥ 1, H does not divide d, or a factor is not positive.
+
+    Source: Vaswani et al. 2017, with the normalization before each part.
+    """
+
+    field, unit, advice = "tokens", "a sentence", "; encode with length="
+
+    def __init__(self, words, length, **options):
+        super().__init__({"words": words}, length, **options)
+
+    def _read_in(self, d, words):
+        self.words = nn.Embedding(words, d)
+
+    def _embed(self, tokens):
+        positions, mask = self._positions(tokens), tokens > 0
+        if not mask.any(dim=1).all():
+            raise ValueError("tokens: expected a word in every sentence, got one of padding alone")
+        return self.words(tokens) + positions, mask
+
+
+class PatchTransformer(Transformer):
+    """Patches of an image to a logit: ``TextTransformer`` with a linear map in place of the embedding of words.
+
+    Parameters
+    ----------
+    width : numbers in a patch, patch² pixels
+    length : the most patches an image may have
+    options : those of ``TextTransformer``; ``embedding`` is for positions alone
+
+    Raises
+    ------
+    ValueError
+        as ``TextTransformer``.
+    """
+
+    field, unit, advice = "X", "patches an image", ""
+
+    def __init__(self, width, length, **options):
+        super().__init__({"width": width}, length, **options)
+
+    def _read_in(self, d, width):
+        self.patches = nn.Linear(width, d)
+
+    def _embed(self, tokens):
+        mask = torch.ones(tokens.shape[:2], dtype=torch.bool, device=tokens.device)
+        return self.patches(tokens) + self._positions(tokens), mask

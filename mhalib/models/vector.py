@@ -36,6 +36,20 @@ class Vector:
         """The same model with some of its arrays replaced, unchecked."""
         return self._with(arrays)
 
+    def only(self, names):
+        """The same point with zeros in all arrays but ``names``: of a gradient, what moves these weights alone.
+
+        Raises
+        ------
+        ValueError
+            if a name is none of this model's arrays, or there is none.
+        """
+        arrays = self.arrays()
+        names = (names,) if isinstance(names, str) else tuple(names)
+        if not names or not set(names) <= set(arrays):
+            raise ValueError(f"only: expected some of {tuple(arrays)}, got {names}")
+        return self._with({name: 0 * a for name, a in arrays.items() if name not in names})
+
     def _with(self, arrays):
         # Skips __post_init__ on purpose: a step of a diverging run must be able to reach infinity.
         new = object.__new__(type(self))

@@ -1,6 +1,8 @@
-"""Update rules on anything with ``+ − * / **``; and two that know the structure of a softmax layer of two matrices."""
+"""Update rules on anything with ``+ − * / **``; and three that are told the data."""
 
-from mhalib.optim.rules import Adam, GradientDescent, Momentum, rate
+from mhalib.optim.backtracking import Backtracking
+from mhalib.optim.rules import Adam, AdamW, GradientDescent, Momentum, OneCycle, rate
 from mhalib.optim.structured import Preconditioned, StructureAware
 
-__all__ = ["Adam", "GradientDescent", "Momentum", "Preconditioned", "StructureAware", "rate"]
+__all__ = ["Adam", "AdamW", "Backtracking", "GradientDescent", "Momentum", "OneCycle", "Preconditioned",
+           "StructureAware", "rate"]

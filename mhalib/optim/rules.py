@@ -107,3 +107,54 @@ class Adam:
         v = beta2 * state[1] + (1 - beta2) * grad * grad
         m_hat, v_hat = m / (1 - beta1 ** (k + 1)), v / (1 - beta2 ** (k + 1))
         return theta - rate(self.lr, k) * (m_hat / (v_hat ** 0.5 + eps)), (m, v)
+
+
+@dataclass(frozen=True)
+class AdamW(Adam):
+    """Adam with decoupled weight decay: θ ← (1 − η_k λ) θ − η_k m̂ / (√v̂ + ε), with λ = ``weight_decay``.
+
+    Source: Loshchilov and Hutter 2019.
+    """
+
+    weight_decay: float = 0.01
+
+    def __post_init__(self):
+        super().__post_init__()
+        if not 0 <= self.weight_decay < inf:
+            raise ValueError(f"weight_decay: expected a number ≥ 0, got {self.weight_decay!r}")
+
+    def step(self, theta, grad, state, k):
+        """θ − η_k λ θ, and Adam's step from there."""
+        shrunk = theta - rate(self.lr, k) * float(self.weight_decay) * theta
+        return super().step(shrunk, grad, state, k)
+
+
+@dataclass(frozen=True)
+class OneCycle:
+    """A step size for ``lr`` that rises once and falls once, on two straight lines.
+
+    It begins at peak/25, is ``peak`` after the share ``rise`` of the ``steps``, and ends at peak/250,000.
+
+    Source: Smith and Topin 2019, with the constants of PyTorch's OneCycleLR.
+    """
+
+    peak: float
+    steps: int
+    rise: float = 0.1
+
+    def __post_init__(self):
+        require_rate(self.peak)
+        if callable(self.peak):
+            raise ValueError(f"peak: expected a positive number, got {self.peak!r}")
+        if isinstance(self.steps, bool) or not isinstance(self.steps, int) or self.steps < 2:
+            raise ValueError(f"steps: expected a whole number ≥ 2, got {self.steps!r}")
+        if not 1 < self.rise * self.steps < self.steps:
+            raise ValueError(f"rise: expected a share of the steps between one step and all, got {self.rise!r}")
+
+    def __call__(self, k):
+        """The step size of step k = 0, 1, …, steps − 1."""
+        top, last = self.rise * self.steps - 1, self.steps - 1
+        low, end = self.peak / 25, self.peak / 250_000
+        if k <= top:
+            return low + (self.peak - low) * k / top
+        return self.peak + (end - self.peak) * min((k - top) / (last - top), 1)

@@ -14,10 +14,10 @@ RESERVED = {"about", "allow_pickle", "file"}
 """Names that no array can have, since ``numpy.savez`` or this module uses them."""
 
 
-def pack(arrays, about):
+def pack(arrays, about, save=np.savez_compressed):
     """The bytes of an npz file that holds the arrays and, as ``about``, their description in JSON."""
     buffer = io.BytesIO()
-    np.savez_compressed(buffer, about=np.array(json.dumps(about, sort_keys=True)), **arrays)
+    save(buffer, about=np.array(json.dumps(about, sort_keys=True)), **arrays)
     return buffer.getvalue()
 
 

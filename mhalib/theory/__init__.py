@@ -25,6 +25,11 @@ from mhalib.theory import (
     contraction,
     data_and_compute,
     scaling,
+    two_kernels,
+    one_layer,
+    traps,
+    landscapes,
+    networks,
 )
 
 # isort: on
@@ -42,7 +47,8 @@ from mhalib.theory.loss_bounds import (
 
 __all__ = ["Along", "Check", "along", "bounds", "collapse", "contraction", "convergence", "data_and_compute",
            "derivatives", "early_steps", "factorization", "finite_context", "first_phase", "generalization",
-           "gradient_bound", "gradient_constant", "hessian_bound", "hessian_constant", "late_steps", "leave_one_out",
-           "ledger", "loss_bounds", "loss_gradient", "loss_hessian", "max_margin", "ntk", "planted", "quasi_convexity",
-           "random_start", "scaling", "selection", "self_bounded_gradient", "self_bounded_weak_convexity", "smoothness",
-           "smoothness_constant", "stationary", "tilting", "weak_convexity"]
+           "gradient_bound", "gradient_constant", "hessian_bound", "hessian_constant", "landscapes", "late_steps",
+           "leave_one_out", "ledger", "loss_bounds", "loss_gradient", "loss_hessian", "max_margin", "networks", "ntk",
+           "one_layer", "planted", "quasi_convexity", "random_start", "scaling", "selection", "self_bounded_gradient",
+           "self_bounded_weak_convexity", "smoothness", "smoothness_constant", "stationary", "tilting", "traps",
+           "two_kernels", "weak_convexity"]

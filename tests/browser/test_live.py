@@ -28,6 +28,7 @@ ENDS = """(root) => {
 }"""
 READY = "(n) => document.querySelectorAll('.mha-live[data-state=done]').length === n"
 PLACES = [(page, k) for page, figures in FIGURES.items() for k in range(len(figures))]
+DRAGGED = [place for place in PLACES if place[0].split("/")[-1][:2] in ("12", "14")]
 NO_WORKER = "delete window.Worker;"
 DEAD_WORKER = """window.Worker = class {
   constructor() { setTimeout(() => this.onerror(new Event("error", { cancelable: true })), 50); }
@@ -193,6 +194,30 @@ def test_two_controls_moved_together_are_both_heard(live):
     for name, value in values.items():
         live.type(name, value)
     live.assert_draws(**values)
+
+
+@pytest.mark.parametrize("place", DRAGGED, ids=str)
+def test_a_point_that_is_dragged_moves_its_sliders(live):
+    drag, grip = live.made.spec["drag"][0], live.root.locator(".mha-handle:not([hidden])").first
+    grip.scroll_into_view_if_needed()
+    box = grip.bounding_box()
+    x, y = box["x"] + box["width"] / 2, box["y"] + box["height"] / 2
+    live.page.mouse.move(x, y)
+    live.page.mouse.down()
+    live.page.mouse.move(x - 45, y - 45, steps=6)
+    live.page.mouse.up()
+    live.settle()
+    moved = {name: live.made.controls[name].values[int(live.input(name).input_value())]
+             for part, name in drag.items() if part != "trace"}
+    assert moved[drag["x"]] < live.made.values[drag["x"]]
+    assert "y" not in drag or moved[drag["y"]] > live.made.values[drag["y"]]
+    live.assert_draws(**moved)
+    spacing = live.root.evaluate("""(root, x) => {
+      const axis = root.querySelector(".js-plotly-plot")._fullLayout.xaxis;
+      return axis.d2p(x[1]) - axis.d2p(x[0]);
+    }""", live.made.controls[drag["x"]].values[:2])
+    middle = grip.bounding_box()["x"] + box["width"] / 2
+    assert middle == pytest.approx(x - 45, abs=spacing / 2 + 1), "under the pointer"
 
 
 @each

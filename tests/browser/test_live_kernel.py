@@ -59,7 +59,9 @@ CHAPTERS = {"01_a_small_attention_model.ipynb": 2, "02_how_steep_how_curved.ipyn
             "05_more_heads_slower_or_faster.ipynb": 1, "06_a_planted_head.ipynb": 1,
             "07_does_it_generalize.ipynb": 1, "08_heads_on_real_data.ipynb": 1,
             "09_attention_is_a_tilted_average.ipynb": 1, "10_descent_that_knows_the_structure.ipynb": 1,
-            "11_data_and_compute.ipynb": 1}
+            "11_data_and_compute.ipynb": 1,
+            "12_two_kernels_one_rank.ipynb": 1, "13_when_gradient_descent_must_succeed.ipynb": 1,
+            "14_traps.ipynb": 2}
 
 
 def notebook(chapter):

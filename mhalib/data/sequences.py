@@ -1,0 +1,54 @@
+"""The data of Part III: sequences of tokens with a target for every token."""
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from mhalib._array import require, require_count, require_same_dtype, require_seed
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class SequenceDataset:
+    """N samples of n tokens X (N, n, D) with targets y (N, n, m), one for every token."""
+
+    X: np.ndarray
+    y: np.ndarray
+
+    def __post_init__(self):
+        require("X", self.X, ("N", "n", "D"))
+        require("y", self.y, (*self.X.shape[:2], "m"))
+        require_same_dtype(X=self.X, y=self.y)
+
+    def __len__(self):
+        return self.X.shape[0]
+
+    def __repr__(self):
+        (N, n, D), m = self.X.shape, self.y.shape[2]
+        return f"SequenceDataset(N={N}, n={n}, D={D}, m={m}, {self.X.dtype})"
+
+    def map(self, function):
+        """The same data with ``function`` applied to X and y: ``data.map(torch.as_tensor)``."""
+        return replace(self, X=function(self.X), y=function(self.y))
+
+
+def random_sequences(N=8, n=4, D=32, m=1, seed=0, teacher=None):
+    """Standard normal tokens with standard normal targets, or with the outputs of a ``teacher``.
+
+    Parameters
+    ----------
+    N, n, D, m : samples, tokens in each, dimensions of a token, targets of a token
+    seed : fixes tokens and targets
+    teacher : a model that is called on the tokens (N, n, D) and gives targets (N, n, m); then m is its own
+
+    Raises
+    ------
+    ValueError
+        if a size is no whole number ≥ 1.
+
+    Source: this book.
+    """
+    require_count(N=N, n=n, D=D, m=m)
+    require_seed(seed)
+    tokens, targets = (np.random.default_rng([seed, 5, kind]) for kind in range(2))
+    X = tokens.standard_normal((N, n, D))
+    return SequenceDataset(X, targets.standard_normal((N, n, m)) if teacher is None else teacher(X))

@@ -1,0 +1,288 @@
+"""Loss landscapes: slices along two directions, the minima on them, how they curve, and how smooth they are."""
+
+from dataclasses import dataclass
+from numbers import Real
+from typing import NamedTuple
+
+import numpy as np
+
+from mhalib._array import as_like, require_count, require_seed, to_numpy
+
+
+def random_direction(model, seed=0, only=None, normalize="filter"):
+    """A direction with independent standard normal entries, a point of the model's class.
+
+    Parameters
+    ----------
+    model : where the slice is taken; its weights scale the direction
+    seed : fixes the draws
+    only : names of the weights that move; all unless you choose
+    normalize : "filter" gives every column of every weight matrix the norm of that column of the model (every row, in a
+        torch network, and a vector counts as one), so that slices of models of different scale can be compared (Li et
+        al. 2018); "whole" gives the direction the norm of the weights that move; None leaves it as it is
+
+    Raises
+    ------
+    ValueError
+        if ``normalize`` is none of these, or a name is none of the model's.
+    """
+    require_seed(seed)
+    if normalize not in ("filter", "whole", None):
+        raise ValueError(f'normalize: expected "filter", "whole" or None, got {normalize!r}')
+    arrays = {}
+    for k, (name, weights) in enumerate(model.arrays().items()):
+        drawn = np.random.default_rng([seed, 6, k]).standard_normal(tuple(weights.shape))
+        if normalize == "filter":
+            axis = getattr(model, "filter_axis", -2) if drawn.ndim > 1 else None
+            size, mine = (np.linalg.norm(a, axis=axis, keepdims=True) for a in (to_numpy(weights), drawn))
+            drawn = drawn * size / mine
+        arrays[name] = as_like(drawn, weights)
+    direction, moving = model.with_arrays(**arrays), model
+    if only is not None:
+        direction, moving = direction.only(only), model.only(only)
+    return direction * (moving.norm() / direction.norm()) if normalize == "whole" else direction
+
+
+def direction(model, vector):
+    """A vector (P,) as a point of the model's class, in the order of ``model.arrays()``: an eigenvector, for example.
+
+    Raises
+    ------
+    ValueError
+        if it has not as many entries as the model has parameters.
+    """
+    arrays, vector = model.arrays(), np.asarray(vector, float)
+    ends = np.cumsum([int(np.prod(a.shape)) for a in arrays.values()])
+    if vector.shape != (ends[-1],):
+        raise ValueError(f"vector: expected {ends[-1]} numbers, one a parameter, got shape {vector.shape}")
+    parts = np.split(vector, ends[:-1])
+    return model.with_arrays(**{name: as_like(part.reshape(tuple(a.shape)), a)
+                                for (name, a), part in zip(arrays.items(), parts, strict=True)})
+
+
+class Smoothness(NamedTuple):
+    """Three measures of how smooth a slice is; a smoother slice has less of each, and they need not agree.
+
+    ``maximum`` is the largest loss, ``mean_gradient`` the mean norm of the gradient, ``negative_curvature`` the share
+    of points at which the slice curves down in some direction. The first two have the unit of the loss, the second one
+    per unit of the directions; all three depend on how far the slice reaches.
+    """
+
+    maximum: float
+    mean_gradient: float
+    negative_curvature: float
+
+
+def differences(loss, a, b):
+    """Gradient (…, 2) and Hessian (…, 2, 2) at the inner points of a grid loss[i, j] at (a_j, b_i), by differences.
+
+    Central differences of second order on evenly spaced axes: exact for quadratic functions.
+
+    Raises
+    ------
+    ValueError
+        if the grid has fewer than three points a side, does not fit its axes, or an axis is not evenly spaced.
+    """
+    loss, steps = np.asarray(loss, float), []
+    for name, axis, count in (("a", a, loss.shape[1]), ("b", b, loss.shape[0])):
+        gaps = np.diff(axis)
+        if count < 3 or len(axis) != count or not np.allclose(gaps, gaps[:1], rtol=1e-9, atol=0) or not gaps[0] > 0:
+            raise ValueError(f"{name}: expected {count} evenly spaced numbers, at least 3, got {len(axis)}")
+        steps.append(gaps.mean())
+    (h, k), middle = steps, loss[1:-1, 1:-1]
+    left, right, below, above = loss[1:-1, :-2], loss[1:-1, 2:], loss[:-2, 1:-1], loss[2:, 1:-1]
+    mixed = (loss[2:, 2:] - loss[2:, :-2] - loss[:-2, 2:] + loss[:-2, :-2]) / (4 * h * k)
+    gradient = np.stack([(right - left) / (2 * h), (above - below) / (2 * k)], axis=-1)
+    second = [[(right - 2 * middle + left) / h ** 2, mixed], [mixed, (above - 2 * middle + below) / k ** 2]]
+    return gradient, np.moveaxis(np.array(second), (0, 1), (-2, -1))
+
+
+def smoothness(loss, a, b):
+    """The ``Smoothness`` of a grid of losses loss[i, j] at (a_j, b_i), with derivatives by differences.
+
+    ``Slice.smoothness`` takes derivatives by formula; this one needs nothing but the losses.
+    """
+    return _smoothness(loss, *differences(loss, a, b))
+
+
+def _smoothness(loss, gradient, hessian):
+    eigenvalues = np.linalg.eigvalsh(hessian)
+    down = eigenvalues[..., 0] < -1e-6 * abs(eigenvalues).max()  # what is below that may be rounding
+    return Smoothness(float(np.max(loss)), float(np.linalg.norm(gradient, axis=-1).mean()), float(down.mean()))
+
+
+@dataclass(frozen=True)
+class Minimum:
+    """A stationary point of a slice: where, its loss, and the two eigenvalues of the slice's Hessian."""
+
+    at: tuple
+    loss: float
+    eigenvalues: tuple
+
+    @property
+    def strict(self):
+        """Whether both eigenvalues are positive, beyond rounding."""
+        return self.eigenvalues[0] > 1e-9 * max(1.0, self.eigenvalues[1])
+
+
+@dataclass(frozen=True, eq=False)
+class Slice:
+    """The loss on the plane θ + a u + b v: ``loss[i, j]`` at (a_j, b_i)."""
+
+    model: object
+    data: object
+    u: object
+    v: object
+    a: np.ndarray
+    b: np.ndarray
+    loss: np.ndarray
+
+    def at(self, a, b):
+        """The model θ + a u + b v."""
+        return self.model + float(a) * self.u + float(b) * self.v
+
+    def derivatives(self, a, b):
+        """Loss, gradient (2,) and Hessian (2, 2) of the slice at (a, b), by the model's own formulas."""
+        here, (X, y) = self.at(a, b), _arrays(self.model, self.data)
+        loss, grad = here.loss_and_grad(X, y)
+        images = [here.hvp(X, y, w) for w in (self.u, self.v)]
+        hessian = np.array([[image.dot(w) for w in (self.u, self.v)] for image in images])
+        return float(loss), np.array([grad.dot(self.u), grad.dot(self.v)]), (hessian + hessian.T) / 2
+
+    def field(self):
+        """Gradients (B, A, 2) and Hessians (B, A, 2, 2) at all grid points, by the model's own formulas."""
+        found = [[self.derivatives(a, b)[1:] for a in self.a] for b in self.b]
+        return tuple(np.array([[point[k] for point in row] for row in found]) for k in range(2))
+
+    def spectrum(self):
+        """The eigenvalues (B, A, 2) of the slice's Hessian at all grid points, ascending.
+
+        They belong to the coordinates (a, b): eigenvalues of the full Hessian restricted to the plane only where u and
+        v are orthonormal. Their signs do not depend on that.
+        """
+        return np.linalg.eigvalsh(self.field()[1])
+
+    def smoothness(self):
+        """The three measures, with derivatives by the model's own formulas at all grid points."""
+        return _smoothness(self.loss, *self.field())
+
+    def negative_curvature(self):
+        """The share of grid points at which the slice's Hessian has a negative eigenvalue, beyond rounding."""
+        return self.smoothness().negative_curvature
+
+    def coordinates(self, model):
+        """The point (a, b) of the plane that is nearest to a model, by least squares."""
+        off = model - self.model
+        gram = np.array([[self.u.dot(self.u), self.u.dot(self.v)], [self.u.dot(self.v), self.v.dot(self.v)]])
+        return np.linalg.solve(gram, np.array([off.dot(self.u), off.dot(self.v)]))
+
+    def minima(self, tolerance=1e-6):
+        """The local minima inside the slice, lowest first: grid minima, refined by damped Newton steps.
+
+        Two that end within a hundredth of the slice's width are one. A minimum that no grid point is lowest around is
+        not found: refine the grid. Where the slice is flat, points are found that are not ``strict``.
+        """
+        found = []
+        for i, j in _lowest(self.loss):
+            minimum = self._refined(self.a[j], self.b[i])
+            width = self.a[-1] - self.a[0]
+            known = any(np.hypot(*np.subtract(minimum.at, other.at)) < 0.01 * width for other in found)
+            inside = abs(minimum.at[0]) <= self.a[-1] and abs(minimum.at[1]) <= self.b[-1]
+            if inside and not known and minimum.eigenvalues[0] > -tolerance:
+                found.append(minimum)
+        return sorted(found, key=lambda minimum: minimum.loss)
+
+    def _refined(self, a, b, steps=60):
+        point = np.array([a, b], float)
+        loss, gradient, hessian = self.derivatives(*point)
+        for _ in range(steps):
+            values, basis = np.linalg.eigh(hessian)
+            step = -basis @ ((basis.T @ gradient) / np.maximum(abs(values), 1e-12))
+            while True:
+                trial = self.derivatives(*(point + step))
+                if trial[0] <= loss or np.abs(step).max() < 1e-13:
+                    break
+                step = step / 2
+            if np.abs(step).max() < 1e-13:
+                break
+            point, (loss, gradient, hessian) = point + step, trial
+        return Minimum(tuple(point.tolist()), loss, tuple(np.linalg.eigvalsh(hessian).tolist()))
+
+
+def slice(model, data, u, v, radius=1.0, resolution=41):
+    """The loss on the square of half-width ``radius`` around a model, spanned by two directions.
+
+    Parameters
+    ----------
+    model : the middle θ
+    data : a dataset with y and the array that the model reads, X unless the model names another as its ``field``
+    u, v : directions, points of the model's class; ``random_direction`` makes them
+    radius : how far a and b go, in units of u and v
+    resolution : how many values of each, an odd number has the model itself in the middle
+
+    Returns
+    -------
+    Slice
+
+    Raises
+    ------
+    TypeError, ValueError
+        if a direction is none of this model's, if u and v are parallel, or a number is outside of its range.
+    """
+    require_count(resolution=resolution)
+    if not (isinstance(radius, Real) and 0 < radius < np.inf):
+        raise ValueError(f"radius: expected a positive number, got {radius!r}")
+    for name, direction in {"u": u, "v": v}.items():
+        if type(direction) is not type(model):
+            raise TypeError(f"{name}: expected a direction of class {type(model).__name__}, "
+                            f"got {type(direction).__name__}")
+    if not u.dot(u) * v.dot(v) - u.dot(v) ** 2 > 1e-12 * u.dot(u) * v.dot(v):
+        raise ValueError("u, v: expected two directions that span a plane, got parallel ones, or zero")
+    at = np.linspace(-radius, radius, resolution) if resolution > 1 else np.zeros(1)
+    X, y = _arrays(model, data)
+    rows = [model + float(b) * v for b in at]
+    loss = np.array([[float((row + float(a) * u).loss(X, y)) for a in at] for row in rows])
+    return Slice(model, data, u, v, at, at, loss)
+
+
+def hessian(model, data, only=None):
+    """The full Hessian (P, P) of a small model's loss, by one product for each of the P parameters that move.
+
+    Parameters count in the order of ``model.arrays()``. ``only`` names the weights that move; all unless you choose.
+
+    Raises
+    ------
+    ValueError
+        if there are more than 2,000 of them, or a name is none of the model's.
+    """
+    zero, columns, (X, y) = 0 * model, [], _arrays(model, data)
+    moving = list(model.arrays() if only is None else [only] if isinstance(only, str) else only)
+    model.only(moving)  # refuses names that are none
+    sizes = {name: int(np.prod(model.arrays()[name].shape)) for name in moving}
+    if sum(sizes.values()) > 2000:
+        raise ValueError(f"model: expected at most 2,000 parameters that move, got {sum(sizes.values())}")
+    for name, size in sizes.items():
+        like = model.arrays()[name]
+        for unit in np.eye(size):
+            image = model.hvp(X, y, zero.with_arrays(**{name: as_like(unit.reshape(like.shape), like)})).arrays()
+            columns.append(np.concatenate([to_numpy(image[part]).ravel() for part in moving]))
+    H = np.array(columns, dtype=float)
+    return (H + H.T) / 2
+
+
+def interpolation(first, second, data, resolution=41):
+    """The loss on the straight line from one model to another: shares (resolution,) of the way, and losses."""
+    require_count(resolution=resolution)
+    share, way, (X, y) = np.linspace(0, 1, resolution), second - first, _arrays(first, data)
+    return share, np.array([float((first + float(s) * way).loss(X, y)) for s in share])
+
+
+def _arrays(model, data):
+    return getattr(data, getattr(model, "field", "X")), data.y
+
+
+def _lowest(Z):
+    """Grid points that are nowhere higher than a neighbor, edges excluded."""
+    middle = Z[1:-1, 1:-1]
+    around = [Z[1 + i:Z.shape[0] - 1 + i, 1 + j:Z.shape[1] - 1 + j] for i in (-1, 0, 1) for j in (-1, 0, 1) if i or j]
+    return np.argwhere(np.all([middle <= other for other in around], axis=0)) + 1

@@ -1,0 +1,129 @@
+"""The live figure of chapter 12: one query, three keys on a line, and what three kernels make of them."""
+
+import numpy as np
+
+from mhalib.attention import Gaussian, softmax
+from mhalib.live.description import Control, Description
+from mhalib.live.face import LiveFigure
+from mhalib.live.frames import line, panels
+from mhalib.models import AttentionLayer
+from mhalib.plots import COLORS
+from mhalib.training import Path
+
+QUERIES = np.arange(-50, 51) / 10
+KEYS = {"k1": -2.0, "k2": 0.0, "k3": 1.0}
+PLACES = tuple((np.arange(-10, 11) / 2).tolist())
+VALUES = {"mixed": (1.0, 2.0, -1.0), "middle": (0.0, 1.0, 0.0), "equal": (1.0, 1.0, 1.0)}
+KERNELS = ("soft", "gauss", "between")
+NAMES = ("softmax", "Gaussian", "Gaussian, rows normalized")
+
+
+def kernels():
+    """A live figure: weights, outputs and forces of all queries on a line, under three kernels.
+
+    It is a computation and no training. Keys are at −2, 0 and 1 until they are moved, as the query can be, by sliders
+    or by hand; queries go from −5 to 5. The force on a query is minus the derivative of half its squared error. The
+    third kernel is the control: Gaussian weights divided by their sum.
+
+    Returns
+    -------
+    LiveFigure
+
+    Source: Propositions "What moves a query", "A key among the others is never selected by softmax" (this book).
+    """
+    return LiveFigure(Description(
+        title="Three kernels, one query",
+        alt="Left, the weight of the second key over queries from −5 to 5: softmax a low hill up to 0.35, the Gaussian "
+            "kernel a bell up to 1 at the key, normalized rows a hill up to 0.59; the three keys stand below. Middle, "
+            "outputs for the values 1, 2 and −1 with the target 1.5, which only the Gaussian kernel reaches. Right, "
+            "forces: all grow small at both ends, on the right the Gaussian one first.",
+        model="kernels", data={"kind": "kernels", "queries": QUERIES.tolist(),
+                               "sets": {name: list(u) for name, u in VALUES.items()}},
+        start={"kind": "zeros"}, record=(0,), curves=("loss",), fixed={"optimizer": "gd"}, lasts=tuple(MEASURES),
+        controls=(Control("q", "query", PLACES, 3.0), Control("k1", "first key", PLACES, KEYS["k1"]),
+                  Control("k2", "second key", PLACES, KEYS["k2"]), Control("k3", "third key", PLACES, KEYS["k3"]),
+                  Control("c", "width c", (0.125, 0.25, 0.5, 1.0, 2.0), 0.5),
+                  Control("values", "values", tuple(VALUES), "mixed", ("1, 2, −1", "0, 1, 0", "1, 1, 1"), "choice"),
+                  Control("y", "target", (-1.0, -0.5, 0.0, 0.5, 1.0, 1.5, 2.0), 1.5)),
+        frame=_frame(), draw=_draw(),
+        drag=(*({"trace": 6 * k + 3 + j, "x": "q"} for k in range(3) for j in range(3)),
+              *({"trace": 19 + j, "x": name} for j, name in enumerate(KEYS))),
+        summary="Query {q}, keys {k1}, {k2}, {k3}, c = {c}, values {values}, target {y}. Weight of the second key: "
+                "softmax {soft_mid}, Gaussian {gauss_mid}, normalized {between_mid}. Force on the query: softmax "
+                "{soft_here_force}, Gaussian {gauss_here_force}, normalized {between_here_force}. Gaussian weights "
+                "sum to {sum}; softmax loss {loss}.",
+        train=_path, measure=MEASURES))
+
+
+def read(values, queries=QUERIES):
+    """{kernel: (weights (·, 3), outputs, forces)} of the queries, by mhalib."""
+    Q, K = np.atleast_1d(queries)[:, None], np.array([[values[name]] for name in KEYS])
+    u, wide = np.array(VALUES[values["values"]]), Gaussian(values["c"])
+    found = {}
+    for name, kernel, scores in zip(KERNELS, (softmax, wide, softmax), (softmax, wide, wide), strict=True):
+        S = kernel(scores.scores(Q, K))
+        dS = kernel.vjp(S, (S @ u - values["y"])[:, None] * u)
+        found[name] = S, S @ u, -scores.scores_vjp(Q, K, dS)[0][:, 0]
+    return found
+
+
+def _all(name, part):
+    return lambda path, values: (read(values)[name][0][:, 1] if part == 0 else read(values)[name][part]).tolist()
+
+
+def _here(name, part):
+    def one(path, values):
+        found = read(values, values["q"])[name][part]
+        return float(found[0, 1] if part == 0 else found[0])
+    return one
+
+
+def _point(measure):
+    """The same number as a list of one, for a marker."""
+    return lambda path, values: [measure(path, values)]
+
+
+MEASURES = {f"{name}_{part}": _all(name, k) for name in KERNELS for k, part in enumerate(("weight", "output", "force"))}
+MEASURES |= {f"{name}_mid": _here(name, 0) for name in KERNELS}
+MEASURES |= {f"{name}_here_force": _here(name, 2) for name in KERNELS}
+MEASURES |= {f"{name}_at_{part}": _point(_here(name, k)) for name in KERNELS
+             for k, part in enumerate(("weight", "output", "force"))}
+MEASURES |= {f"{name}_here": _point(lambda path, values, name=name: values[name]) for name in KEYS}
+MEASURES |= {"here": lambda path, values: [values["q"]], "target": lambda path, values: [values["y"]] * 2,
+             "sum": lambda path, values: float(read(values, values["q"])["gauss"][0].sum())}
+
+
+def _path(values):
+    loss = (read(values, values["q"])["soft"][1] - values["y"]) ** 2 / 2
+    return Path(np.array([0]), (AttentionLayer.random(1, 1, 1),), {"loss": loss})
+
+
+def _frame():
+    frame = panels("weight of the second key", "output", "force on the query", columns=3)
+    for column in (1, 2, 3):
+        for k, name in enumerate(NAMES):
+            line(frame, k, name, column, legend=column == 1)
+            frame.data[-1].x = QUERIES.tolist()
+        for k, name in enumerate(NAMES):
+            frame.add_scatter(name=f"{name}, here", mode="markers", marker={"color": COLORS[k], "size": 10},
+                              showlegend=False, row=1, col=column)
+    line(frame, 3, "target", 2, faint=True, legend=True)
+    frame.data[-1].x = [-5, 5]
+    for j in range(3):
+        name, color = ("second key", COLORS[4]) if j == 1 else ("other keys", "#888888")
+        frame.add_scatter(y=[0], name=name, mode="markers", marker={"symbol": "diamond", "size": 12, "color": color},
+                          showlegend=j < 2, row=1, col=1)
+    frame.update_xaxes(range=[-5.1, 5.1], dtick=2.5, zeroline=False, title="query")
+    frame.update_yaxes(range=[-0.07, 1.05], col=1)
+    frame.update_yaxes(range=[-1.6, 2.6], col=2)
+    return frame.update_yaxes(range=[-3, 3], zeroline=True, col=3)
+
+
+def _draw():
+    entries = []
+    for column, part in enumerate(("weight", "output", "force")):
+        for k, name in enumerate(KERNELS):
+            entries.append({"trace": 6 * column + k, "y": f"{name}_{part}"})
+            entries.append({"trace": 6 * column + 3 + k, "x": "here", "y": f"{name}_at_{part}"})
+    keys = ({"trace": 19 + j, "x": f"{name}_here"} for j, name in enumerate(KEYS))
+    return (*entries, {"trace": 18, "y": "target"}, *keys)

@@ -1,0 +1,130 @@
+"""What the live figures of chapter 14 share: queries on a line, one target for all, descent under three kernels."""
+
+from dataclasses import replace
+from functools import cache
+
+import numpy as np
+
+from mhalib.attention import Gaussian, NormalizedGaussian, softmax
+from mhalib.live.description import Control
+from mhalib.live.frames import line, step_axis
+from mhalib.optim import GradientDescent
+from mhalib.theory.lines import Line
+from mhalib.theory.traps import EXAMPLES, example
+from mhalib.training import train
+
+WIDTHS = (0.125, 0.25, 0.5, 0.75, 1.0)
+FACTORS = (0.1, 0.2, 0.5, 1.0, 2.0)
+SMALLEST = 1e-10
+"""What a curve shows of anything smaller, which is rounding."""
+NEAR = 0.05
+"""A query so near to a minimum is counted as at it."""
+NAMES = {"soft": "softmax", "gauss": "Gaussian", "between": "Gaussian, rows normalized"}
+CURVES = ("loss", "gauss", "between")
+KINDS = ("best", "other", "path", "start", "finish")
+"""What is drawn on a landscape, from below to above: minima, descent, its start and end."""
+STARTS = tuple(6 * k + 4 for k in range(3))
+"""The traces of the starts."""
+
+
+def kernels_of(c):
+    """The kernels by the names that they have in the figures."""
+    return {"soft": softmax, "gauss": Gaussian(c), "between": NormalizedGaussian(c)}
+
+
+def reach(name):
+    """How far to both sides an example is drawn."""
+    return max(4.0, 2 + max(map(abs, EXAMPLES[name]["keys"])))
+
+
+def loss_of_one(name, kernel, q):
+    """The loss of one query, for each of ``q``, whatever its shape."""
+    one = EXAMPLES[name]
+    return Line(np.array(one["keys"]), np.array(one["values"]), kernel).loss(np.asarray(q, float), one["y"])
+
+
+@cache
+def minima(name, kernel):
+    """The minima of the loss of one query: (those with the lowest loss under this kernel, the spurious ones)."""
+    one = EXAMPLES[name]
+    found = Line(np.array(one["keys"]), np.array(one["values"]), kernel).minima(one["y"])
+    lowest = min(minimum.loss for minimum in found) + 1e-9
+    return (tuple(minimum.q for minimum in found if minimum.loss < lowest),
+            tuple(minimum.q for minimum in found if minimum.loss >= lowest))
+
+
+@cache
+def descended(name, kernel, begin, lr, steps):
+    """The run that trains W^Q alone, and where it has the queries that count, (recorded steps, queries)."""
+    path = train(*example(name, kernel, begin), GradientDescent(lr), steps, only=("WQ",), record=60)
+    return path, np.array([model.WQ.ravel()[:len(begin)] for model in path.models])
+
+
+def path_of(values, steps, begin):
+    """The three runs as one ``Path``: that under softmax, with the losses and queries of all, ``soft_queries`` …"""
+    name, curves, paths = values["trap"], {}, []
+    for short, kernel in kernels_of(values["c"]).items():
+        path, queries = descended(name, kernel, begin, EXAMPLES[name]["lr"] * values["lr"], steps)
+        curves |= {short: np.maximum(path.loss, SMALLEST), f"{short}_queries": queries, f"{short}_loss": path.loss}
+        paths.append(path)
+    return replace(paths[0], curves=curves | {"loss": curves["soft"]})
+
+
+def rounded(numbers, digits=6):
+    """Numbers to draw: what is smaller than a picture shows would differ between Python and the browser."""
+    return np.round(numbers, digits).tolist()
+
+
+def of(short, formula):
+    """A measure: ``formula`` of the example's name, the kernel, and where its queries were, (steps, queries)."""
+    return lambda path, values: formula(values["trap"], kernels_of(values["c"])[short],
+                                        path.curves[f"{short}_queries"])
+
+
+def count(kind):
+    """How many queries are at the end at a global minimum (0), or at a spurious one (1)."""
+    def formula(name, kernel, queries):
+        points = np.array(minima(name, kernel)[kind])
+        return int((abs(queries[-1][:, None] - points) < NEAR).any(axis=1).sum())
+    return formula
+
+
+def ends_of(short):
+    """Loss at the end, and how many queries are at which minima."""
+    return {f"{short}_end": lambda path, values: float(path.curves[f"{short}_loss"][-1]),
+            f"{short}_best": of(short, count(0)), f"{short}_other": of(short, count(1))}
+
+
+def carried():
+    """The examples as the browser reads them, with the minima of the loss of one query for every width."""
+    found = {}
+    for name, one in EXAMPLES.items():
+        both = {short: [dict(zip(("best", "other"), minima(name, kernels_of(c)[short]), strict=True)) for c in WIDTHS]
+                for short in NAMES}
+        found[name] = one | {"reach": reach(name), "minima": both}
+    return {"kind": "traps", "traps": found, "widths": WIDTHS}
+
+
+def trap_control():
+    """The menu of examples; each has a step size of its own."""
+    texts = tuple(f"{name} (η = {one['lr']:g})" for name, one in EXAMPLES.items())
+    return Control("trap", "construction", tuple(EXAMPLES), "B2", texts, "choice")
+
+
+def shared_controls():
+    """Step size and width."""
+    return (Control("lr", "step size, × η", FACTORS, 1.0), Control("c", "width c", WIDTHS, 0.5))
+
+
+def losses_over_steps(frame, steps):
+    """The fourth panel."""
+    for k, words in enumerate(NAMES.values()):
+        line(frame, k, words, 2, 2)
+    step_axis(frame, steps, row=2, col=2)
+    frame.update_layout(legend_y=-0.14)
+    frame.update_yaxes(type="log", range=[-10.5, 1], dtick=2, exponentformat="power", row=2, col=2)
+
+
+SHARED = {"rate": lambda path, values: EXAMPLES[values["trap"]]["lr"] * values["lr"],
+          "range": lambda path, values: [-reach(values["trap"]), reach(values["trap"])]}
+"""Measures of the values alone."""

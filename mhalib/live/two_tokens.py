@@ -1,0 +1,155 @@
+"""The second live figure of chapter 14: the loss over two free queries, every minimum of it, and a descent."""
+
+from itertools import product
+
+import numpy as np
+
+from mhalib._array import require_count
+from mhalib.live.description import Control, Description
+from mhalib.live.face import LiveFigure
+from mhalib.live.frames import panels
+from mhalib.live.queries import (
+    CURVES,
+    KINDS,
+    NAMES,
+    SHARED,
+    STARTS,
+    carried,
+    count,
+    ends_of,
+    kernels_of,
+    loss_of_one,
+    losses_over_steps,
+    minima,
+    of,
+    path_of,
+    reach,
+    rounded,
+    shared_controls,
+    trap_control,
+)
+from mhalib.plots import COLORS, SEQUENTIAL
+from mhalib.training import recorded_steps
+
+PLACES = tuple(0.25 * k for k in range(-16, 17))
+SQUARE = 65
+"""How many values of each query the map has."""
+
+
+def two_tokens(steps=300):
+    """A live figure: the loss over two free queries of B1, B2, B3 or B4, its minima, and descent from a chosen start.
+
+    The other tokens have targets that they meet, so their queries stand still and add nothing to the loss. A minimum is
+    global if no other is lower under its kernel, and else spurious. The square is [−4, 4]², and [−7, 7]² for B3.
+
+    Parameters
+    ----------
+    steps : how many steps of gradient descent a run has
+
+    Returns
+    -------
+    LiveFigure
+
+    Raises
+    ------
+    ValueError
+        if steps is no whole number ≥ 1.
+
+    Source: this book.
+    """
+    require_count(steps=steps)
+    return LiveFigure(Description(
+        title="Two free queries",
+        alt="Three maps show the loss over two queries from −4 to 4 in B2. Softmax has four minima, one of loss zero "
+            "and three spurious; the Gaussian kernel has sixteen, all of loss zero; with rows normalized there are "
+            "four again, three spurious. From the start (0.5, −1) descent ends at a spurious minimum under softmax and "
+            "with rows normalized, and at a global one under the Gaussian kernel. The fourth panel shows the losses "
+            "over the steps.",
+        model="two_tokens", data=carried(), start={"kind": "traps"}, record=tuple(recorded_steps(steps, 60)),
+        curves=CURVES, fixed={"steps": steps, "square": SQUARE}, lasts=tuple(MEASURES),
+        drag=tuple({"trace": k, "x": "q1", "y": "q2"} for k in STARTS),
+        controls=(trap_control(), Control("q1", "start of q₁", PLACES, 0.5), Control("q2", "start of q₂", PLACES, -1.0),
+                  *shared_controls()),
+        frame=_frame(steps), draw=_draw(), summary=_SUMMARY,
+        train=lambda values: path_of(values, steps, (values["q1"], values["q2"])), measure=MEASURES))
+
+
+def axis(name):
+    """The values of each query."""
+    return np.linspace(-reach(name), reach(name), SQUARE)
+
+
+def landscape(name, c):
+    """{kernel: (SQUARE, SQUARE)} losses of two queries, sums of two: entry i, j is at (q₁, q₂) = (axis_j, axis_i)."""
+    alone = {short: loss_of_one(name, kernel, axis(name)) for short, kernel in kernels_of(c).items()}
+    return {short: up[:, None] + up for short, up in alone.items()}
+
+
+def pairs(name, kernel):
+    """The minima in the square: the global ones, and the spurious ones."""
+    best, other = ([q for q in found if abs(q) <= reach(name)] for found in minima(name, kernel))
+    every = list(product(best + other, repeat=2))
+    return [pair for pair in every if set(pair) <= set(best)], [pair for pair in every if set(pair) & set(other)]
+
+
+def _height(short):
+    def measure(path, values):
+        found = landscape(values["trap"], values["c"])
+        return rounded(np.sqrt(found[short] / max(loss.max() for loss in found.values())), 3)
+    return measure
+
+
+def _points(kind, k):
+    def formula(name, kernel, queries):
+        if kind in ("best", "other"):
+            return rounded([pair[k] for pair in pairs(name, kernel)[kind == "other"]])
+        return rounded(queries[{"path": slice(None), "start": slice(1), "finish": slice(-1, None)}[kind], k])
+    return formula
+
+
+def _verdict(*run):
+    best, other = (count(kind)(*run) for kind in (0, 1))
+    return "a global minimum" if best == 2 else "a spurious minimum" if best + other == 2 else "no minimum yet"
+
+
+MEASURES = SHARED | {"axis": lambda path, values: rounded(axis(values["trap"]))}
+for _short in NAMES:
+    MEASURES |= ends_of(_short) | {
+        f"{_short}_z": _height(_short), f"{_short}_verdict": of(_short, _verdict),
+        f"{_short}_minima": of(_short, lambda name, kernel, queries: sum(map(len, pairs(name, kernel)))),
+        f"{_short}_spurious": of(_short, lambda name, kernel, queries: len(pairs(name, kernel)[1]))}
+    MEASURES |= {f"{_short}_{kind}_q{k + 1}": of(_short, _points(kind, k)) for kind in KINDS for k in (0, 1)}
+
+_SUMMARY = "{trap} from ({q1}, {q2}), step size {rate}, c = {c}, {steps} steps. " + " ".join(
+    f"{words[0].upper()}{words[1:]}: {{{short}_minima}} minima in the square, {{{short}_spurious}} of them spurious; "
+    f"descent ends at f = {{{short}_end}}, {{{short}_verdict}}." for short, words in NAMES.items())
+
+
+def _frame(steps):
+    frame = panels("softmax", "Gaussian", "Gaussian, rows normalized", "loss f over steps", height=760)
+    white = {"line": {"color": "#ffffff", "width": 1}}
+    looks = {"global minimum": {"marker": white | {"color": COLORS[2], "size": 12, "symbol": "diamond"}},
+             "spurious minimum": {"marker": white | {"color": COLORS[3], "size": 12, "symbol": "x"}},
+             "descent": {"mode": "lines", "line": {"color": COLORS[1], "width": 3}},
+             "start": {"marker": white | {"color": COLORS[4], "size": 12}},
+             "end": {"marker": white | {"color": COLORS[1], "size": 8}}}
+    for k in range(3):
+        place = {"row": k // 2 + 1, "col": k % 2 + 1}
+        frame.add_heatmap(zmin=0, zmax=1, colorscale=SEQUENTIAL, showscale=k == 1, hoverinfo="skip",
+                          colorbar={"title": "√(f/max)", "y": 0.8, "len": 0.42}, **place)
+        for label, look in looks.items():
+            frame.add_scatter(**{"mode": "markers"} | look, name=label, showlegend=not k, **place)
+        frame.update_xaxes(title="q₁", **place)
+        frame.update_yaxes(title="q₂", **place)
+    losses_over_steps(frame, steps)
+    return frame
+
+
+def _draw():
+    entries = [{"trace": 18 + k, "x": "steps", "y": curve} for k, curve in enumerate(CURVES)]
+    for k, short in enumerate(NAMES):
+        entries.append({"trace": 6 * k, "x": "axis", "y": "axis", "z": f"{short}_z"})
+        entries += [{"trace": 6 * k + j, "x": f"{short}_{kind}_q1", "y": f"{short}_{kind}_q2"}
+                    for j, kind in enumerate(KINDS, start=1)]
+        entries += [{"layout": f"{letter}axis{k + 1 if k else ''}.range", "from": "range"} for letter in "xy"]
+    return tuple(entries)

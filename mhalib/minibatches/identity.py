@@ -1,0 +1,58 @@
+"""What a training run is: the configuration that a checkpoint repeats, so that no run takes up the state of another."""
+
+import hashlib
+
+import numpy as np
+
+
+def configuration(model, data, test, optimizer, steps, **arguments):
+    """Everything that the numbers of a run depend on, in words and checksums that JSON can hold."""
+    start = {name: value.detach().cpu().numpy() for name, value in model.state_dict().items()}
+    return settings(model) | {name: plain(value) for name, value in arguments.items()} | {
+        "steps": int(steps), "optimizer": describe(optimizer), "rates": rates(optimizer, steps),
+        "network": type(model).__name__, "parameters": {name: list(array.shape) for name, array in start.items()},
+        "start": checksum(*start.values()), "data": _samples(data), "test": None if test is None else _samples(test)}
+
+
+def settings(model):
+    """What the modules of a network hold besides parameters: heads, kernels, factors."""
+    found = {f"{path}.{name}".strip("."): value for path, module in model.named_modules()
+             for name, value in vars(module).items() if not name.startswith("_") and name != "training"}
+    return {f"network.{name}": describe(value) for name, value in found.items()}
+
+
+def describe(thing):
+    """How an object prints, or its type where that would name an address in memory."""
+    return type(thing).__qualname__ if " at 0x" in repr(thing) else repr(thing)
+
+
+def rates(optimizer, steps):
+    """Eleven of the step sizes where they are a function, which need not print as what it is."""
+    if not callable(getattr(optimizer, "lr", None)):
+        return None
+    return [float(optimizer.lr(int(k))) for k in np.linspace(0, max(steps - 1, 0), 11)]
+
+
+def checksum(*arrays):
+    """One for arrays together: their dtypes, shapes and contents. An array of another kind says ``fingerprint()``."""
+    total = hashlib.sha256()
+    for array in arrays:
+        if hasattr(array, "fingerprint"):
+            total.update(array.fingerprint().encode())
+        else:
+            array = np.ascontiguousarray(array)
+            total.update(f"{array.dtype.str} {array.shape}".encode())
+            total.update(array.view(np.uint8).data if array.size else b"")
+    return total.hexdigest()[:16]
+
+
+def _samples(data):
+    X = data.tokens if hasattr(data, "tokens") else data.X
+    return f"{len(data)} samples, checksum {checksum(X, data.y)}"
+
+
+def plain(value):
+    """Numbers and lists as JSON has them."""
+    if isinstance(value, (list, tuple)):
+        return [plain(part) for part in value]
+    return value.item() if isinstance(value, np.generic) else value

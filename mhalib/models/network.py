@@ -1,0 +1,127 @@
+"""A torch network as a point of a vector space: for slices, straight lines and Lanczos on networks of many layers."""
+
+from copy import deepcopy
+from dataclasses import dataclass
+
+import torch
+from torch import nn
+from torch.func import functional_call
+
+from mhalib.models.vector import Vector
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class NetworkPoint(Vector):
+    """The parameters of a torch network, by name; loss, gradient and Hessian products are autograd's.
+
+    Make one with ``NetworkPoint.of(network)``. The network says what its loss is, ``network.loss(X, y)``, and how
+    arrays become tensors, ``network.batch(X, y)``, as ``TextTransformer`` and ``PatchTransformer`` do. It is shared by
+    all points and never changes.
+    """
+
+    parameters: dict
+    module: nn.Module
+
+    filter_axis = -1
+    """A row of a weight belongs to one output of the map, and a row of an embedding to one word."""
+
+    @classmethod
+    def of(cls, network):
+        """The point at which a network stands now; later changes of the network do not move it.
+
+        Raises
+        ------
+        TypeError
+            if it is no torch module with ``loss`` and ``batch``.
+        """
+        if not (isinstance(network, nn.Module) and hasattr(network, "loss") and hasattr(network, "batch")):
+            raise TypeError("network: expected a torch module with loss(X, y) and batch(X, y), "
+                            f"got {type(network).__name__}")
+        loss = _Loss(deepcopy(network).requires_grad_(False))
+        return cls({name: p.detach() for name, p in loss.network.named_parameters()}, loss)
+
+    def __repr__(self):
+        arrays = list(self.arrays().values())
+        return (f"NetworkPoint({type(self.module.network).__name__}, {sum(a.numel() for a in arrays)} parameters, "
+                f"{arrays[0].dtype})")
+
+    def arrays(self):
+        """The parameters by name, as ``named_parameters`` of the network lists them."""
+        return dict(self.parameters)
+
+    def _with(self, arrays):
+        return super()._with({"parameters": self.parameters | arrays})
+
+    @property
+    def field(self):
+        """Which array of a dataset the network reads."""
+        return getattr(self.module.network, "field", "X")
+
+    def only(self, names):
+        """The same point with zeros in all parameters but ``names``: of parameters, or of parts that the network knows.
+
+        A ``TextTransformer`` knows "WQ", the query maps of all layers, and so on; ``network.parts()`` lists them.
+
+        Raises
+        ------
+        ValueError
+            if a name is none of this network's, or there is none.
+        """
+        names, network = (names,) if isinstance(names, str) else tuple(names), self.module.network
+        parts = network.parts() if hasattr(network, "parts") else {}
+        return super().only([own for name in names for own in parts.get(name, [name])])
+
+    def network(self):
+        """A network of its own with these parameters."""
+        network = deepcopy(self.module.network).requires_grad_(True)
+        network.load_state_dict(self.parameters, strict=False)
+        return network
+
+    @torch.no_grad()
+    def loss(self, X, y):
+        """The loss that the network says, at these parameters."""
+        return self._loss(self.parameters, X, y).item()
+
+    def loss_and_grad(self, X, y):
+        """Loss and gradient, which is again a ``NetworkPoint``."""
+        tracked = self._tracked()
+        loss = self._loss(tracked, X, y)
+        return loss.item(), self._with(_gradient(loss, tracked))
+
+    def hvp(self, X, y, V):
+        """Product of the Hessian of the loss with a direction V, by differentiating the gradient along V.
+
+        Raises
+        ------
+        TypeError
+            if V is no ``NetworkPoint``.
+        """
+        if type(V) is not type(self):
+            raise TypeError(f"V: expected a NetworkPoint, got {type(V).__name__}")
+        tracked = self._tracked()
+        gradient = _gradient(self._loss(tracked, X, y), tracked, create_graph=True)
+        slope = sum((g * V.parameters[name]).sum() for name, g in gradient.items())
+        return self._with(_gradient(slope, tracked))
+
+    def _tracked(self):
+        return {name: p.detach().requires_grad_(True) for name, p in self.parameters.items()}
+
+    def _loss(self, parameters, X, y):
+        return functional_call(self.module, {f"network.{name}": p for name, p in parameters.items()},
+                               tuple(self.module.network.batch(X, y)))
+
+
+class _Loss(nn.Module):
+    """A network whose output is its loss: ``functional_call`` can swap the parameters of a ``forward`` only."""
+
+    def __init__(self, network):
+        super().__init__()
+        self.network = network
+
+    def forward(self, *batch):
+        return self.network.loss(*batch)
+
+
+def _gradient(value, parameters, create_graph=False):
+    found = torch.autograd.grad(value, list(parameters.values()), create_graph=create_graph, materialize_grads=True)
+    return dict(zip(parameters, found, strict=True))

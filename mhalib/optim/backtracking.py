@@ -1,0 +1,58 @@
+"""Gradient descent that finds its step size: each step tries, and halves what does not descend enough."""
+
+from dataclasses import dataclass, replace
+from numbers import Real
+
+from mhalib.optim.rules import require_rate
+
+SMALLEST = 1e-30
+"""A step size below which a step is given up and the parameters stay."""
+
+
+@dataclass(frozen=True)
+class Backtracking:
+    r"""Gradient descent with Armijo's rule on the full loss.
+
+    .. math:: \theta \leftarrow \theta - \eta \nabla L(\theta), \qquad
+              L(\theta - \eta \nabla L) \le L(\theta) - \tfrac12\, \eta\, \|\nabla L\|^2
+
+    with the first η of lr, lr·shrink, lr·shrink², … that satisfies this, where lr is twice the η of the step before.
+    An η ≤ 1/λ always does if no curvature on the way exceeds λ. ``train`` tells it the data by calling ``on``.
+
+    Source: Armijo 1966.
+    """
+
+    lr: float = 1.0
+    shrink: float = 0.5
+    data: object = None
+
+    def __post_init__(self):
+        require_rate(self.lr)
+        if callable(self.lr):
+            raise ValueError(f"lr: expected a positive number to try first, got {self.lr!r}")
+        if not (isinstance(self.shrink, Real) and 0 < self.shrink < 1):
+            raise ValueError(f"shrink: expected a number in (0, 1), got {self.shrink!r}")
+
+    def on(self, data):
+        """This rule for the loss on ``data``."""
+        return replace(self, data=data)
+
+    def start(self, theta):
+        """The step size to try first."""
+        if self.data is None:
+            raise ValueError("optimizer: expected a Backtracking that knows the data, got one that does not; "
+                             "train tells it, and rule.on(data) does")
+        if not hasattr(theta, "loss"):
+            raise TypeError("model: expected one that computes its loss by its own formula, such as AttentionLayer or "
+                            f"AttentionRegression, got the faster form {type(theta).__name__}")
+        return float(self.lr)
+
+    def step(self, theta, grad, state, k):
+        """The first trial that descends enough; the next step begins at twice its step size."""
+        loss, squared, lr = float(theta.loss(self.data.X, self.data.y)), grad.dot(grad), state
+        while lr > SMALLEST:
+            trial = theta - lr * grad
+            if float(trial.loss(self.data.X, self.data.y)) <= loss - lr * squared / 2:
+                return trial, 2 * lr
+            lr *= self.shrink
+        return theta, float(self.lr)

@@ -1,0 +1,187 @@
+"""Chapter 15: what a slice of a landscape can tell, and what it cannot.
+
+A slice of a loss at θ is (a, b) ↦ f(θ + a v_1 + b v_2); H (p, p) is the Hessian ∇²f in all p parameters.
+"""
+
+from itertools import product
+
+import numpy as np
+
+from mhalib import landscape
+from mhalib.attention import gaussian, normalized_gaussian, softmax
+from mhalib.data.sequences import SequenceDataset, random_sequences
+from mhalib.models.layer import AttentionLayer
+from mhalib.theory.ledger import Check, statement
+
+CHAPTER = "kernels/15_landscapes"
+PLANES = 4000
+NORMAL = ((0.0, 2 / 3), (3 ** 0.5, 1 / 6), (-3 ** 0.5, 1 / 6))
+"""Points and weights with the first five moments of a standard normal number."""
+
+
+def _hessian(seed, least=2, definite=False):
+    rng = np.random.default_rng([seed, 150])
+    P = int(rng.integers(least, 6))
+    basis = np.linalg.qr(rng.standard_normal((P, P)))[0]
+    values = rng.uniform(1, 2, P) if definite else rng.standard_normal(P)
+    return rng, (basis * values) @ basis.T
+
+
+@statement(id="prop-mean-curvature", title="A random direction sees the mean of the spectrum", mark="ours",
+           source="this book, after Hutchinson 1990", chapter=CHAPTER,
+           assumptions="a direction with independent standard normal entries",
+           random=lambda seed: {"H": _hessian(seed)[1]},
+           broken=lambda seed: {"H": _hessian(seed)[1], "moments": ((1.0, 0.5), (-1.0, 0.5))},
+           breaks="normal entries: entries ±1, whose variance is smaller")
+def mean_curvature(H, moments=NORMAL):
+    """E vᵀHv = tr H and Var vᵀHv = 2‖H‖_F²: lhs is the larger relative error, rhs 1e-10.
+
+    The means are exact: sums over points that have the moments of a normal number.  Source: this book.
+    """
+    points = np.array(list(product([at for at, _ in moments], repeat=len(H))))
+    chance = np.prod(np.array(list(product([weight for _, weight in moments], repeat=len(H)))), axis=1)
+    seen = np.einsum("kp,pq,kq->k", points, H, points)
+    mean = chance @ seen
+    errors = abs(mean - np.trace(H)), abs(chance @ (seen - mean) ** 2 - 2 * (H ** 2).sum())
+    return Check(float(max(errors) / (H ** 2).sum()), 1e-10, "E vᵀHv = tr H, Var vᵀHv = 2‖H‖²")
+
+
+def _framed(seed):
+    rng, H = _hessian(seed, least=3)
+    return {"H": H, "frame": np.linalg.qr(rng.standard_normal((len(H), 2)))[0]}
+
+
+def _eigenvectors():
+    """The plane of the two lowest eigenvectors: ν_1 = μ_1 and ν_2 = μ_2."""
+    H = _hessian(0, least=3)[1]
+    return {"H": H, "frame": np.linalg.eigh(H)[1][:, :2]}
+
+
+def _stretched(seed):
+    rng, H = _hessian(seed, least=3, definite=True)
+    return {"H": H, "frame": 3 * np.linalg.qr(rng.standard_normal((len(H), 2)))[0]}
+
+
+@statement(id="prop-interlacing", title="A slice shows no curvature that is not there, and hides most of what is",
+           mark="ours", source="this book, after Cauchy", chapter=CHAPTER, assumptions="orthonormal directions, p ≥ 3",
+           random=_framed, extremal=(_eigenvectors,), broken=_stretched,
+           breaks="orthonormal directions: three times as long")
+def interlacing(H, frame):
+    """μ_1 ≤ ν_1 ≤ μ_{p−1} and μ_2 ≤ ν_2 ≤ μ_p for the eigenvalues ν of the slice's Hessian, μ of the full one.
+
+    lhs is one plus the largest violation in units of ‖H‖, rhs 1, with room for rounding.  Source: this book.
+    """
+    full, seen = np.linalg.eigvalsh(H), np.linalg.eigvalsh(frame.T @ H @ frame)
+    most = max((full[:2] - seen).max(), (seen - full[-2:]).max())
+    return Check(float(1 + most / abs(full).max()), 1 + 1e-12, "μ_i ≤ ν_i ≤ μ_{p−2+i}")
+
+
+def _saddle(seed, negative=1):
+    rng = np.random.default_rng([seed, 152])
+    P = int(rng.integers(negative + 2, negative + 6))
+    down, up = rng.uniform(0.2, 2, size=2)
+    values = np.append(-down * (rng.uniform(0.3, 1, negative) if negative == 1 else np.ones(negative)),
+                       up * rng.uniform(1, 3, P - negative))
+    return {"values": values, "down": down, "up": up, "seed": seed}
+
+
+def _even_saddle(P=3, down=1.0, up=0.4):
+    return {"values": np.append(-down, np.full(P - 1, up)), "down": down, "up": up, "seed": 1}
+
+
+def missed(P, down, up):
+    """(β/(β+γ))^{(p−2)/2}: the chance that a random plane sees one eigenvalue −β among p − 1 eigenvalues γ."""
+    return (down / (down + up)) ** ((P - 2) / 2)
+
+
+@statement(id="prop-missed-saddle", title="A random slice misses a saddle", mark="ours", source="this book",
+           chapter=CHAPTER, assumptions="one negative eigenvalue, ≥ −β; all others ≥ γ > 0; a random plane",
+           random=_saddle, extremal=(_even_saddle, lambda: _even_saddle(5)),
+           broken=lambda seed: _saddle(seed, 3) | {"up": 10.0},
+           breaks="one negative eigenvalue, the others ≥ γ: three, and a γ too large")
+def missed_saddle(values, down, up, seed):
+    """P(the slice's Hessian has a negative eigenvalue) ≤ (β/(β+γ))^{(p−2)/2}, attained by equal eigenvalues.
+
+    lhs is the share of 4,000 random planes, rhs the bound and five standard errors of such a share.  Source: this book.
+    """
+    P = len(values)
+    u, v = np.random.default_rng([seed, 153]).standard_normal((2, PLANES, P))
+    uu, uv, vv = ((first * second * values).sum(axis=1) for first, second in ((u, u), (u, v), (v, v)))
+    share = float(((uu * vv < uv ** 2) | (uu < 0)).mean())
+    chance = missed(P, down, up)
+    room = 5 * (chance * (1 - chance) / PLANES) ** 0.5 + 1 / PLANES
+    return Check(share, chance + room, "P(seen) ≤ (β/(β+γ))^{(p−2)/2}")
+
+
+def _rescaled(seed, kernel=None):
+    rng = np.random.default_rng([seed, 154])
+    kernel = (softmax, gaussian, normalized_gaussian)[seed % 3] if kernel is None else kernel
+    values, queries = np.exp(rng.uniform(0.5, 1.5, (2, 2, 1, 1)))
+    layer = AttentionLayer.random(4, 3, 2, H=2, kernel=kernel, seed=seed)
+    return {"layer": layer, "data": random_sequences(2, 3, 4, 2, seed=seed), "seed": seed, "values": values,
+            "queries": queries if kernel is softmax else np.ones((2, 1, 1))}
+
+
+@statement(id="prop-filter-scale", title="Filter normalization removes scales that the loss does not see",
+           mark="ours", source="this book", chapter=CHAPTER, random=_rescaled,
+           assumptions="a factor for each head; queries and keys only under softmax",
+           broken=lambda seed: _rescaled(seed, softmax) | {"normalize": None},
+           breaks="filter normalization: raw directions")
+def filter_scale(layer, data, seed, values, queries, normalize="filter"):
+    """W^V → κ W^V, W^O → W^O/κ, and under softmax W^Q → κ′ W^Q, W^K → W^K/κ′, keep every filter-normalized slice.
+
+    lhs is the largest relative difference on a grid of nine points, rhs 1e-9.  Source: this book.
+    """
+    twin = layer.with_arrays(WQ=queries * layer.WQ, WK=layer.WK / queries, WV=values * layer.WV, WO=layer.WO / values)
+    grids = []
+    for model in (layer, twin):
+        u, v = (landscape.random_direction(model, 2 * seed + k, normalize=normalize) for k in range(2))
+        grids.append(landscape.slice(model, data, u, v, 1.0, 3).loss)
+    return Check(float(abs(grids[0] - grids[1]).max() / abs(grids[0]).max()), 1e-9, "one slice for both networks")
+
+
+def _going_far(seed):
+    rng = np.random.default_rng([seed, 155])
+    H, n = (int(k) for k in rng.integers(1, 3, size=2))
+    layer = AttentionLayer.random(3, 4, 2, H, kernel=gaussian, seed=seed)
+    return {"layer": layer, "data": random_sequences(2, n, 3, 2, seed=seed), "seed": seed, "t": rng.uniform(0, 20)}
+
+
+def _constant_values(seed, kernel):
+    """One head whose values are 1 for every token, and targets 0."""
+    X = np.random.default_rng([seed, 156]).standard_normal((1, 3, 2)) * np.array([1.0, 0]) + np.array([0, 1.0])
+    layer = AttentionLayer.random(2, 2, 1, kernel=kernel, seed=seed)
+    layer = layer.with_arrays(WV=np.array([[[0.0, 0], [1, 0]]]), WO=np.array([[[1.0], [0]]]))
+    return {"layer": layer, "data": SequenceDataset(X, np.zeros((1, 3, 1))), "seed": seed, "t": 1e3}
+
+
+def _one_token():
+    """One token whose query runs away from its key's far side: every inequality of the proof is one of numbers."""
+    one = np.ones((1, 1, 1))
+    layer = AttentionLayer(0 * one, -one, one, one, gaussian)
+    direction = layer.with_arrays(WQ=-one, WK=0 * one, WV=0 * one, WO=0 * one)
+    return {"layer": layer, "data": SequenceDataset(one, 0 * one), "direction": direction, "t": 2.0}
+
+
+@statement(id="prop-gaussian-plateau", title="Far out, the Gaussian slice is the loss without attention", mark="ours",
+           source="this book", chapter=CHAPTER, assumptions="Gaussian kernel, queries and keys alone move, tδ ≥ Δ",
+           random=_going_far, extremal=(_one_token,),
+           broken=lambda seed: _constant_values(seed, (softmax, normalized_gaussian)[seed % 2]),
+           breaks="the kernel: softmax, and the Gaussian with normalized rows")
+def gaussian_plateau(layer, data, t, seed=0, direction=None):
+    """|√f(θ+tv) − √f_0| ≤ e^{−c(tδ−Δ)²/√d} (Σ_i n ω_i²/2N)^{1/2}, f_0 = (1/2N) Σ‖Y_i‖², ω_i = Σ_h Σ_j ‖u_j‖.
+
+    δ is the least ‖x_kᵀv^Q − x_jᵀv^K‖, Δ the largest ‖q_k − k_j‖.  Where tδ < Δ, Δ stands for tδ.  Source: this book.
+    """
+    X, Y, (N, n, _) = data.X, data.y, data.X.shape
+    if direction is None:
+        direction = landscape.random_direction(layer, seed, only=("WQ", "WK"), normalize=None)
+    apart = [np.linalg.norm((X[:, None] @ at.WQ)[..., :, None, :] - (X[:, None] @ at.WK)[..., None, :, :], axis=-1)
+             for at in (direction, layer)]
+    gap = max(t * apart[0].min() - apart[1].max(), 0.0)
+    width = np.linalg.norm(X[:, None] @ layer.WV @ layer.WO, axis=-1).sum(axis=(1, 2))
+    weight = np.exp(-getattr(layer.kernel, "c", 0.5) * gap ** 2 / layer.sizes[2] ** 0.5)
+    bound = weight * (n * (width ** 2).sum() / (2 * N)) ** 0.5
+    far, still = (layer + t * direction).loss(X, Y) ** 0.5, ((Y ** 2).sum() / (2 * N)) ** 0.5
+    bound = bound + 1e-15 * still  # room for rounding, where the weights are zero
+    return Check(float(abs(far - still)), float(bound), "|√f − √f_0| ≤ e^{−c(tδ−Δ)²/√d} ω")

@@ -1,0 +1,332 @@
+"""Chapter 13: when gradient descent on one layer must succeed.
+
+B = [S_1 X … S_H X] (N n, H D) is ``AttentionLayer.mixed``; R (N n, m) are the residuals, so f = ‖R‖²/2N.
+"""
+
+import numpy as np
+
+from mhalib.attention import Gaussian, NormalizedGaussian, gaussian, softmax
+from mhalib.data.sequences import SequenceDataset, random_sequences
+from mhalib.models.layer import AttentionLayer
+from mhalib.theory.ledger import Check, statement
+from mhalib.theory.two_kernels import KERNELS, token_jacobians
+
+SUCCEED = "kernels/13_when_gradient_descent_must_succeed"
+
+
+def least_singular(M):
+    """σ_min over rows: the least of the singular values of M (r, c), 0 where r > c."""
+    return 0.0 if M.shape[0] > M.shape[1] else float(np.linalg.svd(M, compute_uv=False)[-1])
+
+
+def value_rate(layer, X):
+    """α = min_h σ_min(W_h^O)² λ_min(BBᵀ)/N: how fast training the values alone must be."""
+    outputs = min(least_singular(W.T) for W in layer.WO)
+    return outputs ** 2 * least_singular(layer.mixed(X)) ** 2 / len(X)
+
+
+def value_smoothness(layer, X):
+    """L = ‖B‖² max_h ‖W_h^O‖²/N: the largest curvature of the loss in the values."""
+    return float(np.linalg.norm(layer.mixed(X), 2) ** 2 * max(np.linalg.norm(W, 2) for W in layer.WO) ** 2 / len(X))
+
+
+def query_rate(layer, X, least=least_singular):
+    """α_Q = λ_min(XXᵀ) min_k σ_min(J_k)²/N, X = X_{1:N} stacked: how steep the loss is in the queries of one head."""
+    stacked = X.reshape(-1, X.shape[-1])
+    J = token_jacobians(layer, X)
+    steep = min(least_singular(one) for one in J.reshape(-1, *J.shape[2:]))
+    return least(stacked) ** 2 * steep ** 2 / len(X)
+
+
+def _layer(seed):
+    rng = np.random.default_rng([seed, 121])
+    N, n, m = rng.integers(1, 3, size=3)
+    d, H = int(rng.integers(m, 4)), int(rng.integers(1, 3))
+    D = int(-(-N * n // H) + rng.integers(0, 3))
+    layer = AttentionLayer.random(D, d, int(m), H, scale=rng.uniform(0.3, 2), kernel=KERNELS[seed % 2], seed=seed)
+    return layer, random_sequences(int(N), int(n), D, int(m), seed=seed)
+
+
+def _value_step(seed):
+    """A step of at most 1/L, on the first layer of a stream whose B has full row rank."""
+    drawn = (_layer(seed + 1000 * k) for k in range(9))
+    layer, data = next(one for one in drawn if value_rate(one[0], one[1].X) > 1e-12)
+    share = np.random.default_rng([seed, 122]).uniform(0.1, 1)
+    return {"layer": layer, "data": data, "lr": share / value_smoothness(layer, data.X)}
+
+
+@statement(id="thm-values", title="Training the values must succeed", mark="ours",
+           source="this book, after Song et al. 2024", chapter=SUCCEED,
+           assumptions="W^V alone moves, η ≤ 1/L, B of full row rank", random=_value_step,
+           extremal=tuple((lambda share=share: _one_curvature(share)) for share in (0.01, 0.5, 0.9)),
+           broken=lambda seed: _two_curvatures(seed, 3.0), breaks="η ≤ 1/L: 3/L")
+def values_descend(layer, data, lr):
+    """f(θ − η ∇_{W^V} f) ≤ (1 − ηα)² f(θ) and 2αf ≤ ‖∇_{W^V} f‖², α = min_h σ_min(W_h^O)² λ_min(BBᵀ)/N.
+
+    lhs is the larger quotient of the two, rhs 1.  Source: this book.
+    """
+    loss, grad = layer.loss_and_grad(data.X, data.y)
+    rate, after = value_rate(layer, data.X), (layer - lr * grad.only("WV")).loss(data.X, data.y)
+    quotients = after / ((1 - lr * rate) ** 2 * loss), 2 * rate * loss / (grad.WV ** 2).sum()
+    return Check(float(max(quotients)), 1.0, "f_{t+1} ≤ (1 − ηα)² f_t, 2αf ≤ ‖∇_{W^V} f‖²")
+
+
+def _one_curvature(share):
+    """One sample of one token: B is a row, and the loss has one curvature."""
+    layer, data = AttentionLayer.random(2, 1, 1), random_sequences(1, 1, 2, 1)
+    return {"layer": layer, "data": data, "lr": share / value_smoothness(layer, data.X)}
+
+
+def _two_curvatures(seed, share):
+    """Two samples of one token, B = diag(1, 2) under softmax, and a target off the output of the second."""
+    layer, X = AttentionLayer.random(2, 1, 1, seed=seed), np.diag([1.0, 2.0])[:, None]
+    data = SequenceDataset(X, layer(X) + np.array([0.0, 1.0])[:, None, None])
+    return {"layer": layer, "data": data, "lr": share / value_smoothness(layer, X)}
+
+
+def _tied(seed):
+    rng = np.random.default_rng([seed, 123])
+    N, n = (int(size) for size in rng.integers(1, 4, size=2))
+    layer = AttentionLayer.random(N * n + 1, 3, 1, scale=rng.uniform(0.2, 3), tied=True, kernel=KERNELS[seed % 2],
+                                  seed=seed)
+    return {"layer": layer, "X": random_sequences(N, n, N * n + 1, 1, seed=seed).X}
+
+
+@statement(id="lemma-tied-start", title="A start that is good", mark="ours", source="this book", chapter=SUCCEED,
+           assumptions="one head; for the second claim X_{1:N} of full row rank, W^K = W^Q, different queries",
+           random=_tied,
+           extremal=(lambda: {"layer": AttentionLayer.random(2, 2, 1, tied=True), "X": np.array([[[3.0, 4.0]]])},),
+           broken=lambda seed: _one_query(seed), breaks="different queries: two tokens with one query")
+def tied_start(layer, X):
+    """σ_min(X_{1:N}) min_i σ_min(S_i) ≤ σ_min(B), and the left side is positive; X_{1:N} (N n, D) stacks all tokens.
+
+    lhs is the larger of two quotients, left side by right side and 1e-12 by left side; rhs 1.  Source: this book.
+    """
+    S, stacked = layer.weights(X)[:, 0], X.reshape(-1, X.shape[-1])
+    least = max(least_singular(stacked) * min(least_singular(one) for one in S), 1e-100)
+    quotients = least / max(least_singular(layer.mixed(X)), 1e-100), 1e-12 / least
+    return Check(float(max(quotients)), 1.0, "0 < σ_min(X_{1:N}) min_i σ_min(S_i) ≤ σ_min(B)")
+
+
+def _one_query(seed):
+    """Two tokens that differ only in a coordinate that W^Q does not see."""
+    layer = AttentionLayer.random(2, 1, 1, tied=True, kernel=KERNELS[seed % 2], seed=seed)
+    blind = layer.WQ * np.array([1.0, 0.0])[:, None]
+    X = np.array([[[1.0, 0.0], [1.0, 1.0]]])
+    return {"layer": AttentionLayer(blind, blind, layer.WV, layer.WO, layer.kernel), "X": X}
+
+
+def _untied(seed):
+    rng = np.random.default_rng([seed, 129])
+    N, n, d = (int(size) for size in rng.integers(1, 4, size=3))
+    D = N * n + int(rng.integers(0, 3))
+    layer = AttentionLayer.random(D, d, 1, scale=rng.uniform(0.5, 1), kernel=KERNELS[seed % 2], seed=seed)
+    return {"layer": layer, "X": random_sequences(N, n, D, 1, seed=seed).X}
+
+
+def _two_heads(seed):
+    """Two samples of one token in one dimension, two softmax heads: HD = Nn."""
+    X = 1 + random_sequences(2, 1, 1, seed=seed).X ** 2
+    return {"layer": AttentionLayer.random(1, 1, 1, H=2, seed=seed), "X": X}
+
+
+@statement(id="prop-almost-every-start", title="Almost every start is good", mark="ours", source="this book",
+           chapter=SUCCEED, assumptions="one head, X_{1:N} of full row rank, W^Q and W^K outside a null set",
+           random=_untied, extremal=(lambda: _untied(0), lambda: _untied(1)), broken=_two_heads,
+           breaks="X_{1:N} of full row rank: one dimension and two heads for two tokens, so that only HD = Nn")
+def almost_every_start(layer, X):
+    """Nn ≤ rank B for almost every W^Q, W^K, under either kernel: here for random ones.  Source: this book."""
+    N, n, _ = X.shape
+    B = layer.mixed(X)
+    rank = np.linalg.matrix_rank(B, tol=1e-12 * np.linalg.norm(X))
+    return Check(float(N * n), float(rank), "Nn ≤ rank B")
+
+
+def _spread_out(seed):
+    rng = np.random.default_rng([seed, 130])
+    n, d = rng.integers(2, 5, size=2)
+    return {"Q": rng.uniform(1, 2) * rng.standard_normal((n, d)), "scale": rng.uniform(1.05, 3)}
+
+
+def _on_a_line(seed):
+    """Six tokens from −s to s under softmax: those in the middle see an end."""
+    s, scale = np.random.default_rng([seed, 131]).uniform((3.5, 1.5), (5, 2.5))
+    return {"Q": s * np.linspace(-1, 1, 6)[:, None], "scale": scale, "kernel": softmax}
+
+
+@statement(id="prop-larger-is-better", title="Larger is better, where keys equal queries", mark="ours",
+           source="this book", chapter=SUCCEED, assumptions="Gaussian kernel, keys equal queries, scale ≥ 1",
+           random=_spread_out, extremal=(lambda: {"Q": np.ones((1, 1)), "scale": 2.0},), broken=_on_a_line,
+           breaks="the Gaussian kernel: softmax, six tokens on a line")
+def larger_is_better(Q, scale, kernel=gaussian):
+    """σ_min(S(Q, Q)) ≤ σ_min(S(tQ, tQ)) and ‖S(tQ, tQ)‖ ≤ ‖S(Q, Q)‖ for t = ``scale`` ≥ 1.
+
+    lhs is the larger quotient of the two, rhs 1.  Source: this book.
+    """
+    here, there = (np.linalg.svd(kernel(kernel.scores(t * Q, t * Q)), compute_uv=False) for t in (1.0, scale))
+    return Check(float(max(here[-1] / there[-1], there[0] / here[0])), 1.0, "σ_min(S(Q, Q)) ≤ σ_min(S(tQ, tQ))")
+
+
+def kernel_moves(layer, X, radius):
+    """(λ₁, λ₂), an entry for each sample: ‖Ṡ‖_F ≤ λ₁ a and ‖S̈‖_F ≤ λ₂ a² as queries and keys of a head move by a.
+
+    They hold on the ball of a radius around the layer. ξ = ‖X_i‖ and ρ = max_h (‖W_h^Q‖² + ‖W_h^K‖²)^½ + radius:
+    Gaussian λ₁ = (4cn/(e√d))^½ ξ, λ₂ = 4c√n ξ²/√d; softmax λ₁ = ρξ²/(2√d), λ₂ = ρ²ξ⁴/d + ξ²/(2√d). A normalized
+    Gaussian has no such constants here: a TypeError.
+    """
+    if isinstance(layer.kernel, NormalizedGaussian):
+        raise TypeError("layer: expected softmax or a Gaussian kernel without normalization, got a normalized one")
+    size, n, root = np.linalg.norm(X, 2, axis=(1, 2)), X.shape[1], layer.sizes[2] ** 0.5
+    if isinstance(layer.kernel, Gaussian):
+        steep = 4 * layer.kernel.c / root
+        return (steep * n / np.e) ** 0.5 * size, steep * n ** 0.5 * size ** 2
+    rho = spread(layer) + radius
+    return rho * size ** 2 / (2 * root), rho ** 2 * size ** 4 / root ** 2 + size ** 2 / (2 * root)
+
+
+def _moved(seed):
+    rng = np.random.default_rng([seed, 128])
+    n, D, d = (int(size) for size in rng.integers((2, 1, 1), 5))
+    layer, along = (AttentionLayer.random(D, d, 1, scale=rng.uniform(0.3, 3), kernel=KERNELS[seed % 2], seed=number)
+                    for number in (2 * seed, 2 * seed + 1))
+    along, away = along.only(("WQ", "WK")), AttentionLayer.random(D, d, 1, seed=seed + 10_000).only(("WQ", "WK"))
+    radius, share = rng.uniform(0, 2, size=2)
+    return {"layer": layer, "X": rng.uniform(0.3, 2) * rng.standard_normal((2, n, D)), "along": along / along.norm(),
+            "away": min(share, 1) * radius / away.norm() * away, "radius": radius}
+
+
+def _pushed(kernel, at, along, away=0.0, radius=0.0):
+    """Numbers W^Q, W^K at ``at`` that move ``along``, W^Q displaced by ``away``: one token, or two opposite ones."""
+    def pair(q, k):
+        return AttentionLayer(*(np.full((1, 1, 1), float(w)) for w in (q, k, 0, 0)), kernel)
+    X = np.ones((1, 1, 1)) if kernel is gaussian else np.array([[[1.0], [-1.0]]])
+    return {"layer": pair(*at), "X": X, "along": pair(*along), "away": pair(away, 0), "radius": radius}
+
+
+_HALF = 0.5 ** 0.5
+_FASTEST = (lambda: _pushed(gaussian, (0.5, -0.5), (_HALF, -_HALF)),  # λ₁ of the Gaussian kernel, then its λ₂
+            lambda: _pushed(gaussian, (0.3, 0.3), (_HALF, -_HALF)),
+            lambda: _pushed(softmax, (0.7, 0.0), (0, 1), 0.4, 0.4),  # λ₁ of softmax at the end of a ball, then its λ₂
+            lambda: _pushed(softmax, (0.0, 0.0), (_HALF, _HALF)))
+
+
+@statement(id="lemma-kernel-moves", title="How far attention moves", mark="ours", source="this book", chapter=SUCCEED,
+           assumptions="one head, at most r from the center", random=_moved, extremal=_FASTEST,
+           broken=lambda seed: _pushed(softmax, (0.1 * seed, 0.0), (0, 1), 4.0, 0.4),
+           breaks="the ball of radius r: at the distance 10r")
+def moves(layer, X, along, away, radius):
+    """‖Ṡ‖_F ≤ λ₁ and ‖S̈‖_F ≤ λ₂ where W^Q, W^K are ``away`` from the center and move with unit speed.
+
+    λ₁ and λ₂ are those of the ball of a radius around the center. lhs is the largest quotient, rhs 1.
+    Source: this book.
+    """
+    kernel, bounds, there = layer.kernel, kernel_moves(layer, X, radius), layer + away
+    Q, K, Q_, K_ = (X @ W[0] for W in (there.WQ, there.WK, along.WQ, along.WK))
+    S, A_, A__ = kernel(kernel.scores(Q, K)), kernel.scores_along(Q, K, Q_, K_), kernel.scores_along(Q_, K_, Q_, K_)
+    S_ = kernel.vjp(S, A_)
+    sizes = [np.linalg.norm(one, axis=(1, 2)) for one in (S_, kernel.vjp_along(S, A_, S_, A__))]
+    quotients = [np.divide(size, bound, out=np.zeros_like(size), where=size > 0)
+                 for size, bound in zip(sizes, bounds, strict=True)]
+    return Check(float(np.max(quotients)), 1.0, "‖Ṡ‖ ≤ λ₁ a, ‖S̈‖ ≤ λ₂ a²")
+
+
+def spread(layer):
+    """max_h (‖W_h^Q‖² + ‖W_h^K‖²)^½, spectral norms."""
+    return float(np.hypot(*(np.linalg.norm(W, 2, axis=(1, 2)) for W in (layer.WQ, layer.WK))).max())
+
+
+def neighborhood(layer, X):
+    """The radius r with r (Σ_i ξ_i² λ₁²)^½ = σ_min(B)/2, ξ_i = ‖X_i‖: within it σ_min(B) does not halve."""
+    size, half = np.linalg.norm(X, 2, axis=(1, 2)), least_singular(layer.mixed(X)) / 2
+    if isinstance(layer.kernel, Gaussian) or half == 0:
+        return half / float(np.linalg.norm(size * kernel_moves(layer, X, 1.0)[0]))
+    g, rho = float(np.linalg.norm(size ** 3)) / (2 * layer.sizes[2] ** 0.5), spread(layer)  # then g (ρ + r) r = half
+    return 2 * half / (g * rho + (g ** 2 * rho ** 2 + 4 * g * half) ** 0.5)
+
+
+def smoothness(layer, data, radius):
+    """L = (C₁² + C₂ √(2N f))/N bounds the curvature on the ball where the loss is at most f, its value here.
+
+    C₁² = H ω² Σ_i ξ_i² (λ₁² ν² + ς²) and C₂² = ω² Σ_i ξ_i² (λ₂ ν + λ₁)², with ξ_i = ‖X_i‖, ω = max‖W_h^O‖,
+    ν = max‖W_h^V‖ + radius, and ς = √n (softmax) or n (Gaussian), a bound on ‖S_h‖.
+    """
+    X = data.X
+    size, (N, n, _) = np.linalg.norm(X, 2, axis=(1, 2)), X.shape
+    first, second = kernel_moves(layer, X, radius)
+    omega, nu = (float(np.linalg.norm(W, 2, axis=(1, 2)).max()) for W in (layer.WO, layer.WV))
+    most, nu = n if isinstance(layer.kernel, Gaussian) else n ** 0.5, nu + radius
+    first_squared = layer.sizes[0] * omega ** 2 * float((size ** 2 * (first ** 2 * nu ** 2 + most ** 2)).sum())
+    curved = omega * float(np.linalg.norm(size * (second * nu + first)))
+    return (first_squared + curved * (2 * N * float(layer.loss(X, data.y))) ** 0.5) / N
+
+
+def near(layer, X, share=1.0, seed=0):
+    """Targets so near that the theorem applies: f_0 = share · r² α_r/8 with r = ``neighborhood`` and α_r = α_0/4."""
+    away = np.random.default_rng([seed, 126]).standard_normal((*X.shape[:2], layer.sizes[3]))
+    loss = share * neighborhood(layer, X) ** 2 * value_rate(layer, X) / 32
+    return SequenceDataset(X, layer(X) + (2 * len(X) * loss) ** 0.5 / np.linalg.norm(away) * away)
+
+
+def _near(seed):
+    rng = np.random.default_rng([seed, 127])
+    (N, n, m), (share, slower) = rng.integers(1, 3, size=3), rng.uniform(0.1, 1, size=2)
+    D, H = int(N * n + 2), int(rng.integers(1, 3))
+    layer = AttentionLayer.random(D, 2, int(m), H, rng.uniform(0.5, 1.5), True, KERNELS[seed % 2], seed)
+    data = near(layer, random_sequences(int(N), int(n), D, 1, seed=seed).X, share, seed)
+    return {"layer": layer, "data": data, "lr": slower / smoothness(layer, data, neighborhood(layer, data.X))}
+
+
+@statement(id="thm-neighborhood", title="Training everything must succeed, from a good start", mark="ours",
+           source="this book, after Song et al. 2024", chapter=SUCCEED,
+           assumptions="W^Q, W^K, W^V move, f_0 ≤ r² α_r/8, η ≤ 1/L", random=_near,
+           extremal=(lambda: _one_token(1e-6),), broken=lambda seed: _one_token(3.0, seed),
+           breaks="η ≤ 1/L: three over the curvature in the values")
+def stays_near(layer, data, lr, steps=4):
+    """f_t ≤ (1 − ηα_r)^t f_0 and ‖θ_t − θ_0‖ ≤ r: lhs is the largest of all these quotients, rhs 1.
+
+    r is ``neighborhood``, α_r a quarter of ``value_rate`` at the start.  Source: this book.
+    """
+    theta, loss, quotients = layer, float(layer.loss(data.X, data.y)), []
+    r, alpha = neighborhood(layer, data.X), value_rate(layer, data.X) / 4
+    for t in range(1, steps + 1):
+        theta = theta - lr * theta.loss_and_grad(data.X, data.y)[1].only(("WQ", "WK", "WV"))
+        quotients += [float(theta.loss(data.X, data.y)) / ((1 - lr * alpha) ** t * loss), (theta - layer).norm() / r]
+    return Check(max(quotients), 1.0, "f_t ≤ (1 − ηα_r)^t f_0 and ‖θ_t − θ_0‖ ≤ r")
+
+
+def _one_token(share, seed=0):
+    """One token: attention is constant under softmax, and the loss has one curvature."""
+    layer = AttentionLayer.random(2, 1, 1, seed=seed)
+    data = near(layer, random_sequences(1, 1, 2, 1, seed=seed).X, 0.01, seed)
+    return {"layer": layer, "data": data, "lr": share / value_smoothness(layer, data.X)}
+
+
+def _queries(seed):
+    """Sizes for which the Jacobians of either kernel have m independent rows."""
+    rng = np.random.default_rng([seed, 132])
+    N, n = int(rng.integers(1, 3)), int(rng.integers(2, 5))
+    d = int(rng.integers(1, 4))
+    m = int(rng.integers(1, min(d, n - 1) + 1))
+    D = N * n + int(rng.integers(0, 3))
+    layer = AttentionLayer.random(D, d, m, scale=rng.uniform(0.3, 2), kernel=KERNELS[seed % 2], seed=seed)
+    return {"layer": layer, "data": random_sequences(N, n, D, m, seed=seed)}
+
+
+def _opposed(seed):
+    """The same token in two samples, with targets on both sides of the output."""
+    layer, X = AttentionLayer.random(2, 1, 1, kernel=gaussian, seed=seed), np.ones((2, 1, 2))
+    return {"layer": layer, "data": SequenceDataset(X, layer(X) + np.array([1.0, -1.0])[:, None, None]),
+            "least": lambda M: float(np.linalg.norm(M, 2))}
+
+
+@statement(id="thm-queries", title="Training the queries, while their Jacobians have full rank", mark="ours",
+           source="this book", chapter=SUCCEED,
+           assumptions="one head, W^Q alone moves", random=_queries,
+           extremal=(lambda: {"layer": AttentionLayer.random(2, 1, 1, kernel=gaussian),
+                              "data": random_sequences(1, 1, 2, 1)},), broken=_opposed,
+           breaks="λ_min is 0 without full row rank: one token in two samples, and the eigenvalue that is not 0")
+def queries_steep(layer, data, least=least_singular):
+    """2 α_Q f ≤ ‖∇_{W^Q} f‖² with α_Q = λ_min(XXᵀ) min_k σ_min(J_k)²/N, X = X_{1:N} stacked.  Source: this book."""
+    loss, grad = layer.loss_and_grad(data.X, data.y)
+    rate = query_rate(layer, data.X, least)
+    return Check(float(2 * rate * loss), float((grad.WQ ** 2).sum()), "2 α_Q f ≤ ‖∇_{W^Q} f‖²")

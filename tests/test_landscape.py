@@ -1,0 +1,364 @@
+"""Slices against known functions and finite differences: directions, derivatives, minima, measures of smoothness."""
+
+from dataclasses import dataclass, field
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+import torch
+from hypothesis import given
+from hypothesis import strategies as st
+
+import mhalib as mha
+from mhalib import landscape
+from mhalib.landscape import Minimum, differences, random_direction, smoothness
+from mhalib.models import NetworkPoint
+from mhalib.models.vector import Vector
+from oracles import assert_close, assert_refused
+from points import layer, network
+from strategies import seeds
+
+NOTHING = SimpleNamespace(X=None, y=None)
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Known(Vector):
+    """A function of two numbers, as a model: a torch expression, so its derivatives are autograd's."""
+
+    at: np.ndarray
+    function: object = field(default=None)
+
+    def loss(self, X, y):
+        return self.function(*self.at)
+
+    def loss_and_grad(self, X, y):
+        at = torch.tensor(self.at, requires_grad=True)
+        value = self.function(*at)
+        return value.item(), self._with({"at": torch.autograd.grad(value, at, materialize_grads=True)[0].numpy()})
+
+    def hvp(self, X, y, V):
+        hessian = torch.autograd.functional.hessian(lambda at: self.function(*at), torch.tensor(self.at))
+        return self._with({"at": hessian.numpy() @ V.at})
+
+
+def on_plane(function, radius=2.0, resolution=21):
+    """The slice that shows a function of two numbers as it is, around 0."""
+    x, y = (Known(np.eye(2)[k], function) for k in range(2))
+    return landscape.slice(0.0 * x, NOTHING, x, y, radius, resolution)
+
+
+def bowl(x, y):
+    return (x - 0.123) ** 2 + 1e4 * (y - x + 0.777) ** 2
+
+
+def double_well(x, y):
+    return (x ** 2 - 1) ** 2 + y ** 2
+
+
+# --- directions -----------------------------------------------------------------------------------------------
+
+
+@given(seeds)
+def test_filter_normalization_gives_every_column_the_models_norm(seed):
+    model, _ = layer()
+    raw, filtered = (random_direction(model, seed, normalize=kind) for kind in (None, "filter"))
+    for name, W in model.arrays().items():
+        for h in range(W.shape[0]):
+            for j in range(W.shape[2]):
+                column, drawn, mine = filtered.arrays()[name][h, :, j], raw.arrays()[name][h, :, j], W[h, :, j]
+                assert_close(column, drawn * np.linalg.norm(mine) / np.linalg.norm(drawn), 1e-13)
+
+
+def test_filter_normalization_of_a_network_goes_row_by_row_and_takes_a_vector_as_one():
+    point = NetworkPoint.of(network()[0])
+    raw, filtered = (random_direction(point, 4, normalize=kind) for kind in (None, "filter"))
+    for name, weights in point.arrays().items():
+        rows = [np.atleast_2d(a.numpy()) for a in (filtered.arrays()[name], raw.arrays()[name], weights)]
+        for row, drawn, mine in zip(*rows, strict=True):
+            assert_close(row, drawn * np.linalg.norm(mine) / np.linalg.norm(drawn), 1e-13)
+
+
+def test_a_column_of_zeros_stays_where_it_is():
+    model, _ = layer()
+    model.WV[0, :, 1] = 0
+    direction = random_direction(model)
+    assert (direction.WV[0, :, 1] == 0).all()
+    assert np.isfinite(direction.WV).all()
+
+
+def test_directions_are_standard_normal_and_seeded():
+    model, _ = layer(D=40, d=30)
+    drawn = random_direction(model, 3, normalize=None)
+    entries = np.concatenate([a.ravel() for a in drawn.arrays().values()])
+    assert abs(entries.mean()) < 5 / len(entries) ** 0.5  # five standard errors
+    assert abs((entries ** 2).mean() - 1) < 5 * (2 / len(entries)) ** 0.5
+    again, other = (random_direction(model, seed, normalize=None) for seed in (3, 4))
+    assert np.array_equal(drawn.WQ, again.WQ)
+    assert not np.array_equal(drawn.WQ, other.WQ)
+    assert not np.array_equal(drawn.WQ, drawn.WK)
+
+
+def test_whole_gives_the_norm_of_what_moves():
+    model, _ = layer()
+    assert random_direction(model, normalize="whole").norm() == pytest.approx(model.norm(), rel=1e-13)
+    some = random_direction(model, only=("WQ", "WK"), normalize="whole")
+    assert some.norm() == pytest.approx(model.only(("WQ", "WK")).norm(), rel=1e-13)
+    assert (some.WV == 0).all()
+    assert (some.WO == 0).all()
+
+
+@pytest.mark.parametrize("normalize", ["filter", "whole", None])
+def test_what_may_not_move_does_not(normalize):
+    model, _ = layer()
+    some, everything = (random_direction(model, 5, only, normalize) for only in ("WV", None))
+    assert (some.WQ == 0).all()
+    assert (some.WV != 0).all()
+    if normalize != "whole":
+        assert_close(some.WV, everything.WV, 0)
+
+
+# --- slices ---------------------------------------------------------------------------------------------------
+
+
+def test_a_slice_is_the_function():
+    def function(x, y):
+        return x ** 3 + 2 * x * y + 5 * y
+
+    found = on_plane(function, 1.5, 7)
+    assert_close(found.loss, function(*np.meshgrid(found.a, found.b)), 1e-14)
+    assert found.a.tolist() == [-1.5, -1.0, -0.5, 0.0, 0.5, 1.0, 1.5]
+    assert on_plane(function, 1.5, 1).loss == on_plane(function, 1.5, 3).loss[1, 1]
+
+
+@pytest.mark.parametrize("kernel", [mha.softmax, mha.gaussian], ids=["softmax", "gaussian"])
+def test_derivatives_are_those_of_the_losses(kernel):
+    model, data = layer(kernel)
+    u, v = (random_direction(model, seed) for seed in (1, 2))
+    found, h = landscape.slice(model, data, u, v, 0.5, 3), 1e-4
+    for a, b in ((0.0, 0.0), (0.3, -0.2)):
+        near = landscape.slice(found.at(a, b), data, u, v, h, 3)
+        gradient, hessian = (part[0, 0] for part in differences(near.loss, near.a, near.b))
+        loss, by_formula, curved = found.derivatives(a, b)
+        assert loss == pytest.approx(near.loss[1, 1], rel=1e-13)
+        assert_close(by_formula, gradient, 1e-6)
+        assert_close(curved, hessian, 1e-5)
+
+
+def test_the_spectrum_of_a_quadratic_is_one_everywhere():
+    H = np.array([[2.0, 0.5], [0.5, -1.0]])
+    found = on_plane(lambda x, y: (H[0, 0] * x * x + 2 * H[0, 1] * x * y + H[1, 1] * y * y) / 2, resolution=4)
+    assert_close(found.spectrum(), np.broadcast_to(np.linalg.eigvalsh(H), (4, 4, 2)), 1e-12)
+
+
+def test_orthonormal_directions_see_the_restricted_hessian():
+    model, data = layer()
+    u, v = (random_direction(model, seed, normalize=None) for seed in (1, 2))
+    u = u * (1 / u.norm())
+    v = v - u.dot(v) * u
+    v = v * (1 / v.norm())
+    P = np.stack([np.concatenate([a.ravel() for a in w.arrays().values()]) for w in (u, v)])
+    H = landscape.hessian(model, data)
+    found = landscape.slice(model, data, u, v, 1.0, 1)
+    assert_close(found.spectrum()[0, 0], np.linalg.eigvalsh(P @ H @ P.T), 1e-12)
+
+
+def test_a_vector_becomes_a_direction():
+    for model in (layer()[0], NetworkPoint.of(network()[0])):
+        flat = np.concatenate([np.asarray(a).ravel() for a in random_direction(model, 1).arrays().values()])
+        back = np.concatenate([np.asarray(a).ravel() for a in landscape.direction(model, flat).arrays().values()])
+        assert_close(back, flat, 0)
+    model, data = layer()
+    values, vectors = np.linalg.eigh(landscape.hessian(model, data))
+    lowest, highest = (landscape.direction(model, vectors[:, k]) for k in (0, -1))
+    found = landscape.slice(model, data, lowest, highest, 1.0, 1).spectrum()[0, 0]
+    assert_close(found, values[[0, -1]], 1e-10)
+
+
+def test_the_full_hessian_is_autograds():
+    model, data = network(mha.gaussian)
+    point = NetworkPoint.of(model)
+    names = ("layers.0.attention.Q.weight", "read.weight")
+
+    def loss(first, second):
+        moved = point.with_arrays(**dict(zip(names, (first, second), strict=True)))
+        return moved._loss(moved.parameters, data.tokens, data.y)
+
+    blocks = torch.autograd.functional.hessian(loss, tuple(point.arrays()[name] for name in names))
+    rows = [np.concatenate([b.reshape(len(a.ravel()), -1).numpy() for b in row], axis=1)
+            for row, a in zip(blocks, (point.arrays()[name] for name in names), strict=True)]
+    assert_close(landscape.hessian(point, data, names), np.concatenate(rows), 1e-10)
+    layered, sequences = layer()
+    some = landscape.hessian(layered, sequences, "WV")
+    count, first = layered.WV.size, layered.WQ.size + layered.WK.size
+    assert_close(some, landscape.hessian(layered, sequences)[first:first + count, first:first + count], 1e-12)
+
+
+def test_coordinates_find_a_point_of_the_plane_and_the_nearest_to_others():
+    model, data = layer()
+    u, v = (random_direction(model, seed) for seed in (1, 2))
+    found = landscape.slice(model, data, u, v, 1.0, 1)
+    assert_close(found.coordinates(found.at(0.3, -0.7)), np.array([0.3, -0.7]), 1e-12)
+    beside = random_direction(model, 9)
+    foot = found.at(*found.coordinates(model + beside))
+    assert abs((model + beside - foot).dot(u)) < 1e-10
+    assert abs((model + beside - foot).dot(v)) < 1e-10
+
+
+def test_a_straight_line_goes_from_one_model_to_the_other():
+    model, data = layer()
+    other = random_direction(model, 8)
+    share, loss = landscape.interpolation(model, other, data, 5)
+    assert share.tolist() == [0.0, 0.25, 0.5, 0.75, 1.0]
+    wanted = [(model * (1 - s) + other * s).loss(data.X, data.y) for s in share.tolist()]
+    assert_close(loss, np.array(wanted), 1e-13)
+
+
+# --- minima ---------------------------------------------------------------------------------------------------
+
+
+def himmelblau(x, y):
+    return (x ** 2 + y - 11) ** 2 + (x + y ** 2 - 7) ** 2
+
+
+def rosenbrock(x, y):
+    return (1 - x) ** 2 + 100 * (y - x ** 2) ** 2
+
+
+HIMMELBLAU = [(3, 2), (-2.805118087, 3.131312518), (-3.779310253, -3.283185991), (3.584428340, -1.848126527)]
+FOUND = {
+    "an ill-conditioned bowl off the grid": (bowl, 2, [(0.123, -0.654)]),
+    "two wells": (double_well, 2, [(-1, 0), (1, 0)]),
+    "a well between two equal grid points": (lambda x, y: (x - 0.1) ** 2 + y ** 2, 2, [(0.1, 0)]),
+    "four wells": (himmelblau, 5, HIMMELBLAU),
+    "a curved valley of which the grid shows pieces": (rosenbrock, 2, [(1, 1)]),
+    "wells of unequal depth": (lambda x, y: (x ** 2 - 1) ** 2 + 0.3 * x + y ** 2, 2,
+                               [(-1.03557897, 0), (0.96014984, 0)]),
+    "a degenerate well": (lambda x, y: x ** 4 + y ** 4, 2, [(0, 0)]),
+    "a saddle": (lambda x, y: x ** 2 - y ** 2, 2, []),
+    "a monkey saddle": (lambda x, y: x ** 3 - 3 * x * y ** 2, 2, []),
+    "a slope": (lambda x, y: x + 2 * y, 2, []),
+    "a ravine that leads out": (lambda x, y: 1000 * (y - 0.41 * x) ** 2 - 0.1 * x, 2, []),
+    "a bowl outside": (lambda x, y: (x - 3) ** 2 + y ** 2, 2, []),
+}
+
+
+@pytest.mark.parametrize(("function", "radius", "wanted"), FOUND.values(), ids=FOUND)
+def test_minima_are_found_once_each(function, radius, wanted):
+    found = on_plane(function, radius).minima()
+    assert len(found) == len(wanted)
+    assert [m.loss for m in found] == sorted(m.loss for m in found)
+    for place in wanted:
+        assert min(np.hypot(*np.subtract(m.at, place)) for m in found) < 1e-6
+    assert all(function(*m.at) == pytest.approx(m.loss, rel=1e-12) for m in found)
+
+
+def test_minima_are_as_exact_as_their_curvature():
+    found, = on_plane(bowl).minima()
+    assert_close(np.array(found.at), np.array([0.123, -0.654]), 1e-9)
+    assert_close(np.array(found.eigenvalues), np.linalg.eigvalsh([[2 + 2e4, -2e4], [-2e4, 2e4]]), 1e-9)
+    assert found.strict
+
+
+def test_a_valley_and_a_plain_have_no_strict_minimum():
+    circle = on_plane(lambda x, y: (x ** 2 + y ** 2 - 1) ** 2).minima()
+    assert circle
+    assert all(m.loss < 1e-12 and not m.strict for m in circle)
+    plain = on_plane(lambda x, y: 0 * x + 0 * y + 1, resolution=5).minima()
+    assert not any(m.strict for m in plain)
+    assert not Minimum((0, 0), 0.0, (1e-12, 3.0)).strict
+    assert not Minimum((0, 0), 0.0, (-1.0, 3.0)).strict
+
+
+def test_two_free_tokens_of_the_trap_have_the_minima_of_the_book():
+    # Softmax has one good and one bad place for a query, the Gaussian kernel four good ones.
+    keys, values = np.array([-2.0, -1, 1, 2]), np.array([3.0, -2, 2, 1])
+    data = mha.data.SequenceDataset(np.eye(4)[None], np.full((1, 4, 1), 2.0))
+    for kernel, solved in ((mha.softmax, -1.0), (mha.gaussian, 1.0)):
+        queries = np.array([0.0, 0.0, solved, solved])
+        weights = [column[None, :, None] for column in (queries, keys, values)]
+        model = mha.AttentionLayer(*weights, np.ones((1, 1, 1)), kernel)
+        start = mha.train(model, data, mha.Backtracking(), 300, only=("WQ",))[-1]
+        middle = start.with_arrays(WQ=start.WQ * np.array([0, 0, 1, 1])[None, :, None])
+        u, v = (0 * middle + middle.with_arrays(WQ=np.eye(4)[k][None, :, None]).only("WQ") for k in range(2))
+        found = [m for m in landscape.slice(middle, data, u, v, 4.0, 65).minima() if m.strict]
+        losses = np.array([m.loss for m in found])
+        if kernel is mha.softmax:
+            assert_close(losses, np.array([0, 0.337298, 0.337298, 0.674596]), 1e-4, 1)
+        else:
+            assert len(losses) == 16
+            assert losses.max() < 1e-12
+
+
+# --- measures -------------------------------------------------------------------------------------------------
+
+
+def test_differences_are_exact_for_quadratics():
+    a, b = np.linspace(-1, 2, 5), np.linspace(0, 1, 4)
+    x, y = np.meshgrid(a, b)
+    gradient, hessian = differences(3 * x ** 2 + 2 * x * y - y ** 2 + x, a, b)
+    x, y = x[1:-1, 1:-1], y[1:-1, 1:-1]
+    assert_close(gradient, np.stack([6 * x + 2 * y + 1, 2 * x - 2 * y], axis=-1), 1e-12)
+    assert_close(hessian, np.broadcast_to([[6.0, 2.0], [2.0, -2.0]], (2, 3, 2, 2)), 1e-11)
+
+
+def test_the_share_of_negative_curvature_is_the_known_one():
+    found = on_plane(double_well, 2, 11)  # curves down where |x| < 1/√3: three of the eleven columns
+    assert found.negative_curvature() == pytest.approx(3 / 11)
+    assert (found.spectrum()[..., 0] < 0).mean() == pytest.approx(3 / 11)
+    assert on_plane(bowl, 2, 5).negative_curvature() == 0
+    assert on_plane(lambda x, y: x ** 2 - y ** 2, 2, 5).negative_curvature() == 1
+    assert on_plane(lambda x, y: x + 0 * y, 2, 5).negative_curvature() == 0
+
+
+def test_measures_of_a_known_function():
+    found = on_plane(lambda x, y: 3 * x - 4 * y, 1, 3).smoothness()
+    assert found == (7, pytest.approx(5), 0)
+    assert found._fields == ("maximum", "mean_gradient", "negative_curvature")
+
+
+def test_measures_by_differences_come_near_those_by_formula():
+    model, data = layer()
+    found = landscape.slice(model, data, *(random_direction(model, seed) for seed in (1, 2)), 1.0, 13)
+    exact, by_differences = found.smoothness(), smoothness(found.loss, found.a, found.b)
+    assert exact.maximum == by_differences.maximum == found.loss.max()
+    inner = np.linalg.norm(found.field()[0][1:-1, 1:-1], axis=-1).mean()
+    assert by_differences.mean_gradient == pytest.approx(inner, rel=0.02)
+    assert by_differences.negative_curvature == pytest.approx(
+        (found.spectrum()[1:-1, 1:-1, 0] < 0).mean(), abs=0.05)
+
+
+@given(st.floats(0.1, 10), st.floats(-3, 3))
+def test_measures_follow_the_unit_of_the_loss(scale, shift):
+    found = on_plane(double_well, 2, 9)
+    before, after = (smoothness(loss, found.a, found.b) for loss in (found.loss, scale * found.loss + shift))
+    assert after.maximum == pytest.approx(scale * before.maximum + shift)
+    assert after.mean_gradient == pytest.approx(scale * before.mean_gradient)
+    assert after.negative_curvature == before.negative_curvature
+
+
+MODEL, DATA = layer()
+U, V = random_direction(MODEL, 1), random_direction(MODEL, 2)
+BAD = {
+    "an unknown normalization": (lambda: random_direction(MODEL, normalize="layer"), ValueError,
+                                 ["normalize:", '"filter"', "'layer'"]),
+    "no weight of this name": (lambda: random_direction(MODEL, only="WX"), ValueError, ["only:", "WX"]),
+    "no seed": (lambda: random_direction(MODEL, -1), ValueError, ["seed:"]),
+    "one direction twice": (lambda: landscape.slice(MODEL, DATA, U, 2 * U), ValueError, ["u, v:", "parallel"]),
+    "no direction": (lambda: landscape.slice(MODEL, DATA, U, 0 * U), ValueError, ["u, v:", "zero"]),
+    "a direction of another model": (lambda: landscape.slice(MODEL, DATA, U, 3), TypeError, ["v:", "AttentionLayer"]),
+    "no radius": (lambda: landscape.slice(MODEL, DATA, U, V, 0.0), ValueError, ["radius:"]),
+    "no grid": (lambda: landscape.slice(MODEL, DATA, U, V, 1.0, 0), ValueError, ["resolution:"]),
+    "too many parameters": (lambda: landscape.hessian(mha.AttentionLayer.random(40, 20, 2), DATA), ValueError,
+                            ["model: expected at most 2,000", "2440"]),
+    "a vector of another length": (lambda: landscape.direction(MODEL, np.ones(3)), ValueError,
+                                   ["vector: expected 84 numbers", "(3,)"]),
+    "a Hessian in no weight": (lambda: landscape.hessian(MODEL, DATA, "WX"), ValueError, ["only:", "WX"]),
+    "too small a grid": (lambda: smoothness(np.zeros((2, 3)), [0, 1, 2], [0, 1]), ValueError, ["b:", "at least 3"]),
+    "an uneven grid": (lambda: differences(np.zeros((3, 3)), [0, 1, 3], [0, 1, 2]), ValueError,
+                       ["a:", "evenly spaced"]),
+}
+
+
+@pytest.mark.parametrize(("call", "error", "words"), BAD.values(), ids=BAD)
+def test_bad_input_is_named(call, error, words):
+    assert_refused(call, error, words)

@@ -1,0 +1,157 @@
+"""The live figures of chapter 14: their formulas in JavaScript, the numbers of B1 to B4, what they say in Python."""
+
+from dataclasses import replace
+from functools import cache
+
+import numpy as np
+import pytest
+
+import mhalib as mha
+from figures import assert_figure_agrees
+from mhalib.live.queries import minima, reach
+from mhalib.live.two_tokens import axis, landscape, pairs
+from mhalib.theory.traps import EXAMPLES, example
+from oracles import assert_refused
+from test_engine import asked, broken, plain
+
+KERNELS = {"soft": mha.softmax, "gauss": mha.gaussian, "between": mha.normalized_gaussian}
+# After 300 steps; the theory has 1,000, in which the control of B1 and the Gaussian kernel of B4 come a little lower.
+ENDS = {"B1": {"soft": 0.0416667, "gauss": 0, "between": 0.0034774},
+        "B2": {"soft": 1.349189, "gauss": 0, "between": 0.6757773},
+        "B3": {"soft": 0, "gauss": 0.405, "between": 0},
+        "B4": {"soft": 0, "gauss": 0.1246629, "between": 0}}
+
+
+@cache
+def traps():
+    return mha.live.traps()
+
+
+@cache
+def two():
+    return mha.live.two_tokens()
+
+
+BUGS = {
+    "another width": (traps, {"c": 1.0}, "minima[name][widths.indexOf(c)]", "minima[name][0]"),
+    "queries of another kernel": (traps, {}, "theta.subarray(kernel * n, (kernel + 1) * n)", "theta.subarray(0, n)"),
+    "half of the loss": (traps, {}, "(readers[name](q).output - y) ** 2 / 2", "(readers[name](q).output - y) ** 2"),
+    "far from a minimum": (traps, {"lr": 0.1}, "const NEAR = 0.05", "const NEAR = 0.5"),
+    "the loss in place of its slope": (traps, {}, "grad[kernel * n + k] = (output - y) * slope",
+                                       "grad[kernel * n + k] = (output - y)"),
+    "step size of the slider alone": (traps, {}, "q - own * lr * grad[k]", "q - lr * grad[k]"),
+    "losses to the bottom": (traps, {}, "SMALLEST = 1e-10", "SMALLEST = 1e-11"),
+    "starts that stay": (traps, {"shift": -1.0}, "start.map((q) => q + values.shift)", "start"),
+    "one query's lowest loss": (traps, {"trap": "B1"}, "rounded(made.begin.length * lossAt", "rounded(lossAt"),
+    "minima out of sight": (traps, {"trap": "B2", "c": 0.125}, "inside = (points) => points.filter((q) => "
+                            "Math.abs(q) <= reach)", "inside = (points) => points"),
+    "end and start exchanged": (traps, {}, "start: () => made.begin, finish: ({ theta }) => [...made.end(name, theta)]",
+                                "finish: () => made.begin, start: ({ theta }) => [...made.end(name, theta)]"),
+    "one query only": (two, {}, "(up + across) / top", "(up + up) / top"),
+    "queries exchanged": (two, {}, "rounded(pair[k])", "rounded(pair[1 - k])"),
+    "a scale of its own": (two, {}, "2 * Math.max(...alone.flat())", "Math.max(...alone.flat())"),
+    "half global": (two, {}, "best.includes(a) && best.includes(b)", "best.includes(a) || best.includes(b)"),
+    "one query is enough": (two, {}, "at === 2 ?", "at > 0 ?"),
+}
+
+
+@pytest.mark.parametrize("bug", BUGS)
+def test_a_planted_bug_is_seen(bug):
+    made, values, right, wrong = BUGS[bug]
+    made, v8 = made(), broken((right, wrong))
+    assert_figure_agrees(made, values, asked(plain(), made, values))
+    with pytest.raises(AssertionError):
+        assert_figure_agrees(made, values, asked(v8, made, values))
+
+
+@pytest.mark.parametrize("name", EXAMPLES)
+def test_the_constructions_end_where_the_text_says(name):
+    drawn = traps().drawn(trap=name)
+    for short, end in ENDS[name].items():
+        assert drawn[f"{short}_end"] == pytest.approx(end, abs=5.1e-7 if end > 1 else 5.1e-8)
+
+
+def test_b2_traps_softmax_and_the_control_but_not_the_gaussian_kernel():
+    drawn = traps().drawn()
+    assert traps().path().soft_loss[0] == pytest.approx(1.5019, abs=5e-5)
+    assert [drawn[f"{short}_{kind}"] for short in KERNELS for kind in ("best", "other")] == [0, 4, 4, 0, 0, 4]
+    assert [drawn[f"{short}_lowest"] for short in KERNELS] == [0, 0, 0]
+    away = traps().drawn(shift=-2.6)  # softmax can reach zero
+    assert away["soft_best"] == 4 and away["soft_end"] < 1e-5
+
+
+@pytest.mark.parametrize(("short", "resolution", "losses"), [
+    ("soft", 33, [0, 0.337297, 0.337297, 0.674594]), ("gauss", 65, [0] * 16),
+    ("between", 33, [0, 0.168944, 0.168944, 0.337889])])
+def test_the_minima_of_two_tokens_are_those_of_the_slice(short, resolution, losses):
+    layer, data = example("B2", KERNELS[short], start=(0.0, 0.0))
+    u, v = ((0 * layer).with_arrays(WQ=np.eye(4)[k].reshape(1, 4, 1)) for k in (0, 1))
+    found = mha.landscape.slice(layer, data, u, v, radius=4.0, resolution=resolution)
+    wanted = found.minima()
+    assert all(minimum.strict for minimum in wanted)
+    assert [minimum.loss for minimum in wanted] == pytest.approx(losses, abs=1e-6)
+    best, other = pairs("B2", KERNELS[short])
+    ours, theirs = (sorted(points, key=lambda point: np.round(point, 3).tolist())
+                    for points in (best + other, [minimum.at for minimum in wanted]))
+    assert np.array(ours) == pytest.approx(np.array(theirs), abs=1e-7)
+    assert len(best) == losses.count(0)
+    map_of_it = landscape("B2", 0.5)[short]
+    at = [found.at(axis("B2")[j], axis("B2")[i]).loss(data.X, data.y) for i, j in ((0, 0), (7, 50), (64, 1))]
+    assert [map_of_it[i, j] for i, j in ((0, 0), (7, 50), (64, 1))] == pytest.approx(at, rel=1e-12)
+
+
+def test_two_tokens_descend_as_the_layer_does():
+    path, drawn = two().path(trap="B1", q1=1.5, q2=-0.25), two().drawn(trap="B1", q1=1.5, q2=-0.25)
+    layer, data = example("B1", mha.normalized_gaussian, start=(1.5, -0.25))
+    alone = mha.train(layer, data, mha.GradientDescent(1.0), 300, only=("WQ",), record=60)
+    assert (path.between_loss == alone.loss).all() and drawn["between_end"] == alone.loss[-1]
+    queries = np.array([model.WQ.ravel() for model in alone.models])
+    assert (path.between_queries == queries[:, :2]).all() and queries[-1, 2] == pytest.approx(queries[0, 2], abs=1e-12)
+
+
+@pytest.mark.parametrize(("values", "verdicts"), [
+    ({}, ("a spurious minimum", "a global minimum", "a spurious minimum")),
+    ({"q1": -1.5, "q2": -1.0}, ("a global minimum", "a global minimum", "a global minimum")),
+    ({"q1": 0.0, "q2": 0.0}, ("no minimum yet", "a global minimum", "a spurious minimum")),
+    ({"trap": "B3", "q1": -1.0, "q2": -1.0}, ("a global minimum", "no minimum yet", "a global minimum")),
+    ({"trap": "B4", "q1": -1.0, "q2": 1.0}, ("a global minimum", "a spurious minimum", "a global minimum"))])
+def test_the_verdict_is_what_happened(values, verdicts):
+    drawn = two().drawn(**values)
+    assert tuple(drawn[f"{short}_verdict"] for short in KERNELS) == verdicts
+
+
+def test_the_gaussian_kernel_has_spurious_minima_too():
+    assert minima("B2", mha.attention.Gaussian(0.25))[1] == pytest.approx((-2.4733,), abs=5e-4)
+    assert minima("B1", mha.attention.Gaussian(1.0))[1] == pytest.approx((0,), abs=1e-9)
+    assert len(minima("B4", mha.gaussian)[1]) == 1 and not minima("B4", mha.softmax)[1]
+    assert two().drawn(c=0.25)["gauss_spurious"] == 5
+
+
+@pytest.mark.parametrize("made", [traps, two])
+def test_points_that_can_be_dragged_are_the_starts(made):
+    figure = made().figure()
+    assert [figure.data[place["trace"]].name for place in made().spec["drag"]] == ["start"] * 3
+    x = {place["x"] for place in made().spec["drag"]}
+    assert x == ({"shift"} if made is traps else {"q1"})
+
+
+def test_a_draggable_point_moves_a_slider_or_is_refused():
+    with pytest.raises(ValueError, match="drag: trap is no slider; there are c, lr, shift"):
+        replace(traps()._description, drag=({"trace": 2, "x": "trap"},))
+
+
+def test_pictures_are_as_wide_as_their_keys():
+    assert [reach(name) for name in EXAMPLES] == [4.0, 4.0, 7.0, 4.0]
+
+
+@pytest.mark.parametrize("make", [mha.live.traps, mha.live.two_tokens])
+@pytest.mark.parametrize("steps", [0, -1, 2.5, True])
+def test_no_number_of_steps_is_refused(make, steps):
+    assert_refused(lambda: make(steps=steps), ValueError, ["steps"])
+
+
+@pytest.mark.parametrize("values", [{"trap": "B5"}, {"shift": 0.1}, {"q1": 5.0}, {"c": 2.0}, {"lr": 10.0}])
+def test_values_that_no_control_has_are_refused(values):
+    made = two() if "q1" in values else traps()
+    with pytest.raises(ValueError, match=next(iter(values))):
+        made.path(**values)

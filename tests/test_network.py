@@ -1,0 +1,75 @@
+"""A torch network as a point of a vector space: its derivatives, its names, and that it is its own."""
+
+import numpy as np
+import pytest
+import torch
+
+import mhalib as mha
+from mhalib import landscape
+from mhalib.landscape import differences, random_direction
+from mhalib.models import NetworkPoint
+from oracles import assert_close, assert_refused
+from points import layer, network
+
+
+@pytest.mark.parametrize("kernel", [mha.softmax, mha.gaussian, mha.normalized_gaussian], ids=str)
+def test_a_networks_derivatives_are_those_of_its_losses(kernel):
+    model, data = network(kernel)
+    point = NetworkPoint.of(model)
+    u, v = (0.1 * random_direction(point, seed, normalize=None) for seed in (1, 2))
+    near = landscape.slice(point, data, u, v, 3e-5, 3)
+    gradient, hessian = (part[0, 0] for part in differences(near.loss, near.a, near.b))
+    loss, by_formula, curved = near.derivatives(0, 0)
+    assert loss == pytest.approx(model.loss(*model.batch(data.tokens, data.y)).item(), rel=1e-14)
+    assert_close(by_formula, gradient, 1e-6)
+    assert_close(curved, hessian, 1e-4)
+
+
+def test_a_point_is_the_network_and_not_its_later_changes():
+    model, data = network()
+    point, before = NetworkPoint.of(model), model.logits(data.tokens)
+    with torch.no_grad():
+        model.read.weight.add_(1)
+    assert_close(point.network().logits(data.tokens), before, 0)
+    moved = point + 0.1 * random_direction(point)
+    assert moved.loss(data.tokens, data.y) != point.loss(data.tokens, data.y)
+    there = moved.network()
+    assert there.loss(*there.batch(data.tokens, data.y)).item() == moved.loss(data.tokens, data.y)
+    assert all(p.requires_grad for p in there.parameters())
+    assert not np.array_equal(moved.network().logits(data.tokens), before)
+    assert_close(point.network().logits(data.tokens), before, 0)
+
+
+def test_queries_and_keys_of_all_layers_move_by_one_name():
+    model, _ = network()
+    point = NetworkPoint.of(model)
+    some = point.only(("WQ", "WK"))
+    moving = {name for name, weights in some.arrays().items() if (weights != 0).any()}
+    assert moving == {f"layers.{k}.attention.{part}.{kind}" for k in range(2) for part in "QK"
+                      for kind in ("weight", "bias")}
+    named = point.only("layers.0.attention.Q.weight")
+    assert {name for name, weights in named.arrays().items() if (weights != 0).any()} == {"layers.0.attention.Q.weight"}
+
+
+def test_a_patch_network_reads_its_own_array():
+    data = mha.data.pathfinder(4)
+    point = NetworkPoint.of(mha.models.PatchTransformer(16, 9, d=4, H=2, hidden=4).double())
+    assert (point.field, NetworkPoint.of(network()[0]).field) == ("X", "tokens")
+    share, loss = landscape.interpolation(point, 0.5 * point, data, 3)
+    assert loss[0] == point.loss(data.X, data.y)
+    assert np.isfinite(loss).all()
+    assert repr(point) == f"NetworkPoint(PatchTransformer, {sum(a.numel() for a in point.arrays().values())} "\
+                          "parameters, torch.float64)"
+
+
+BAD = {
+    "a network without a loss": (lambda: NetworkPoint.of(torch.nn.Linear(2, 2)), TypeError, ["network:", "Linear"]),
+    "a direction that is none": (lambda: NetworkPoint.of(network()[0]).hvp(None, None, layer()[0]), TypeError,
+                                 ["V: expected a NetworkPoint", "AttentionLayer"]),
+    "an unknown weight of a network": (lambda: NetworkPoint.of(network()[0]).only("WX"), ValueError, ["WX"]),
+}
+
+
+@pytest.mark.parametrize(("call", "error", "words"), BAD.values(), ids=BAD)
+def test_bad_input_is_named(call, error, words):
+    assert_refused(call, error, words)

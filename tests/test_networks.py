@@ -1,0 +1,42 @@
+"""Chapter 16: the statements, the mean weight at the start of a network, and accuracies against simulation."""
+
+import numpy as np
+import pytest
+import torch
+
+import mhalib as mha
+from mhalib.models import TextTransformer
+from mhalib.theory import networks
+
+NAMES = ("prop-mean-weight", "prop-loudness", "prop-same-test", "prop-best-of")
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_statements_hold_and_their_twins_fail(name):
+    assert mha.ledger[name].worst(range(150)).holds
+    assert not any(mha.ledger[name].twin(seed).holds for seed in range(30))
+
+
+@pytest.mark.parametrize("gain", [1.0, 3 ** -0.5])
+@pytest.mark.parametrize("c", [0.5, 1.0])
+def test_the_mean_weight_is_that_of_starts_of_a_network(gain, c):
+    """Over 60 starts, for a fixed query and key of the first layer; within four standard errors."""
+    generator, d = torch.Generator().manual_seed(0), 32
+    X = torch.nn.functional.layer_norm(torch.randn(1, 3, 64, generator=generator), (64,))
+    found = []
+    for seed in range(60):
+        model = TextTransformer(5, 3, d=64, H=2, kernel=mha.attention.Gaussian(c), gain=gain, seed=seed)
+        attention = model.layers[0].attention
+        with torch.no_grad():
+            Q, K, _ = attention.split(X)
+            found.append(attention.kernel(attention.kernel.scores(Q, K))[0, :, 0, 1].mean().item())
+    error = np.std(found, ddof=1) / len(found) ** 0.5
+    assert abs(np.mean(found) - networks.mean_weight(gain, d, c)) < 4 * error
+    assert error < 0.25 * np.mean(found)
+
+
+def test_the_mean_of_the_best_is_that_of_draws():
+    rng = np.random.default_rng(1)
+    draws = rng.binomial(40, 0.6, size=(20_000, 7)).max(axis=1) / 40
+    assert networks.best_of(40, 0.6, 7) == pytest.approx(draws.mean(), abs=4 * draws.std() / 20_000 ** 0.5)
+    assert networks.best_of(40, 0.6, 1) == pytest.approx(0.6, rel=1e-12)

@@ -1,0 +1,132 @@
+"""One layer of attention must train: rates along runs, and the constants of the neighborhood sampled inside it."""
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import mhalib as mha
+from mhalib.theory import one_layer
+from strategies import seeds
+
+STATEMENTS = [one.id for one in mha.ledger if one.chapter == one_layer.SUCCEED]
+
+
+def problem(seed):
+    """A random small problem of either kernel, with HD ≥ Nn."""
+    instance = one_layer._value_step(seed % 1000)
+    return instance["layer"], instance["data"]
+
+
+def violations(seeds, steps, factors):
+    """How many steps of training the values fall short of each factor times the rate, and how many there were."""
+    short, taken = np.zeros(len(factors), dtype=int), 0
+    for seed in seeds:
+        layer, data = problem(seed)
+        rate, lr = one_layer.value_rate(layer, data.X), 1 / one_layer.value_smoothness(layer, data.X)
+        loss, grad = layer.loss_and_grad(data.X, data.y)
+        losses = [loss]
+        while len(losses) <= steps and losses[-1] > 1e-12 * losses[0]:  # below, rounding is larger than a step
+            layer = layer - lr * grad.only("WV")
+            loss, grad = layer.loss_and_grad(data.X, data.y)
+            losses.append(loss)
+        before, after = np.array(losses[:-1]), np.array(losses[1:])
+        contraction = np.maximum(1 - np.array(factors)[:, None] * lr * rate, 0) ** 2
+        short += (after > contraction * before * (1 + 1e-9) + 1e-25 * losses[0]).sum(axis=1)
+        taken += len(after)
+    return short.tolist(), taken
+
+
+@pytest.mark.parametrize("name", STATEMENTS)
+def test_statements_hold_and_their_twins_fail(name):
+    statement = mha.ledger[name]
+    assert statement.worst(range(60)).holds
+    assert not any(statement.twin(seed).holds for seed in range(20))
+
+
+def test_the_rate_of_the_values_is_never_violated_and_a_faster_one_is():
+    """Chapter 13 has these numbers."""
+    assert violations(range(70), 200, [1.0, 1.5]) == ([0, 3828], 11004)
+
+
+@pytest.mark.parametrize("seed", range(0, 40, 7))
+def test_the_rate_of_the_values_holds_up_to_two_over_both_curvatures_and_no_further(seed):
+    """At η = 2/(α + L) the largest curvature reflects by as much as the least contracts."""
+    instance = one_layer._two_curvatures(seed, 1.0)
+    layer, data = instance["layer"], instance["data"]
+    longest = 2 / (one_layer.value_rate(layer, data.X) + one_layer.value_smoothness(layer, data.X))
+    assert abs(one_layer.values_descend(layer, data, longest).slack) < 1e-9
+    assert not one_layer.values_descend(layer, data, 1.001 * longest).holds
+    layer, data = problem(seed)
+    longest = 2 / (one_layer.value_rate(layer, data.X) + one_layer.value_smoothness(layer, data.X))
+    assert one_layer.values_descend(layer, data, longest).holds
+
+
+@given(seeds, st.floats(0.01, 1))
+def test_in_the_neighborhood_the_least_singular_value_does_not_halve(seed, share):
+    layer, data = problem(seed)
+    away = mha.AttentionLayer.random(*(layer.sizes[k] for k in (1, 2, 3, 0)), seed=seed % 1000 + 1)
+    away = (away - layer).only(("WQ", "WK", "WV"))
+    there = layer + share * one_layer.neighborhood(layer, data.X) / away.norm() * away
+    before = one_layer.least_singular(layer.mixed(data.X))
+    assert one_layer.least_singular(there.mixed(data.X)) >= before / 2 * (1 - 1e-9)
+
+
+@given(seeds, st.floats(0.01, 1.5))
+def test_the_curvature_on_the_ball_is_at_most_the_smoothness(seed, radius):
+    layer, data = problem(seed)
+    other, along = (mha.AttentionLayer.random(*(layer.sizes[k] for k in (1, 2, 3, 0)), seed=seed % 1000 + k)
+                    .only(("WQ", "WK", "WV")) for k in (1, 2))
+    there = layer + radius / other.norm() * other
+    bound = one_layer.smoothness(layer, data, radius)
+    scale = max(float(there.loss(data.X, data.y) / layer.loss(data.X, data.y)), 1.0) ** 0.5  # M √(2N f) grows so
+    along = along / along.norm()
+    assert along.dot(there.hvp(data.X, data.y, along)) <= bound * scale * (1 + 1e-9)
+
+
+@pytest.mark.parametrize("kernel", one_layer.KERNELS, ids=["softmax", "gaussian"])
+@given(seed=seeds, radius=st.floats(0.0, 1.0))
+def test_kernel_moves_bound_what_a_move_does(kernel, seed, radius):
+    """At the end of the ball, by differences."""
+    rng = np.random.default_rng(seed)
+    layer = mha.AttentionLayer.random(3, 2, 1, scale=rng.uniform(0.3, 3), kernel=kernel, seed=seed % 1000)
+    X = rng.uniform(0.3, 2) * rng.standard_normal((1, 4, 3))
+    first, second = one_layer.kernel_moves(layer, X, radius)
+    V, away = (mha.AttentionLayer.random(3, 2, 1, seed=seed % 1000 + k).only(("WQ", "WK")) for k in (1, 2))
+    V, there, h = V / V.norm(), layer + radius / away.norm() * away, 1e-4
+    behind, here, ahead = (there + step * V for step in (-h, 0, h))
+    S = [one.weights(X) for one in (behind, here, ahead)]
+    assert np.linalg.norm(S[2] - S[0]) / (2 * h) <= first[0] * (1 + 1e-6) + 1e-7
+    assert np.linalg.norm(S[2] - 2 * S[1] + S[0]) / h ** 2 <= second[0] * (1 + 1e-3) + 1e-5
+
+
+def test_the_neighborhood_of_a_softmax_start_at_zero_is_finite():
+    """Queries and keys zero: λ₁ is zero at the center, so that r (Σ ξ²λ₁²)^½ = σ_min(B)/2 is quadratic in r."""
+    zero = 0 * mha.AttentionLayer.random(4, 2, 1)
+    X = mha.data.random_sequences(3, 1, 4).X
+    r = one_layer.neighborhood(zero, X)
+    first = one_layer.kernel_moves(zero, X, r)[0]
+    half = one_layer.least_singular(zero.mixed(X)) / 2
+    assert r * np.linalg.norm(np.linalg.norm(X, 2, axis=(1, 2)) * first) == pytest.approx(half, rel=1e-12)
+    assert one_layer.neighborhood(zero, mha.data.random_sequences(3, 2, 4).X) == 0
+
+
+def test_no_constants_are_made_up_for_a_normalized_gaussian():
+    layer = mha.AttentionLayer.random(3, 2, 1, kernel=mha.normalized_gaussian)
+    with pytest.raises(TypeError, match="layer: expected softmax or a Gaussian kernel without normalization"):
+        one_layer.neighborhood(layer, mha.data.random_sequences(1, 2, 3).X)
+
+
+@pytest.mark.parametrize("H, ranks", [(1, (16, 16)), (2, (16, 32))])
+def test_heads_add_no_rank_to_softmax_over_one_token(H, ranks):
+    """n = 1: softmax weights are 1, so all blocks of B are X; the Gaussian ones differ."""
+    X = mha.data.random_sequences(32, 1, 16).X
+    for kernel, rank in zip(one_layer.KERNELS, ranks, strict=True):
+        assert np.linalg.matrix_rank(mha.AttentionLayer.random(16, 8, 1, H, kernel=kernel).mixed(X)) == rank
+
+
+def test_identical_tokens_and_a_singular_start_have_no_rate():
+    layer = mha.AttentionLayer.random(8, 2, 1, tied=True, kernel=mha.gaussian)
+    X = np.repeat(mha.data.random_sequences(1, 1, 8).X, 2, axis=1)
+    assert one_layer.value_rate(layer, X) < 1e-25
+    assert one_layer.neighborhood(layer, X) < 1e-12

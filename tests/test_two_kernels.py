@@ -1,0 +1,144 @@
+"""Chapter 12: the statements on many instances, the Jacobians against differences, and the chapter's examples."""
+
+import json
+from functools import cache
+
+import numpy as np
+import pytest
+
+import mhalib as mha
+from figures import assert_figure_agrees
+from mhalib.attention import Gaussian, NormalizedGaussian, gaussian, normalized_gaussian, softmax
+from mhalib.data.sequences import random_sequences
+from mhalib.live.kernels import read
+from mhalib.models.layer import AttentionLayer
+from mhalib.theory import two_kernels
+from test_engine import asked, broken, plain
+
+NAMES = ("lemma-same-rank", "prop-normalized-gaussian", "prop-query-force", "prop-shift", "prop-jacobian-rank",
+         "prop-flat", "prop-width", "prop-inside-hull")
+TIGHT = {"prop-jacobian-rank": 1e-9, "prop-flat": 1e-9, "prop-inside-hull": 1e-9}
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_statements_hold_and_their_twins_fail(name):
+    assert mha.ledger[name].worst(range(150)).holds
+    assert not any(mha.ledger[name].twin(seed).holds for seed in range(30))
+
+
+@pytest.mark.parametrize("name", TIGHT)
+def test_bounds_are_attained(name):
+    checks = [mha.ledger[name].function(**make()) for make in mha.ledger[name].extremal]
+    assert checks and all(check.holds and check.slack <= TIGHT[name] for check in checks)
+    assert all(check.lhs > 0.9 * check.rhs > 0 for check in checks)
+
+
+@pytest.mark.parametrize("kernel", [softmax, gaussian, normalized_gaussian])
+def test_ranks_of_jacobians_are_attained_for_all_sizes(kernel):
+    for m, d, n in np.ndindex(4, 4, 4):
+        check = two_kernels.jacobian_rank(**two_kernels.all_ranks(m + 1, d + 1, n + 1, kernel))
+        assert check.lhs == check.rhs == min(m + 1, d + 1, n + (kernel is gaussian))
+
+
+def test_a_mean_may_leave_keys_out():
+    """With λ = (1, 0) the entropy is zero: the key is one of the others."""
+    check = two_kernels.inside_hull(np.array([3.0]), np.array([[1.0], [-5.0]]), np.array([1.0, 0.0]))
+    assert check.rhs == 0.5 and 0.499 < check.lhs < 0.5
+
+
+@pytest.mark.parametrize("kernel", [softmax, gaussian, Gaussian(1.3), NormalizedGaussian(0.7)])
+def test_jacobians_are_differences(kernel):
+    """With X = I the rows of W^Q are the queries: moving one moves one output, and no other."""
+    n, d, m, h = 4, 3, 2, 1e-6
+    layer, X = AttentionLayer.random(n, d, m, kernel=kernel, seed=3), np.eye(n)[None]
+    J = two_kernels.token_jacobians(layer, X)[0]
+    for k in range(n):
+        for i in range(d):
+            step = np.zeros((1, n, d))
+            step[0, k, i] = h
+            out = [AttentionLayer(layer.WQ + sign * step, layer.WK, layer.WV, layer.WO, kernel)(X)[0]
+                   for sign in (1, -1)]
+            moved = (out[0] - out[1]) / (2 * h)
+            assert moved[k] == pytest.approx(J[k, :, i], abs=1e-8)
+            assert np.delete(moved, k, axis=0) == pytest.approx(0, abs=1e-12)
+
+
+def test_jacobians_are_of_one_head():
+    layer = AttentionLayer.random(3, 2, 1, H=2)
+    with pytest.raises(ValueError, match="layer: expected one head, got 2"):
+        two_kernels.token_jacobians(layer, random_sequences(1, 2, 3, 1).X)
+
+
+def test_the_lost_degree_of_freedom_is_along_the_values():
+    """Softmax: no move of a query moves its output off the plane of the values."""
+    layer = AttentionLayer.random(6, 4, 3, seed=2)
+    X = random_sequences(1, 3, 6, 3, seed=2).X
+    U = X[0] @ layer.WV[0] @ layer.WO[0]
+    normal = np.cross(U[1] - U[0], U[2] - U[0])
+    assert abs(normal @ two_kernels.token_jacobians(layer, X)[0]).max() < 1e-12 * abs(normal).max()
+    free = AttentionLayer(layer.WQ, layer.WK, layer.WV, layer.WO, gaussian)
+    assert abs(normal @ two_kernels.token_jacobians(free, X)[0]).max() > 1e-3 * abs(normal).max()
+
+
+@pytest.mark.parametrize("n", [2, 4, 6, 8])
+def test_weights_have_full_rank_on_a_line(n):
+    """Scores of rank one, weights of rank n, for both kernels."""
+    tokens = np.linspace(-1, 1, n)[:, None]
+    assert np.linalg.matrix_rank(softmax.scores(tokens, tokens)) == 1
+    for kernel in (softmax, gaussian):
+        assert np.linalg.matrix_rank(kernel(kernel.scores(tokens, tokens))) == n
+
+
+# --- the live figure ---------------------------------------------------------------------------------------------
+
+BUGS = {
+    "two keys exchanged": ("readersOnALine([k1, k2, k3]", "readersOnALine([k2, k1, k3]"),
+    "half the width": ("-c * (q - k) ** 2", "(-c * (q - k) ** 2) / 2"),
+    "always the mixed values": ("u: sets[values.values]", "u: sets.mixed"),
+    "a Gaussian around the mean": ("seen(far(q).map(Math.exp), q, 2 * c)",
+                                   "seen(far(q).map(Math.exp), mean(far(q).map(Math.exp), keys), 2 * c)"),
+    "the control without its scale": ("return seen(weights, mean(weights, keys), 2 * c)",
+                                      "return seen(weights, mean(weights, keys), 1)"),
+    "a force uphill": ("force: -(output", "force: (output"),
+    "the first key": ("weight: weights[1]", "weight: weights[0]"),
+    "another query": ("[reader(chosen)[part]]", "[reader(0)[part]]"),
+    "a target for none": ("-(output - y) * slope", "-output * slope"),
+    "a loss without half": ("(readers.soft(chosen).output - y) ** 2 / 2", "(readers.soft(chosen).output - y) ** 2"),
+}
+SETTINGS = [{}, {"q": -5.0, "k1": -4.0, "k3": 5.0, "c": 2.0, "values": "middle"},
+            {"q": 0.5, "k1": 1.0, "k2": 3.5, "c": 0.125, "values": "equal", "y": -1.0}]
+
+
+DEFAULTS = {"q": 3.0, "k1": -2.0, "k2": 0.0, "k3": 1.0, "c": 0.5, "values": "mixed", "y": 1.5}
+
+
+@cache
+def figure():
+    return mha.live.kernels()
+
+
+@pytest.mark.parametrize("values", SETTINGS, ids=str)
+def test_the_browser_reads_the_same(values):
+    assert_figure_agrees(figure(), values, asked(plain(), figure(), values))
+
+
+@pytest.mark.parametrize("bug", BUGS)
+def test_a_planted_bug_is_seen(bug):
+    v8 = broken(BUGS[bug])
+    with pytest.raises((AssertionError, TypeError)):
+        for values in SETTINGS:
+            assert_figure_agrees(figure(), values, asked(v8, figure(), values))
+
+
+@pytest.mark.parametrize("values", SETTINGS, ids=str)
+def test_forces_are_slopes_of_the_loss(values):
+    """Differences of ½ (output − target)² along the line."""
+    values, Q, h = DEFAULTS | values, np.linspace(-4, 4, 17), 1e-5
+    losses = [{name: (output - values["y"]) ** 2 / 2 for name, (_, output, _) in read(values, Q + sign * h).items()}
+              for sign in (1, -1)]
+    for name, (_, _, force) in read(values, Q).items():
+        assert force == pytest.approx(-(losses[0][name] - losses[1][name]) / (2 * h), abs=1e-7)
+
+
+def test_what_a_page_carries_is_small():
+    assert len(json.dumps(figure().spec)) < 100_000
