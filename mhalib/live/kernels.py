@@ -48,8 +48,8 @@ def kernels():
         frame=_frame(), draw=_draw(),
         drag=(*({"trace": 6 * k + 3 + j, "x": "q"} for k in range(3) for j in range(3)),
               *({"trace": 19 + j, "x": name} for j, name in enumerate(KEYS))),
-        summary="Query {q}, keys {k1}, {k2}, {k3}, c = {c}, values {values}, target {y}. Weight of the second key: "
-                "softmax {soft_mid}, Gaussian {gauss_mid}, normalized {between_mid}. Force on the query: softmax "
+        summary="With query = {q}, keys {k1}, {k2}, {k3}, c = {c}, values {values}, target {y}. Weight of the second "
+                "key: softmax {soft_mid}, Gaussian {gauss_mid}, normalized {between_mid}. Force on the query: softmax "
                 "{soft_here_force}, Gaussian {gauss_here_force}, normalized {between_here_force}. Gaussian weights "
                 "sum to {sum}; softmax loss {loss}.",
         train=_path, measure=MEASURES))

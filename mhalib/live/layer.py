@@ -27,7 +27,7 @@ ALT = ("Left, the loss over its first value, on a logarithmic axis over 300 step
        "4e-5, the softmax layer to 0.005, each below its dashed guarantee, a straight line down to 0.013 and 0.20. "
        "Right, the 32 singular values of B in falling order, from 13 and 11 down: those of the Gaussian layer end at "
        "1.1, those of the softmax layer at 0.56.")
-SUMMARY = ("Trained: {moves}. D = {D}, n = {n}, N = {N}, H = {H}, scale {scale}, keys {tied}, η = {lr}/L; HD = "
+SUMMARY = ("Trained: {moves}. D = {D}, n = {n}, N = {N}, H = {H}, scale {scale}, keys {tied}, η·L = {lr}; HD = "
            "{unknowns}, nN = {equations}. σ_min(B) at the start: softmax {softmax_least}, Gaussian {gaussian_least}. "
            "Loss over first loss after {steps} steps: softmax {softmax}, guarantee {softmax_guarantee}; Gaussian "
            "{gaussian}, guarantee {gaussian_guarantee}.")
