@@ -89,7 +89,7 @@ class Live:
                 if part == "z":
                     np.testing.assert_allclose(found, right, rtol=0, atol=1e-9)
                 else:
-                    rounding = 1e-14 * max(1, np.nanmax(abs(right)))
+                    rounding = 1e-14 * np.nanmax(abs(right), initial=1)
                     np.testing.assert_allclose(found[kept], right[kept], rtol=1e-9, atol=rounding,
                                                err_msg=f"{place} at {values}")
         ends = self.root.evaluate(ENDS)
