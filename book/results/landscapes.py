@@ -15,6 +15,7 @@ import numpy as np
 import torch
 
 import mhalib as mha
+from mhalib.minibatches import read, summary
 from mhalib.models import NetworkPoint, PatchTransformer, TextTransformer
 
 KERNELS = {"softmax": mha.softmax, "softmax, scaled": mha.softmax, "Gaussian": mha.gaussian,
@@ -67,13 +68,8 @@ def trained(network, data, steps, seed, only):
 
 def few(data):
     """The samples that slices are computed on."""
-    X = tokens(data)
-    return SimpleNamespace(tokens=X[:SAMPLES], X=X[:SAMPLES], y=data.y[:SAMPLES])
-
-
-def tokens(data):
-    """What the network reads."""
-    return data.tokens if hasattr(data, "tokens") else data.X
+    X = read(data)[:SAMPLES]
+    return SimpleNamespace(tokens=X, X=X, y=data.y[:SAMPLES])
 
 
 def mean_row(network, data):
@@ -84,7 +80,7 @@ def mean_row(network, data):
 def ends(network, data, test):
     """Test accuracy, and the loss with all attention weights set to zero."""
     part = few(data)
-    return {"accuracy": float((test.y * network.logits(tokens(test)) > 0).mean()),
+    return {"accuracy": summary(network, test)["accuracy"],
             "off": NetworkPoint.of(put(network, network.layers[0].attention.kernel, 0.0)).loss(part.X, part.y)}
 
 

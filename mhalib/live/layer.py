@@ -136,7 +136,10 @@ def _spectrum(values, start, data):
 
 def _of(name, measure):
     """A measure of the start with one kernel."""
-    return lambda path, values, seed: measure(values, problem(values, seed)[1][name], problem(values, seed)[0])
+    def one(path, values, seed):
+        data, starts = problem(values, seed)
+        return measure(values, starts[name], data)
+    return one
 
 
 def _guarantee(name):

@@ -1,5 +1,6 @@
 """The second live figure of chapter 14: the loss over two free queries, every minimum of it, and a descent."""
 
+from functools import cache
 from itertools import product
 
 import numpy as np
@@ -79,6 +80,7 @@ def axis(name):
     return np.linspace(-reach(name), reach(name), SQUARE)
 
 
+@cache
 def landscape(name, c):
     """{kernel: (SQUARE, SQUARE)} losses of two queries, sums of two: entry i, j is at (q₁, q₂) = (axis_j, axis_i)."""
     alone = {short: loss_of_one(name, kernel, axis(name)) for short, kernel in kernels_of(c).items()}

@@ -4,6 +4,8 @@ import hashlib
 
 import numpy as np
 
+from mhalib.minibatches.samples import read
+
 
 def configuration(model, data, test, optimizer, steps, **arguments):
     """Everything that the numbers of a run depend on, in words and checksums that JSON can hold."""
@@ -47,8 +49,7 @@ def checksum(*arrays):
 
 
 def _samples(data):
-    X = data.tokens if hasattr(data, "tokens") else data.X
-    return f"{len(data)} samples, checksum {checksum(X, data.y)}"
+    return f"{len(data)} samples, checksum {checksum(read(data), data.y)}"
 
 
 def plain(value):

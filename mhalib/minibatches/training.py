@@ -10,6 +10,7 @@ from mhalib._array import require_count, require_seed
 from mhalib.data.text import TextDataset
 from mhalib.losses import logistic
 from mhalib.minibatches.identity import configuration
+from mhalib.minibatches.samples import Some, arrays, pieces, read
 from mhalib.optim import AdamW, GradientDescent
 from mhalib.training import Records, minibatches, recorded_steps
 
@@ -94,11 +95,6 @@ def summary(model, data, rows=512):
     return {"loss": float(logistic(z).mean()), "accuracy": float((z > 0).mean())}
 
 
-def read(data):
-    """What a network reads of a dataset: word numbers (n, L), or tokens (n, L, width)."""
-    return data.tokens if hasattr(data, "tokens") else data.X
-
-
 class _Run:
     """A training run between two steps."""
 
@@ -139,8 +135,8 @@ class _Run:
             self.k = k
             if self.checkpoint and k > began and k % self.checkpoint.every == 0:
                 self.save()
-            pieces = [_arrays(data, piece) for piece in _pieces(rows, self.at_once)]
-            loss = (self.steps.loss_and_grad if k < steps else self.steps.loss)(pieces)
+            batches = [arrays(data, piece) for piece in pieces(rows, self.at_once)]
+            loss = (self.steps.loss_and_grad if k < steps else self.steps.loss)(batches)
             if not np.isfinite(loss):
                 self.stopped = f"The loss of the minibatch of step {k} is not finite: the step size is too large. " \
                                "Try less."
@@ -160,29 +156,10 @@ class _Run:
         """The curves of this moment."""
         found = {}
         for prefix, part in self.parts.items():
-            part = part if prefix or self.measured is None else _Some(part, self.measured)
+            part = part if prefix or self.measured is None else Some(part, self.measured)
             row = summary(self.steps.model, part, **({} if self.at_once is None else {"rows": self.at_once}))
             found |= {prefix + name: value for name, value in row.items()}
         return found
-
-
-class _Some:
-    """n samples of a dataset, evenly spaced: files often have one label first."""
-
-    def __init__(self, data, n):
-        rows = np.unique(np.rint(np.linspace(0, len(data) - 1, n)).astype(int))
-        self.X, self.y = read(data)[rows], data.y[rows]
-
-
-def _pieces(rows, size):
-    return [rows] if size is None else [rows[k:k + size] for k in range(0, len(rows), size)]
-
-
-def _arrays(data, rows):
-    if not hasattr(data, "tokens"):
-        return data.X[rows], data.y[rows]
-    # Padding behind the longest sentence of the batch costs time and does nothing.
-    return data.tokens[rows][:, :int(data.lengths[rows].max())], data.y[rows]
 
 
 def _require_parts(model, data, test):

@@ -145,13 +145,6 @@ class Transformer(nn.Module):
         """Mean logistic loss of labels y (n,) in {−1, +1}, a tensor to differentiate."""
         return functional.softplus(-y * self(tokens)).mean()
 
-    def optimizer(self, lr, weight_decay):
-        """AdamW over all parameters.
-
-        Source: Loshchilov and Hutter 2019.
-        """
-        return torch.optim.AdamW(self.parameters(), lr=lr, weight_decay=weight_decay)
-
     @torch.no_grad()
     def logits(self, tokens, rows=512):
         """Logits (n,) as an array, a block of ``rows`` inputs at a time."""
