@@ -5,14 +5,13 @@ import numpy as np
 import pytest
 
 import mhalib as mha
-from figures import assert_figure_agrees
 from mhalib.live import theory_and_practice
 from mhalib.theory import bounds, chain, convergence, starts
 from mhalib.theory.groups import HeadGroups
 from mhalib.theory.instances import token_radius
 from oracles import assert_close, assert_refused
 from strategies import problem
-from test_engine import asked, broken, plain
+from test_engine import assert_follows, broken, plain
 
 seeds = pytest.mark.parametrize("seed", range(8))
 THEOREMS = {False: (chain.ball_constants, chain.heads_needed), True: (chain.head_constants, chain.fewer_heads_needed)}
@@ -296,7 +295,7 @@ BUGS = {
 
 @pytest.mark.parametrize("values", [{}, {"S": 2.0, "H": 2, "zeta": 0.4}, {"lr": 10.0, "T": 5}])
 def test_the_figure_follows_mhalib(values):
-    assert_figure_agrees(FIGURE, values, asked(plain(), FIGURE, values))
+    assert_follows(plain(), FIGURE, values)
 
 
 @pytest.mark.parametrize("bug", BUGS)
@@ -304,4 +303,4 @@ def test_a_planted_bug_is_seen(bug):
     v8 = broken(BUGS[bug])
     with pytest.raises(AssertionError):
         for values in ({}, {"S": 2.0, "H": 2, "zeta": 0.4}):
-            assert_figure_agrees(FIGURE, values, asked(v8, FIGURE, values))
+            assert_follows(v8, FIGURE, values)

@@ -9,14 +9,13 @@ import numpy as np
 import pytest
 
 import mhalib as mha
-from figures import assert_figure_agrees
 from mhalib.losses import logistic
 from mhalib.theory import chain, generalization, leave_one_out, starts
 from mhalib.theory.instances import token_radius
 from oracles import assert_close, assert_refused
 from strategies import problem
 from test_convergence import grouped
-from test_engine import asked, broken, plain
+from test_engine import assert_follows, broken, plain
 
 RESULTS = Path(__file__).parent.parent / "book" / "results"
 seeds = pytest.mark.parametrize("seed", range(6))
@@ -278,7 +277,7 @@ BUGS = {
 
 @pytest.mark.parametrize("values", SETTINGS)
 def test_the_figure_follows_mhalib(values):
-    assert_figure_agrees(FIGURE, values, asked(plain(), FIGURE, values))
+    assert_follows(plain(), FIGURE, values)
 
 
 @pytest.mark.parametrize("bug", BUGS)
@@ -286,7 +285,7 @@ def test_a_planted_bug_is_seen(bug):
     v8 = broken(BUGS[bug])
     with pytest.raises(AssertionError):
         for values in SETTINGS:
-            assert_figure_agrees(FIGURE, values, asked(v8, FIGURE, values))
+            assert_follows(v8, FIGURE, values)
 
 
 def test_the_figure_draws_what_leaving_one_out_measures():

@@ -7,10 +7,9 @@ import numpy as np
 import pytest
 
 import mhalib as mha
-from figures import assert_figure_agrees
 from mhalib.theory import finite_context, tilting
 from mhalib.theory.factorization import optimum
-from test_engine import asked, broken, plain
+from test_engine import assert_follows, broken, plain
 
 FALSE_ALARM = 4.5
 """Standard errors that a mean of draws may be off: by chance once in 150,000 comparisons, if it is normal."""
@@ -216,7 +215,7 @@ def figure():
 
 @pytest.mark.parametrize("values", SETTINGS, ids=str)
 def test_the_browser_reads_the_same(values):
-    assert_figure_agrees(figure(), values, asked(plain(), figure(), values))
+    assert_follows(plain(), figure(), values)
 
 
 @pytest.mark.parametrize("bug", BUGS)
@@ -224,7 +223,7 @@ def test_a_planted_bug_is_seen(bug):
     v8 = broken(BUGS[bug])
     with pytest.raises((AssertionError, TypeError)):
         for values in SETTINGS:
-            assert_figure_agrees(figure(), values, asked(v8, figure(), values))
+            assert_follows(v8, figure(), values)
 
 
 def test_what_a_page_carries_is_small():
