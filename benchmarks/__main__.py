@@ -13,7 +13,7 @@ import time
 
 import numpy as np
 
-from benchmarks import fleet
+from benchmarks import curvature, fleet
 from benchmarks.competitors import COMPETITORS
 
 SIZES = {"slider": (64, 8, 16), "paper": (100, 10, 50)}
@@ -103,6 +103,7 @@ def main():
                 agree(makers, size, H, dtype)
                 row(makers, size, dtype, H, options)
     fleet.table(options.rounds)
+    curvature.table(options.rounds)
 
 
 def row(makers, size, dtype, H, options):

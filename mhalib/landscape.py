@@ -1,6 +1,7 @@
 """Loss landscapes: slices along two directions, the minima on them, how they curve, and how smooth they are."""
 
 from dataclasses import dataclass
+from functools import partial
 from numbers import Real
 from typing import NamedTuple
 
@@ -228,6 +229,15 @@ def slice(model, data, u, v, radius=1.0, resolution=41):
     ------
     TypeError, ValueError
         if a direction is none of this model's, if u and v are parallel, or a number is outside of its range.
+
+    Examples
+    --------
+    >>> data = mha.data.tokenized_mixture(n=10, seed=0)
+    >>> model = mha.MultiHeadAttention.random(H=1, T=10, d=8, seed=0)
+    >>> u, v = (mha.landscape.random_direction(model, seed=s) for s in (1, 2))
+    >>> plane = mha.landscape.slice(model, data, u, v, radius=0.5, resolution=5)
+    >>> plane.loss.shape, bool(np.isclose(plane.loss[2, 2], model.loss(data.X, data.y)))
+    ((5, 5), True)
     """
     require_count(resolution=resolution)
     if not (isinstance(radius, Real) and 0 < radius < np.inf):
@@ -256,8 +266,7 @@ def hessian(model, data, only=None):
         if there are more than 2,000 of them, or a name is none of the model's.
     """
     zero, columns, (X, y) = 0 * model, [], _arrays(model, data)
-    moving = list(model.arrays() if only is None else [only] if isinstance(only, str) else only)
-    model.only(moving)  # refuses names that are none
+    moving = _moving(model, only)
     sizes = {name: int(np.prod(model.arrays()[name].shape)) for name in moving}
     if sum(sizes.values()) > 2000:
         raise ValueError(f"model: expected at most 2,000 parameters that move, got {sum(sizes.values())}")
@@ -270,8 +279,90 @@ def hessian(model, data, only=None):
     return (H + H.T) / 2
 
 
+class Spectrum(NamedTuple):
+    """Both ends of a Hessian's spectrum: eigenvalues in rising order, and for each its eigenvector, a model."""
+
+    values: np.ndarray
+    directions: tuple
+
+
+def spectrum(model, data, count=1, only=None, seed=0):
+    """The ``count`` smallest and the ``count`` largest eigenvalues of the Hessian of a model's loss, to rounding.
+
+    Lanczos' method (ARPACK) on the model's ``hvp`` keeps some 20 models in memory; the dense Hessian is P² numbers.
+    The products run where the model's arrays live; ARPACK's own vectors are numpy's.
+
+    Parameters
+    ----------
+    model, data : as in ``slice``; the model has ``hvp``
+    count : how many at either end
+    only : names of the weights that move; all unless you choose
+    seed : fixes the vector that the method starts from
+
+    Returns
+    -------
+    Spectrum
+
+    Raises
+    ------
+    ValueError
+        if 2 ``count`` eigenvalues are not fewer than the P parameters that move, or a name is none of the model's.
+
+    Examples
+    --------
+    >>> import mhalib as mha
+    >>> data = mha.data.tokenized_mixture(n=20, T=5, d=6, M=2, zeta=0.2)
+    >>> model = mha.MultiHeadAttention.random(H=2, T=5, d=6, scale=0.1)
+    >>> low, high = mha.landscape.spectrum(model, data).values
+    >>> bool(low < 0 < high)
+    True
+    """
+    from scipy.sparse.linalg import LinearOperator, eigsh
+
+    require_count(count=count)
+    require_seed(seed)
+    zero, names, (X, y) = 0 * model, _moving(model, only), _arrays(model, data)
+    sizes = {name: int(np.prod(model.arrays()[name].shape)) for name in names}
+    P = sum(sizes.values())
+    if not 2 * count < P:
+        raise ValueError(f"count: expected 2 count < {P}, the number of parameters that move, got {count}")
+
+    def point(vector):
+        parts = np.split(vector.ravel(), np.cumsum(list(sizes.values()))[:-1])
+        return zero.with_arrays(**{name: as_like(part.reshape(tuple(like.shape)), like) for name, part, like in
+                                   zip(names, parts, (model.arrays()[name] for name in names), strict=True)})
+
+    hvp = model.hessian_operator(X, y) if hasattr(model, "hessian_operator") else partial(model.hvp, X, y)
+
+    def product(vector):
+        image = hvp(point(vector)).arrays()
+        return np.concatenate([to_numpy(image[name]).ravel() for name in names]).astype(float)
+
+    start = np.random.default_rng([seed, 8]).standard_normal(P)
+    values, vectors = eigsh(LinearOperator((P, P), product, dtype=float), 2 * count, which="BE", v0=start, tol=0)
+    order = np.argsort(values)
+    return Spectrum(values[order], tuple(point(vectors[:, k]) for k in order))
+
+
+def _moving(model, only):
+    """The names of the arrays that move, in the order of the model."""
+    if only is None:
+        return list(model.arrays())
+    marked = (0 * model).map(lambda a: a + 1).only(only)  # the model knows what its names mean
+    return [name for name, a in marked.arrays().items() if a.max() > 0]
+
+
 def interpolation(first, second, data, resolution=41):
-    """The loss on the straight line from one model to another: shares (resolution,) of the way, and losses."""
+    """The loss on the straight line from one model to another: shares (resolution,) of the way, and losses.
+
+    Examples
+    --------
+    >>> data = mha.data.tokenized_mixture(n=10, seed=0)
+    >>> first, second = (mha.MultiHeadAttention.random(H=1, T=10, d=8, seed=s) for s in (0, 1))
+    >>> shares, loss = mha.landscape.interpolation(first, second, data, resolution=3)
+    >>> shares
+    array([0. , 0.5, 1. ])
+    """
     require_count(resolution=resolution)
     share, way, (X, y) = np.linspace(0, 1, resolution), second - first, _arrays(first, data)
     return share, np.array([float((first + float(s) * way).loss(X, y)) for s in share])

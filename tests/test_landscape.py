@@ -174,25 +174,6 @@ def test_a_vector_becomes_a_direction():
     assert_close(found, values[[0, -1]], 1e-10)
 
 
-def test_the_full_hessian_is_autograds():
-    model, data = network(mha.gaussian)
-    point = NetworkPoint.of(model)
-    names = ("layers.0.attention.Q.weight", "read.weight")
-
-    def loss(first, second):
-        moved = point.with_arrays(**dict(zip(names, (first, second), strict=True)))
-        return moved._loss(moved.parameters, data.tokens, data.y)
-
-    blocks = torch.autograd.functional.hessian(loss, tuple(point.arrays()[name] for name in names))
-    rows = [np.concatenate([b.reshape(len(a.ravel()), -1).numpy() for b in row], axis=1)
-            for row, a in zip(blocks, (point.arrays()[name] for name in names), strict=True)]
-    assert_close(landscape.hessian(point, data, names), np.concatenate(rows), 1e-10)
-    layered, sequences = layer()
-    some = landscape.hessian(layered, sequences, "WV")
-    count, first = layered.WV.size, layered.WQ.size + layered.WK.size
-    assert_close(some, landscape.hessian(layered, sequences)[first:first + count, first:first + count], 1e-12)
-
-
 def test_coordinates_find_a_point_of_the_plane_and_the_nearest_to_others():
     model, data = layer()
     u, v = (random_direction(model, seed) for seed in (1, 2))

@@ -7,7 +7,8 @@ import numpy as np
 from mhalib._array import namespace, require, require_count, require_labels, require_same_dtype, require_seed
 from mhalib.attention import softmax
 from mhalib.losses import logistic
-from mhalib.models.multihead_workspace import MultiHeadWorkspace
+from mhalib.models.multihead_hessian import MultiHeadHessian
+from mhalib.models.multihead_workspace import workspace_of
 from mhalib.models.vector import Vector
 
 
@@ -36,6 +37,15 @@ class MultiHeadAttention(Vector):
         if shapes do not fit, an axis is empty (H = 0 among them), or an entry is not finite.
 
     Source: Deora et al. 2023, Section 2 [recalled].
+
+    Examples
+    --------
+    >>> model = mha.MultiHeadAttention.random(H=2, T=10, d=8, seed=0)
+    >>> data = mha.data.tokenized_mixture(n=5, seed=0)
+    >>> model(data.X).shape, model.attention(data.X).shape
+    ((5,), (5, 2, 10, 10))
+    >>> round(float((model - 0.1 * model).norm() / model.norm()), 6)
+    0.9
     """
 
     W: np.ndarray
@@ -52,7 +62,16 @@ class MultiHeadAttention(Vector):
 
     @classmethod
     def zeros(cls, H, T, d, dtype=np.float64):
-        """All parameters zero: uniform attention, logit 0."""
+        """All parameters zero: uniform attention, logit 0.
+
+        Examples
+        --------
+        >>> model = mha.MultiHeadAttention.zeros(H=2, T=4, d=3)
+        >>> model(np.ones((1, 4, 3)))
+        array([0.])
+        >>> model.attention(np.ones((1, 4, 3)))[0, 0, 0]
+        array([0.25, 0.25, 0.25, 0.25])
+        """
         require_count(H=H, T=T, d=d)
         return cls(np.zeros((H, d, d), dtype), np.zeros((H, T, d), dtype))
 
@@ -94,6 +113,13 @@ class MultiHeadAttention(Vector):
                   \nabla_{W_h} = \sum_i g_i X^\top [A \circ (P - \mathrm{rowsum}(A \circ P))] X
 
         with P = U_h Xᵀ and g_i = y_i ℓ′(y_i Φ_i)/(n √H).  Source: Deora et al. 2023, Lemma 1 (ours).
+
+        Examples
+        --------
+        >>> data = mha.data.tokenized_mixture(n=20, seed=0)
+        >>> loss, grad = mha.MultiHeadAttention.zeros(H=2, T=10, d=8).loss_and_grad(data.X, data.y)
+        >>> round(float(loss), 4), float(grad.W.max()), grad.U.shape
+        (0.6931, 0.0, (2, 10, 8))
         """
         require_labels(y, X)
         A, P = self._attend(X)
@@ -106,7 +132,7 @@ class MultiHeadAttention(Vector):
         """Buffers for many fast steps on one batch; ``train`` asks for it. Equal to ``loss_and_grad``, only faster."""
         require_labels(y, X)
         self._check(X)
-        return MultiHeadWorkspace(self, X, y)
+        return workspace_of(self, X, y)
 
     def features(self, X):
         """Gradients ∇Φ(X_i) of the logits, one row an example: (n, H (d² + T d)) in the order of ``ravel``."""
@@ -120,21 +146,22 @@ class MultiHeadAttention(Vector):
     def hvp(self, X, y, V):
         """Product ∇²L(θ) V of the loss Hessian with a direction V (a ``MultiHeadAttention``), in closed form.
 
-        It is the derivative of ``loss_and_grad`` along V, term by term, and costs about one gradient more.
+        Many products at one point: ``hessian_operator``, of which this is one call.
+
+        Examples
+        --------
+        >>> data = mha.data.tokenized_mixture(n=20, seed=0)
+        >>> model = mha.MultiHeadAttention.random(H=2, T=10, d=8, seed=0)
+        >>> v = mha.MultiHeadAttention.random(H=2, T=10, d=8, seed=1)
+        >>> after, before = ((model + h * v).loss_and_grad(data.X, data.y)[1] for h in (1e-5, -1e-5))
+        >>> (model.hvp(data.X, data.y, v) - (after - before) / 2e-5).norm() < 1e-6
+        True
         """
-        require_labels(y, X)
-        if type(V) is not type(self) or V.sizes != self.sizes:
-            raise ValueError(f"V: expected a MultiHeadAttention of (H, T, d) = {self.sizes}, "
-                             f"got {getattr(V, 'sizes', type(V).__name__)}")
-        require_same_dtype(V=V.W, W=self.W)
-        (A, P), Xh, H = self._attend(X), X[:, None], self.sizes[0]
-        A_, P_ = softmax.vjp(A, Xh @ V.W @ Xh.mT), V.U @ Xh.mT  # derivatives of A and P along V
-        dS, AP_ = softmax.vjp(A, P), A_ * P + A * P_
-        dS_ = A_ * (P - (A * P).sum(axis=-1)[..., None]) + A * (P_ - AP_.sum(axis=-1)[..., None])
-        z = y * (A * P).sum(axis=(1, 2, 3)) / H ** 0.5
-        g = y * logistic.slope(z) / (len(y) * H ** 0.5)
-        g_ = logistic.curvature(z) * AP_.sum(axis=(1, 2, 3)) / (len(y) * H)  # y² = 1
-        return self._pull(X, g, dS_, A_) + self._pull(X, g_, dS, A)
+        return self.hessian_operator(X, y)(V)
+
+    def hessian_operator(self, X, y):
+        """The map V ↦ ∇²L(θ) V on a batch, with everything that does not depend on V computed once."""
+        return MultiHeadHessian(self, X, y)
 
     def logit_hessian(self, X):
         """Per example and head, the Hessian of ⟨U_h, softmax(X W_h Xᵀ) X⟩ in (W_h, U_h): (n, H, p, p), p = d² + T d.
@@ -183,7 +210,16 @@ class MultiHeadAttention(Vector):
         return {"norm_W": float(per_head["W"].mean()), "norm_U": float(per_head["U"].mean()) * self.sizes[0] ** 0.5}
 
     def ravel(self):
-        """All parameters as one vector, head after head: W_h row by row, then U_h row by row."""
+        """All parameters as one vector, head after head: W_h row by row, then U_h row by row.
+
+        Examples
+        --------
+        >>> model = mha.MultiHeadAttention.random(H=2, T=4, d=3)
+        >>> model.ravel().shape
+        (42,)
+        >>> bool((model.unravel(model.ravel()).W == model.W).all())
+        True
+        """
         H = self.sizes[0]
         return namespace(self.W).concatenate([self.W.reshape(H, -1), self.U.reshape(H, -1)], axis=1).reshape(-1)
 
