@@ -20,16 +20,30 @@ sizes = pytest.mark.parametrize("sizes", [SIZES, {"n": 7, "T": 2, "d": 6, "H": 3
                                           {"n": 3, "T": 6, "d": 2, "H": 1}], ids=str)
 
 
-@pytest.fixture(scope="module", autouse=True, params=[1 << 22, 1400, 1],
-                ids=["one block", "some heads", "single heads"])
+@pytest.fixture(scope="module", autouse=True, params=[(1 << 22, 1 << 28), (1400, 1 << 28), (1, 1 << 28), (1400, 400)],
+                ids=["one block", "some heads", "single heads", "a few samples"])
 def heads_in_blocks(request):
-    """Every test of this file with its heads in one block and in several."""
+    """Every test of this file with its heads in one block and in several, and with its samples in parts."""
+    block, held = request.param
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(multihead_workspace, "BLOCK_BYTES", request.param)
-        yield request.param
+        patch.setattr(multihead_workspace, "BLOCK_BYTES", block)
+        patch.setattr(multihead_workspace, "HELD_BYTES", held)
+        yield block
 
 
-def test_heads_are_divided_into_blocks(heads_in_blocks):
+@pytest.fixture
+def in_one_part(monkeypatch):
+    monkeypatch.setattr(multihead_workspace, "HELD_BYTES", 1 << 28)
+
+
+def test_samples_are_divided_into_parts(monkeypatch):
+    monkeypatch.setattr(multihead_workspace, "HELD_BYTES", 400)
+    drawn = problem(n=7, T=2, d=6, H=3)
+    parts = drawn.model.workspace(drawn.X, drawn.y).parts
+    assert [range(7)[part] for part in parts] == [range(2), range(2, 4), range(4, 6), range(6, 7)]
+
+
+def test_heads_are_divided_into_blocks(heads_in_blocks, in_one_part):
     drawn = problem(n=7, T=2, d=6, H=3)
     columns = [block.columns_W for block in drawn.model.workspace(drawn.X, drawn.y).blocks]
     expected = {1 << 22: [(0, 18)], 1400: [(0, 12), (12, 18)], 1: [(0, 6), (6, 12), (12, 18)]}
@@ -114,7 +128,7 @@ def addresses(workspace):
             for part in (workspace, *workspace.blocks)]
 
 
-def test_buffers_are_used_again_and_results_stay_right():
+def test_buffers_are_used_again_and_results_stay_right(in_one_part):
     model, X, y = problem()
     workspace = model.workspace(X, y)
     buffers = addresses(workspace)

@@ -10,6 +10,18 @@ BLOCK_BYTES = 1 << 22
 """Heads are taken in blocks whose largest buffer has about this size, so that it stays in the cache."""
 
 
+HELD_BYTES = 1 << 28
+"""A pass keeps two arrays (n, T, G T) from its way forward to its way back; a batch for which they are larger than this
+goes through in parts."""
+
+
+def workspace_of(model, X, y):
+    """The workspace of a batch: in one part, or in as many as keep its memory near ``HELD_BYTES``."""
+    groups, T = len(equal_heads(model)[0]), X.shape[1]
+    rows = max(1, HELD_BYTES // (2 * groups * T * T * X.itemsize))
+    return MultiHeadWorkspace(model, X, y) if len(X) <= rows else MultiHeadParts(model, X, y, rows)
+
+
 def equal_heads(model):
     """The groups of equal heads: the index of each group's first head, and for every head the number of its group."""
     groups, member = {}, []
@@ -108,6 +120,44 @@ class MultiHeadWorkspace(Workspace):
             weights = sum(float(block.weight_on(relevant)) for block in self.blocks)
             summary["attention_score"] = weights / (self.n * self.H * self.T)
         return summary
+
+
+class MultiHeadParts(Workspace):
+    """The workspace of a large batch, a part of its samples at a time.
+
+    Loss, gradient, accuracy and attention score are means over samples; each part counts by its share of them.
+    """
+
+    def __init__(self, model, X, y, rows):
+        super().__init__(model, X, y)
+        self.parts = [slice(at, at + rows) for at in range(0, len(X), rows)]
+        first = MultiHeadWorkspace(model, X[:1], y[:1])
+        self.pack, self.unpack = first.pack, first.unpack
+
+    def _each(self):
+        """Every part: its rows, its share of the samples, its workspace, which is given back after it."""
+        for rows in self.parts:
+            yield rows, len(self.y[rows]) / len(self.y), MultiHeadWorkspace(self.model, self.X[rows], self.y[rows])
+
+    def logits(self, theta):
+        """Φ (n,)."""
+        return namespace(self.X).concatenate([space.logits(theta) for _, _, space in self._each()])
+
+    def loss_and_grad(self, theta):
+        """Mean logistic loss and its gradient in the form of θ."""
+        loss = grad = 0
+        for _, share, space in self._each():
+            own, slope = space.loss_and_grad(theta)
+            loss, grad = loss + share * own, grad + share * slope
+        return loss, grad
+
+    def summary(self, theta, relevant=None):
+        """Loss, accuracy and attention score, as in ``Workspace.summary``."""
+        total = {}
+        for rows, share, space in self._each():
+            own = space.summary(theta, None if relevant is None else relevant[rows])
+            total = {name: total.get(name, 0.0) + share * value for name, value in own.items()}
+        return total
 
 
 class _Batch:
