@@ -1,0 +1,31 @@
+// --- before chapter 1: what softmax makes of three scores, no training ---------------------------------------------
+
+datasets.scores = (carried) => carried;
+
+// Weights, their covariance matrix, and the attention mean over the first score with its tangent here.
+models.scores = function ({ first, read }, { a1, a2, a3, shift, tau }) {
+  function weights(scores) {
+    const divided = scores.map((a) => (a + shift) / tau), top = Math.max(...divided);
+    const e = divided.map((a) => Math.exp(a - top)), total = e[0] + e[1] + e[2];
+    return e.map((one) => one / total);
+  }
+  const meanOf = (pi) => dot(pi, read), scores = [a1, a2, a3], pi = weights(scores), here = meanOf(pi);
+  const tilt = (pi[0] * (read[0] - here)) / tau, half = 1 / Math.hypot(1, tilt);
+  const loss = () => Math.log(1 / pi[0]);
+  const lasts = {
+    jacobian: () => pi.map((p, j) => pi.map((q, k) => p * ((j === k) - q))),
+    over: () => first.map((a) => meanOf(weights([a, a2, a3]))),
+    here: () => [a1],
+    here_mean: () => [here],
+    tangent: () => [a1 - half, a1 + half],
+    tangent_mean: () => [here - half * tilt, here + half * tilt],
+    mean: () => here,
+    tilt: () => tilt,
+    variance: () => pi.reduce((sum, p, j) => sum + p * (read[j] - here) ** 2, 0),
+  };
+  pi.forEach((p, j) => {
+    lasts[`bar_${j + 1}`] = () => [0, p];
+    lasts[`weight_${j + 1}`] = () => p;
+  });
+  return { size: 1, forward: loss, lossAndGrad: (theta, grad) => (grad.fill(0), loss()), curves: { loss }, lasts };
+};

@@ -1,0 +1,101 @@
+"""The live figure of the page on the tangent kernel: a model and its linearization, trained side by side."""
+
+from dataclasses import replace
+
+import numpy as np
+
+from mhalib._array import require_count
+from mhalib.data import tokenized_mixture
+from mhalib.live.carried import arrays
+from mhalib.live.description import Control, Description
+from mhalib.live.face import LiveFigure
+from mhalib.live.frames import line, panels, step_axis
+from mhalib.models import Linearized, MultiHeadAttention
+from mhalib.models.multihead import normals
+from mhalib.optim import GradientDescent
+from mhalib.plots import COLORS
+from mhalib.training import recorded_steps, train
+
+HEADS = (1, 2, 4, 8, 16, 32, 64)
+LEAST = 1e-4
+"""What the curve of the distance shows of anything smaller."""
+
+
+def linearized(n=16, steps=200, seed=0):
+    """A live figure: heads from a random start, and their linearization there, trained by the same steps.
+
+    The data are a ``tokenized_mixture`` of four tokens in four dimensions with noise 0.5.
+
+    Parameters
+    ----------
+    n, seed : as in ``tokenized_mixture``; the seed also draws the start
+    steps : how many steps both runs have
+
+    Returns
+    -------
+    LiveFigure
+
+    Raises
+    ------
+    ValueError
+        if n or steps is no whole number ≥ 1.
+
+    Source: Jacot et al. 2018, on the model of this book.
+    """
+    require_count(n=n, steps=steps)
+    data, record = tokenized_mixture(n, T=4, d=4, M=2, zeta=0.25, sigma=0.5, seed=seed), recorded_steps(steps, 40)
+
+    def run(values):
+        start, rule = MultiHeadAttention.random(values["H"], 4, 4, values["scale"], seed), GradientDescent(values["lr"])
+        path, linear = (train(model, data, rule, steps, record=record) for model in (start, Linearized.at(start)))
+        return replace(path, curves=path.curves | {
+            "linear_loss": linear.loss, "distance": np.maximum(_distances(path, linear, data.X), LEAST),
+            "moved": np.array([(model - start).norm() for model in path.models]),
+            "linear_logits": linear[-1](data.X), "logits": path[-1](data.X)})
+
+    return LiveFigure(Description(
+        title="A model and its linearization at the start",
+        alt="Left, two losses over 200 steps, of four heads and of their linearization at a random start: they part "
+            "after the first steps, the model ahead, and meet again near 0.004. Middle, the distance of their logits "
+            "grows from 0.04 after one step to 0.9. Right, the logits of the sixteen samples at the end, model against "
+            "linearization: they lie around the diagonal, one of them 2.5 away from it.",
+        model="linearized", data=arrays(data), record=tuple(record), fixed={"optimizer": "gd"},
+        start={"kind": "linearized", "stream": normals(HEADS[-1] * 32, seed).tolist()},
+        curves=("loss", "linear_loss", "distance", "moved"), lasts=("linear_logits", "logits"),
+        controls=(Control("H", "heads H", HEADS, 4),
+                  Control("lr", "step size η", (0.03, 0.1, 0.3, 1.0, 3.0), 0.3),
+                  Control("scale", "start scale s", (0.1, 0.3, 1.0, 2.0), 1.0)),
+        frame=_frame(steps), draw=_draw(),
+        summary="After {steps} steps with H = {H}, η = {lr}, s = {scale}: loss {loss}, linearized {linear_loss}; the "
+                "logits of the two differ by {distance} (root mean square), and the parameters have moved by {moved}.",
+        train=run, measure={name: lambda path, values, name=name: path.curves[name].tolist()
+                            for name in ("linear_logits", "logits")}))
+
+
+def _distances(path, linear, X):
+    """The root mean square over the samples of the difference of the two models' logits, at each recorded step."""
+    pairs = zip(path.models, linear.models, strict=True)
+    return np.array([np.sqrt(np.mean((model(X) - tangent(X)) ** 2)) for model, tangent in pairs])
+
+
+def _frame(steps):
+    frame = panels("loss", "distance of the logits", "the model's logits", columns=3)
+    line(frame, 0, "model", 1)
+    line(frame, 1, "linearization", 1)
+    line(frame, 2, "distance, default settings", 2, faint=True, legend=True)
+    line(frame, 2, "distance", 2, dash="solid")
+    frame.add_scatter(x=[-26, 26], y=[-26, 26], name="equal", mode="lines", row=1, col=3,
+                      line={"color": "#888888", "dash": "dot"})
+    frame.add_scatter(name="sample", mode="markers", marker={"color": COLORS[0], "size": 8}, row=1, col=3)
+    step_axis(frame, steps, col=1)
+    step_axis(frame, steps, col=2)
+    frame.update_yaxes(type="log", range=[-5, 1], dtick=1, exponentformat="power", col=1)
+    frame.update_yaxes(type="log", range=[-4, 1.5], dtick=1, exponentformat="power", col=2)
+    frame.update_xaxes(title="its linearization's", range=[-26, 26], dtick=10, col=3)
+    return frame.update_yaxes(range=[-26, 26], dtick=10, col=3)
+
+
+def _draw():
+    return ({"trace": 0, "x": "steps", "y": "loss"}, {"trace": 1, "x": "steps", "y": "linear_loss"},
+            {"trace": 2, "x": "steps", "y": "distance", "once": True}, {"trace": 3, "x": "steps", "y": "distance"},
+            {"trace": 5, "x": "linear_logits", "y": "logits"})

@@ -1,0 +1,113 @@
+"""The live figure of the page on softmax: three scores, their weights, and how these move."""
+
+import numpy as np
+
+from mhalib.attention import softmax
+from mhalib.live.description import Control, Description
+from mhalib.live.face import LiveFigure
+from mhalib.live.frames import line, panels
+from mhalib.plots import COLORS, DIVERGING
+from mhalib.training import Path
+
+FIRST = np.arange(-30, 31) / 5
+SCORES = tuple((np.arange(-6, 7) / 2).tolist())
+READ = (2.0, 1.0, -1.0)
+
+
+def scores():
+    """A live figure: three scores, their softmax weights, the covariance matrix of these, and an attention mean.
+
+    It is a computation and no training. The tokens read 2, 1 and −1. The matrix diag(π) − ππᵀ, divided by the
+    temperature, is the derivative of the weights; the slope of the mean is the covariance of what is read with the
+    first token, divided by the temperature.
+
+    Returns
+    -------
+    LiveFigure
+    """
+    return LiveFigure(Description(
+        title="Three scores, three weights",
+        alt="Left, bars of three weights for the scores 1, 0 and −1 at temperature 1: 0.67, 0.24 and 0.09. Middle, "
+            "the matrix diag(π) − ππᵀ: positive on the diagonal, negative beside it, largest for the first token. "
+            "Right, the attention mean rises over the first score from 0.5 to 2 as an S-shaped curve; its tangent at "
+            "the score 1 has the slope 0.34.",
+        model="scores", data={"kind": "scores", "first": FIRST.tolist(), "read": READ}, start={"kind": "zeros"},
+        record=(0,), curves=("loss",), fixed={"optimizer": "gd"}, lasts=tuple(MEASURES),
+        controls=(Control("a1", "first score a₁", SCORES, 1.0), Control("a2", "second score a₂", SCORES, 0.0),
+                  Control("a3", "third score a₃", SCORES, -1.0),
+                  Control("shift", "added to all, c", (-1000.0, -10.0, 0.0, 10.0, 1000.0), 0.0),
+                  Control("tau", "temperature τ", (0.1, 0.25, 0.5, 1.0, 2.0, 4.0, 10.0), 1.0)),
+        frame=_frame(), draw=_draw(),
+        summary="a₁ = {a1}, a₂ = {a2}, a₃ = {a3}, c = {shift}, τ = {tau}: weights {weight_1}, {weight_2}, {weight_3}; "
+                "attention mean {mean}, slope along a₁ {tilt}, variance of what is read {variance}; "
+                "−log π₁ = {loss}.",
+        train=_path, measure=MEASURES))
+
+
+def weights(values, first=None):
+    """The weights (…, 3), with other first scores where they are given."""
+    a = np.array([values["a1"] if first is None else first, values["a2"], values["a3"]]) if first is None else \
+        np.stack([first, np.full_like(first, values["a2"]), np.full_like(first, values["a3"])], axis=-1)
+    return softmax((a + values["shift"]) / values["tau"])
+
+
+def _mean(values):
+    return float(weights(values) @ READ)
+
+
+def _tilt(values):
+    """The slope of the mean along a₁: the covariance of what is read with the first token, divided by τ."""
+    return float(softmax.vjp(weights(values), np.array(READ))[0]) / values["tau"]
+
+
+def _along(values, height):
+    """A piece of the tangent, of length 2: its ends along the axis, or its heights there."""
+    tilt = _tilt(values)
+    ends = np.array([-1, 1]) / np.hypot(1, tilt)
+    return (_mean(values) + ends * tilt if height else values["a1"] + ends).tolist()
+
+
+def _of(formula, *more):
+    """A measure of the values alone."""
+    return lambda path, values: formula(values, *more)
+
+
+MEASURES = {f"bar_{j + 1}": _of(lambda values, j: [0.0, float(weights(values)[j])], j) for j in range(3)}
+MEASURES |= {f"weight_{j + 1}": _of(lambda values, j: float(weights(values)[j]), j) for j in range(3)}
+MEASURES |= {"jacobian": _of(lambda values: softmax.vjp(weights(values), np.eye(3)).tolist()),
+             "over": _of(lambda values: (weights(values, FIRST) @ READ).tolist()),
+             "here": _of(lambda values: [values["a1"]]), "here_mean": _of(lambda values: [_mean(values)]),
+             "tangent": _of(_along, False), "tangent_mean": _of(_along, True), "mean": _of(_mean), "tilt": _of(_tilt),
+             "variance": _of(lambda values: float(weights(values) @ (np.array(READ) - _mean(values)) ** 2))}
+
+
+def _path(values):
+    pi = weights(values)
+    return Path(np.array([0]), (pi,), {"loss": np.array([np.log(1 / pi[0])])})
+
+
+def _frame():
+    frame = panels("weights", "diag(π) − ππᵀ", "mean, over a₁", columns=3)
+    for k in range(3):
+        frame.add_scatter(x=[k + 1, k + 1], mode="lines", line={"color": COLORS[0], "width": 30}, showlegend=False,
+                          row=1, col=1)
+    frame.add_scatter(x=[0.5, 3.5], y=[1 / 3, 1 / 3], name="equal weights", mode="lines", row=1, col=1,
+                      line={"color": "#888888", "dash": "dot"})
+    frame.add_heatmap(x=[1, 2, 3], y=[1, 2, 3], zmin=-0.25, zmax=0.25, colorscale=DIVERGING, row=1, col=2,
+                      colorbar={"len": 0.9})
+    line(frame, 0, "attention mean", 3, legend=True)
+    frame.data[-1].x = FIRST.tolist()
+    line(frame, 1, "tangent", 3, legend=True)
+    frame.add_scatter(name="here", mode="markers", marker={"color": COLORS[1], "size": 10}, row=1, col=3)
+    frame.update_xaxes(tickvals=[1, 2, 3], range=[0.4, 3.6], title="token", zeroline=False, showgrid=False, col=1)
+    frame.update_yaxes(range=[0, 1.03], col=1)
+    frame.update_xaxes(tickvals=[1, 2, 3], title="token", constrain="domain", col=2)
+    frame.update_yaxes(tickvals=[1, 2, 3], autorange="reversed", constrain="domain", col=2)
+    frame.update_xaxes(range=[-6.2, 6.2], dtick=3, zeroline=False, title="a₁", col=3)
+    return frame.update_yaxes(range=[-1.6, 2.8], zeroline=False, col=3)
+
+
+def _draw():
+    return (*({"trace": j, "y": f"bar_{j + 1}"} for j in range(3)), {"trace": 4, "z": "jacobian"},
+            {"trace": 5, "y": "over"}, {"trace": 6, "x": "tangent", "y": "tangent_mean"},
+            {"trace": 7, "x": "here", "y": "here_mean"})

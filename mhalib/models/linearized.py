@@ -1,0 +1,109 @@
+"""A model's linearization around a start: linear in its parameters, trained by the same ``train``."""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from mhalib._array import require, require_labels, require_same_dtype
+from mhalib.losses import logistic
+from mhalib.models.multihead import MultiHeadAttention
+from mhalib.models.vector import Vector
+from mhalib.models.workspace import Workspace, accuracy
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Linearized(Vector):
+    r"""The tangent of a ``MultiHeadAttention`` at a start: its features there are fixed, their weights are learned.
+
+    .. math:: \Phi_{\rm lin}(X; V) = \Phi(X; \theta_0) + \langle\nabla\Phi(X; \theta_0), V\rangle
+
+    Parameters
+    ----------
+    V : (H (d² + T d),) the displacement θ − θ₀ from the start, in the order of ``ravel``
+    start : the ``MultiHeadAttention`` θ₀, which stays as it is
+
+    Raises
+    ------
+    TypeError
+        if start is no ``MultiHeadAttention``, or V and start differ in library or dtype.
+    ValueError
+        if V has another length than start has parameters, or an entry is not finite.
+
+    Source: Jacot et al. 2018.
+
+    Examples
+    --------
+    >>> data = mha.data.tokenized_mixture(n=8, T=4, d=4, M=2, zeta=0.25)
+    >>> tangent = mha.Linearized.at(mha.MultiHeadAttention.random(H=2, T=4, d=4))
+    >>> tangent.V.shape
+    (64,)
+    >>> mha.train(tangent, data, mha.GradientDescent(lr=0.3), steps=5).stopped is None
+    True
+    """
+
+    V: np.ndarray
+    start: MultiHeadAttention
+
+    def __post_init__(self):
+        if not isinstance(self.start, MultiHeadAttention):
+            raise TypeError(f"start: expected a MultiHeadAttention, got {type(self.start).__name__}")
+        require("V", self.V, tuple(self.start.ravel().shape))
+        require_same_dtype(V=self.V, W=self.start.W)
+
+    @classmethod
+    def at(cls, start):
+        """The linearization at ``start``, not moved yet: V = 0."""
+        if not isinstance(start, MultiHeadAttention):
+            raise TypeError(f"start: expected a MultiHeadAttention, got {type(start).__name__}")
+        return cls(0 * start.ravel(), start)
+
+    def __call__(self, X):
+        """Outputs Φ(X; θ₀) + ⟨∇Φ(X; θ₀), V⟩, (n,)."""
+        return self.start(X) + self.start.features(X) @ self.V
+
+    def loss(self, X, y):
+        """Mean logistic loss of labels y (n,) in {−1, +1}."""
+        return self.workspace(X, y).loss(self)
+
+    def loss_and_grad(self, X, y):
+        r"""Mean logistic loss and its gradient (1/n) Σ y_i ℓ′(y_i Φ_i) ∇Φ(X_i; θ₀), which is again a ``Linearized``."""
+        return self.workspace(X, y).loss_and_grad(self)
+
+    def workspace(self, X, y):
+        """What ``train`` runs on: the features are computed once."""
+        require_labels(y, X)
+        return LinearizedWorkspace(self, X, y)
+
+    def moved(self):
+        """The ``MultiHeadAttention`` θ₀ + V: the same displacement, of the model itself."""
+        return self.start + self.start.unravel(self.V)
+
+    def norms(self):
+        """How far the parameters are from the start: norm_V = ‖V‖."""
+        return {"norm_V": self.norm()}
+
+
+class LinearizedWorkspace(Workspace):
+    """Logits at the start and features of one batch, computed once."""
+
+    def __init__(self, model, X, y):
+        super().__init__(model, X, y)
+        self.first, self.features = model.start(X), model.start.features(X)
+
+    def logits(self, theta):
+        """Φ(X_i; θ₀) + ⟨φ_i, V⟩."""
+        return self.first + self.features @ theta.V
+
+    def loss(self, theta):
+        """Mean logistic loss."""
+        return logistic(self.y * self.logits(theta)).mean()
+
+    def loss_and_grad(self, theta):
+        """Mean logistic loss and (1/n) Σ y_i ℓ′(y_i Φ_i) φ_i."""
+        z = self.y * self.logits(theta)
+        pull = self.y * logistic.slope(z) / len(self.y)
+        return logistic(z).mean(), theta.with_arrays(V=pull @ self.features)
+
+    def summary(self, theta, relevant=None):
+        """Loss and accuracy."""
+        return {"loss": float(self.loss(theta)), "accuracy": accuracy(self.y, self.logits(theta))}

@@ -1,0 +1,150 @@
+"""The pages before the first chapter: a loss of two numbers, a linearized model, and the formulas of their figures."""
+
+import numpy as np
+import pytest
+import torch
+
+import mhalib as mha
+from oracles import assert_refused
+from test_engine import assert_follows, broken, plain
+
+SURFACES = [mha.Surface((1.3, 0.2), (0.8, 0.6)), mha.Surface((2.0, -0.7), (0.28, 0.96)), mha.Surface((0.5, 0.0))]
+each_surface = pytest.mark.parametrize("surface", SURFACES, ids=str)
+DATA = mha.data.tokenized_mixture(n=7, T=4, d=5, M=3, zeta=0.25, sigma=0.5, seed=2)
+START = mha.MultiHeadAttention.random(3, 4, 5, scale=0.7, seed=1)
+DISPLACEMENT = np.random.default_rng(4).standard_normal(START.ravel().size) / 3
+MADE = {"scores": mha.live.scores(), "surface": mha.live.surface(steps=9),
+        "linearized": mha.live.linearized(n=5, steps=6)}
+# Where what is broken shows.
+SADDLE, FAR = {"low": -0.5, "angle": 16}, {"lr": 2.1, "q1": 2.0}
+BUGS = {
+    "common shift left out": ("scores", {"shift": 10.0}, "(a + shift) / tau", "a / tau + shift * a"),
+    "not cooled": ("scores", {"tau": 0.5}, "(a + shift) / tau)", "a + shift)"),
+    "derivative of another weight": ("scores", {}, "p * ((j === k) - q)", "q * ((j === k) - q)"),
+    "slope without temperature": ("scores", {"tau": 4.0}, "(read[0] - here)) / tau", "(read[0] - here)) / 1"),
+    "mean of another score": ("scores", {"a2": 2.0}, "weights([a, a2, a3])", "weights([a, a3, a2])"),
+    "tangent too long": ("scores", {}, "half = 1 / Math.hypot", "half = 2 / Math.hypot"),
+    "variance around zero": ("scores", {}, "(read[j] - here) ** 2", "read[j] ** 2"),
+    "bowl of full height": ("surface", {}, "(low * v * v) / 2 :", "(low * v * v) :"),
+    "waves of another height": ("surface", SADDLE, "(-low / Math.PI ** 2)", "(-low / Math.PI)"),
+    "slope of the waves": ("surface", SADDLE, "(low / Math.PI) * Math.sin", "(-low / Math.PI) * Math.sin"),
+    "turned the other way": ("surface", {}, "v = c * y - s * x;", "v = c * y + s * x;"),
+    "gradient not turned back": ("surface", {}, "grad[0] = c * du - s * dv", "grad[0] = c * du + s * dv"),
+    "path without an end": ("surface", FAR, "visited.slice(0, outside + 1)", "visited.slice(0, outside)"),
+    "factor of half a step": ("surface", {}, "Math.abs(1 - lr * curvature)", "Math.abs(1 - lr * curvature / 2)"),
+    "condition at a saddle": ("surface", SADDLE, "(low > 0 ? first / low", "(low ? first / low"),
+    "loss drawn below rounding": ("surface", {"lr": 1.0, "low": 1.0}, "least = 1e-12", "least = 1e-30"),
+    "features with another factor": ("linearized", {}, "rows.map((x) => x / Math.sqrt(H))", "rows.map((x) => x / H)"),
+    "features of unmoved attention": ("linearized", {}, "(P[from + j] - read)", "(P[from + j])"),
+    "features of the first head": ("linearized", {}, "to = i * size + h * head", "to = i * size"),
+    "features read across": ("linearized", {}, "product(A, at, X, i * T * d, T, T, d, rows, to + d * d)",
+                             "product(P, at, X, i * T * d, T, T, d, rows, to + d * d)"),
+    "no logits at the start": ("linearized", {}, "first.map((phi, i) => phi + dot(", "first.map((phi, i) => dot("),
+    "gradient at the margin's sign": ("linearized", {}, "(y[i] * slope(y[i] * phi)) / n", "slope(y[i] * phi) / n"),
+    "linear loss of another sign": ("linearized", {}, "logistic(phi * y[i])", "logistic(-phi * y[i])"),
+    "mean distance": ("linearized", {}, "(phi - ends[1][i]) ** 2))));", "Math.abs(phi - ends[1][i])))));"),
+    "way of the tangent": ("linearized", {}, "norm(own(theta).map((x, k) => x - begin[k]))",
+                           "norm(tangent(theta).map((x, k) => x - begin[k]))"),
+}
+
+
+@pytest.mark.parametrize("bug", BUGS)
+def test_a_planted_bug_is_seen(bug):
+    name, values, *texts = BUGS[bug]
+    assert_follows(plain(), MADE[name], values)
+    with pytest.raises(AssertionError):
+        assert_follows(broken(texts), MADE[name], values)
+
+
+@each_surface
+def test_gradient_and_hessian_of_a_surface_are_its_derivatives(surface):
+    for theta in np.random.default_rng(0).uniform(-2, 2, (20, 2)):
+        steps = 1e-5 * np.eye(2)
+        slope = [(surface.loss(theta + step) - surface.loss(theta - step)) / 2e-5 for step in steps]
+        bend = [(surface.gradient(theta + step) - surface.gradient(theta - step)) / 2e-5 for step in steps]
+        np.testing.assert_allclose(surface.gradient(theta), slope, atol=1e-8)
+        np.testing.assert_allclose(surface.hessian(theta), bend, atol=1e-8)
+
+
+@each_surface
+def test_curvatures_of_a_surface_are_those_at_its_center(surface):
+    values, vectors = np.linalg.eigh(surface.hessian())
+    assert values == pytest.approx(sorted(surface.curvatures))
+    assert abs(vectors[:, 1] @ surface.direction) == pytest.approx(1)
+    points = np.random.default_rng(1).uniform(-3, 3, (50, 2))
+    assert (surface.loss(points) >= 0).all()
+    largest = max(np.linalg.norm(surface.hessian(theta), 2) for theta in points)
+    assert largest <= max(map(abs, surface.curvatures)) + 1e-12
+
+
+def test_descent_in_a_bowl_is_its_closed_form():
+    surface = SURFACES[0]
+    points = surface.descend((0.5, 2.0), lr=1.4, steps=30)
+    found, begin = surface.coordinates(points), surface.coordinates(points[0])
+    for coordinate, first, curvature in zip(found, begin, surface.curvatures, strict=True):
+        np.testing.assert_allclose(coordinate, first * (1 - 1.4 * curvature) ** np.arange(31), rtol=1e-9)
+
+
+def test_descent_on_a_ridge_rests_at_the_saddle_and_beside_it_does_not():
+    ridge, beside = (mha.Surface((1.0, -0.5)).descend((1.0, second), 0.5, 200)[-1] for second in (0.0, 1e-6))
+    assert abs(ridge).max() < 1e-12 and beside == pytest.approx([0, 1], abs=1e-6)
+
+
+@pytest.mark.parametrize("call, words", [
+    (lambda: mha.Surface((0.0, 1.0)), ["curvatures: expected the first to be > 0", "0.0"]),
+    (lambda: mha.Surface((1.0, np.nan)), ["curvatures: expected two numbers", "nan"]),
+    (lambda: mha.Surface((1.0, 1.0), (1.0, 1.0)), ["direction: expected length 1", "1.41421"]),
+    (lambda: mha.Surface((1.0, 1.0), 1.0), ["direction: expected two numbers", "1.0"]),
+    (lambda: SURFACES[0].descend((1.0,), 0.1, 3), ["start: expected two finite numbers", "(1.0,)"]),
+    (lambda: SURFACES[0].descend((1.0, 1.0), -0.1, 3), ["lr: expected a positive number", "-0.1"]),
+    (lambda: SURFACES[0].descend((1.0, 1.0), 0.1, 0), ["steps: expected a whole number", "0"]),
+    (lambda: mha.Linearized(DISPLACEMENT[:-1], START), ["V: expected shape (135,)", "(134,)"]),
+    (lambda: mha.live.surface(steps=0), ["steps: expected"]),
+    (lambda: mha.live.linearized(n=0), ["n: expected"]),
+])
+def test_bad_input_is_refused(call, words):
+    assert_refused(call, ValueError, words)
+
+
+@pytest.mark.parametrize("call", [lambda: mha.Linearized.at(DATA), lambda: mha.Linearized(DISPLACEMENT, DATA)])
+def test_what_is_no_start_is_refused(call):
+    assert_refused(call, TypeError, ["start: expected a MultiHeadAttention", "got Dataset"])
+
+
+def test_a_linearization_touches_the_model_at_its_start():
+    tangent = mha.Linearized.at(START)
+    assert (tangent(DATA.X) == START(DATA.X)).all()
+    errors = [abs(moved(DATA.X) - moved.moved()(DATA.X)).max()
+              for moved in (mha.Linearized(step * DISPLACEMENT, START) for step in (1e-2, 1e-3))]
+    assert errors[0] / errors[1] == pytest.approx(100, rel=0.1), "the difference is of second order"
+
+
+def test_gradient_of_a_linearization_is_its_derivative():
+    point, along = mha.Linearized(DISPLACEMENT, START), np.random.default_rng(5).standard_normal(DISPLACEMENT.size)
+    loss, grad = point.loss_and_grad(DATA.X, DATA.y)
+    ends = [mha.Linearized(DISPLACEMENT + step * along, START).loss(DATA.X, DATA.y) for step in (-1e-5, 1e-5)]
+    assert grad.V @ along == pytest.approx((ends[1] - ends[0]) / 2e-5, rel=1e-7)
+    assert loss == pytest.approx(np.logaddexp(0, -DATA.y * point(DATA.X)).mean(), rel=1e-12)
+
+
+def test_training_a_linearization_is_descent_with_the_kernel():
+    path = mha.train(mha.Linearized.at(START), DATA, mha.GradientDescent(0.4), 25, record=2)
+    kernel, logits = START.features(DATA.X) @ START.features(DATA.X).T, START(DATA.X)
+    for _ in range(25):
+        logits = logits + 0.4 / len(DATA) * kernel @ (DATA.y / (1 + np.exp(DATA.y * logits)))
+    np.testing.assert_allclose(path[-1](DATA.X), logits, rtol=1e-10)
+    assert path.norm_V[-1] == pytest.approx(np.linalg.norm(path[-1].V))
+
+
+def test_a_linearization_takes_torch_by_the_same_lines():
+    here, there = mha.Linearized(DISPLACEMENT, START), DATA.map(torch.as_tensor)
+    loss, grad = here.loss_and_grad(DATA.X, DATA.y)
+    point = mha.Linearized(torch.as_tensor(DISPLACEMENT), START.map(torch.as_tensor))
+    other, slope = point.loss_and_grad(there.X, there.y)
+    assert float(other) == pytest.approx(loss, rel=1e-12)
+    np.testing.assert_allclose(slope.V.numpy(), grad.V, rtol=1e-10, atol=1e-14)
+
+
+def test_summaries_name_every_control():
+    for made in MADE.values():
+        assert all(f"{{{name}}}" in made.spec["summary"] for name in made.controls)
