@@ -50,12 +50,18 @@ def digits(classes=(3, 8), n=200, seed=0):
 
     Source: the UCI optical recognition of handwritten digits test set, as bundled with scikit-learn
     (1,797 images, about 180 a digit).
+
+    Examples
+    --------
+    >>> data = mha.data.digits(classes=(3, 8), n=50, seed=0)
+    >>> data.X.shape, float(data.X.min()), float(data.X.max())
+    ((50, 8, 8), 0.0, 1.0)
     """
     is_pair = isinstance(classes, Sequence) and len(classes) == len(set(classes)) == 2
     if not is_pair or not set(classes) <= set(range(10)):
         raise ValueError(f"classes: expected two different digits from 0 to 9, got {classes!r}")
     require_seed(seed)
-    images, target = _bundled()
+    images, target = bundled()
     keep = np.isin(target, classes)
     X, y = images[keep] / 16, np.where(target[keep] == classes[1], 1.0, -1.0)
     require_count(n=n)
@@ -67,7 +73,8 @@ def digits(classes=(3, 8), n=200, seed=0):
     return Dataset(X[order[:n]], y[order[:n]], truth=held_out)
 
 
-def _bundled():
+def bundled():
+    """All images (1797, 8, 8) with pixels 0 … 16, and their digits (1797,)."""
     try:
         from sklearn.datasets import load_digits
     except ModuleNotFoundError as error:

@@ -14,28 +14,30 @@ from mhalib._still import svg
 
 ENGINE = ("matrices", "logistic", "data", "starts", "models", "multihead", "convergence", "realizability", "planted",
           "generalization", "tilting", "kernels", "singular", "layer", "two_kernels", "traps", "optimizers",
-          "symmetric", "structured", "regression", "side_by_side", "spectrum", "run")
+          "symmetric", "structured", "regression", "side_by_side", "scores", "surface",
+          "linearized", "spectrum", "run")
 """The files of the folder ``engine``, in the order in which they are read."""
 
 
-def engine():
-    """The engine: one JavaScript function made of the files of the folder ``engine``.
+def engine(more=(), run="run"):
+    """The engine: one JavaScript function made of the files of the folder ``engine``, those of ``ENGINE`` and ``more``.
 
     The models of the live figures in doubles: data, start, forward, closed-form gradient, update rules, measures. The
     same formulas as mhalib, tested against it. One function with nothing outside it, because its text is also the text
-    of a Web Worker. ``kernel``, or null, is the compiled multi-head model of kernel.js.
+    of a Web Worker. ``kernel``, or null, is the compiled multi-head model of kernel.js; ``run`` names the function that
+    runs a description.
     """
-    parts = [(files("mhalib.live") / "engine" / f"{name}.js").read_text("utf-8") for name in ENGINE]
+    parts = [(files("mhalib.live") / "engine" / f"{name}.js").read_text("utf-8") for name in (*ENGINE, *more)]
     return "\n".join(["function makeEngine(kernel) {", '"use strict";', *parts,
-                      "return { run, spectrumEnds, maxMargin, models, datasets };", "}"])
+                      f"return {{ run: {run}, spectrumEnds, maxMargin, models, datasets }};", "}"])
 
 
-def module():
-    """The JavaScript of the widget: one module made of the files beside this one, and the compiled kernel in it."""
+def module(faces=("widget", "figure"), **of_engine):
+    """The JavaScript of a widget: one module of the kernel, the engine, and the files ``faces`` beside this one."""
     folder = files("mhalib.live")
     kernel = b64encode((folder / "kernel.wasm").read_bytes()).decode()
-    before, after = ((folder / name).read_text("utf-8") for name in ("kernel.js", "widget.js"))
-    return "\n".join([f'const KERNEL = "{kernel}";', before, engine(), after])
+    before, *after = ((folder / f"{name}.js").read_text("utf-8") for name in ("kernel", *faces))
+    return "\n".join([f'const KERNEL = "{kernel}";', before, engine(**of_engine), *after])
 
 
 class LiveFigure(anywidget.AnyWidget):

@@ -1,16 +1,22 @@
-// The face of a live figure: controls, plotly, a worker that trains, a line of text that says what came out.
-// It stands behind kernel.js and the engine in one module; the description of the figure comes from Python.
+// What the faces of live figures are made of: controls, plotly, a worker that trains, a line of text that says what
+// came out. It stands behind kernel.js and the engine, and before figure.js or laboratory.js, in one module.
 
-// Runs jobs in slices and posts what has been recorded; a newer job ends an older one. Its text runs in the worker
-// too. Messages: {spec}, {job, values, slice}, {} to stop.
+// Runs jobs in slices and posts what has been recorded; a newer job ends an older one, and one that waits behind it is
+// never begun. Its text runs in the worker too. Messages: {spec}, {job, values, slice}, {} to stop.
 function serve(engine, post) {
   const SLICE = 8, BETWEEN_FRAMES = 100; // milliseconds
   const channel = new MessageChannel(); // a later turn without the four milliseconds that a timer waits
-  let spec = null, current = null;
+  let spec = null, current = null, coming = false;
 
   channel.port1.onmessage = turn;
 
+  function later() {
+    if (!coming) channel.port2.postMessage(null);
+    coming = true;
+  }
+
   function turn() {
+    coming = false;
     if (!current) return;
     const { job, values } = current;
     try {
@@ -23,14 +29,15 @@ function serve(engine, post) {
     const { result } = current.training, due = Date.now() - current.posted > BETWEEN_FRAMES;
     if (due) current.posted = Date.now();
     if (result.done) current = null;
-    else channel.port2.postMessage(null);
+    else later();
     if (due || result.done) post({ job, ...result });
   }
 
   return (message) => {
     spec = message.spec ?? spec;
     current = message.values ? { ...message, posted: 0 } : null;
-    turn();
+    if (message.slice) turn();
+    else later();
   };
 }
 
@@ -38,50 +45,90 @@ function bytesOf(base64) {
   return Uint8Array.from(atob(base64), (character) => character.charCodeAt(0));
 }
 
-// Gives `run(values)` and `close()`; `show` hears of the last run alone. A worker takes a while to start, and a page
-// may forbid it: until it says that it is ready, training takes slices of the page's own time.
-function trainer(spec, show) {
-  let job = 0, latest = null, worker = null, ready = false;
-  const hear = (result) => result.job === job && show(result);
+// Gives `run(values)`, `tell(spec)` for another description, and `close()`; `show` hears of the last run alone. A worker
+// takes a while to start, and a page may forbid it: until it says that it is ready, training takes slices of the page's
+// own time; with `patience`, in milliseconds, it waits so long before it does. A worker that dies is replaced, with
+// `patience` also one that has been silent for so long in a run, and the run begins anew; where a step takes long, its
+// computation calls `alive`.
+function trainer(spec, show, patience = null) {
+  let job = 0, latest = null, worker = null, ready = false, deaths = 0, silence = null;
   const here = serve(makeEngine(makeKernel(bytesOf(KERNEL))), hear);
   here({ spec });
 
-  try {
-    const parts = [makeKernel, makeEngine, serve, bytesOf].map(String).join("\n");
-    const source = `const KERNEL = "${KERNEL}";\n${parts}
-      const server = serve(makeEngine(makeKernel(bytesOf(KERNEL))), (result) => postMessage(result));
-      onmessage = ({ data }) => server(data);
-      postMessage("ready");`;
-    worker = new Worker(URL.createObjectURL(new Blob([source], { type: "text/javascript" })));
-    worker.onmessage = ({ data }) => {
-      if (data !== "ready") return hear(data);
-      ready = true;
-      worker.postMessage({ spec });
-    };
-    worker.onerror = (event) => { // it cannot start, or it died; errors of the engine come as results
-      event.preventDefault();
-      if (!ready) return;
-      ready = false;
-      worker.terminate();
-      if (latest) here(latest);
-    };
-  } catch {
-    worker = null;
+  function hear(result) {
+    clearTimeout(silence);
+    if (result.job !== job) return;
+    if (result.done || result.error) latest = null;
+    else if (ready) listen();
+    show(result);
   }
+
+  function listen() {
+    clearTimeout(silence);
+    if (patience) silence = setTimeout(died, patience);
+  }
+
+  // Of a worker that was never ready there is no other: the page trains.
+  function died() {
+    const lived = ready, another = lived && ++deaths < 4;
+    ready = false;
+    worker.terminate();
+    worker = null;
+    if (another) start();
+    if (latest && (lived || patience)) send(latest);
+  }
+
+  function send(message) {
+    if (ready) worker.postMessage(message);
+    else if (!worker || !patience) return here(message);
+    listen();
+  }
+
+  function start() {
+    try {
+      const parts = [makeKernel, makeEngine, serve, bytesOf].map(String).join("\n");
+      const source = `const KERNEL = "${KERNEL}";\n${parts}
+        const server = serve(makeEngine(makeKernel(bytesOf(KERNEL))), (result) => postMessage(result));
+        let told = 0;
+        globalThis.alive = () => { if (Date.now() - told > 1000) { told = Date.now(); postMessage("alive"); } };
+        onmessage = ({ data }) => server(data);
+        postMessage("ready");`;
+      worker = new Worker(URL.createObjectURL(new Blob([source], { type: "text/javascript" })));
+      worker.onmessage = ({ data }) => {
+        if (data === "alive") return latest && listen();
+        if (data !== "ready") return hear(data);
+        ready = true;
+        worker.postMessage({ spec });
+        if (patience && latest) send(latest);
+      };
+      worker.onerror = (event) => { // it cannot start, or it died; errors of the engine come as results
+        event.preventDefault();
+        died();
+      };
+    } catch {
+      worker = null;
+    }
+  }
+  start();
 
   return {
     run(values) {
-      const message = (latest = { job: ++job, values });
-      if (job === 1) message.slice = 100; // while a page loads, a second turn may have to wait for a second
-      if (!ready) return here(message);
+      latest = { job: ++job, values };
+      if (job === 1) latest.slice = 100; // while a page loads, a second turn may have to wait for a second
       here({});
-      worker.postMessage(message);
+      send(latest);
+    },
+    tell(next) {
+      spec = next;
+      here({ spec });
+      if (ready) worker.postMessage({ spec });
     },
     close() {
+      clearTimeout(silence);
       here({});
       worker?.terminate();
     },
-    get place() { return ready ? "worker" : "page"; },
+    get place() { return ready || (worker && patience) ? "worker" : "page"; },
   };
 }
 
@@ -257,7 +304,7 @@ function drawer(Plotly, box, spec, drawn) {
 
   async function one(frame) {
     const data = fill(spec.figure, spec.draw, frame);
-    if (!frame || frame.done || box.clientWidth !== width) return whole(data, frame);
+    if (!frame || frame.done || spec.whole || box.clientWidth !== width) return whole(data, frame);
     return Plotly.animate(box, { data: lines.map((k) => ({ x: data[k].x, y: data[k].y })), traces: lines }, atOnce);
   }
 
@@ -338,110 +385,3 @@ function handles(box, { drag, controls }, valuesNow, moved) {
 
   return { layer, place };
 }
-
-function render({ model, el }) {
-  const spec = model.get("spec");
-  const box = element("div", { className: "mha-live-plot", ariaHidden: "true" });
-  const grips = handles(box, spec, () => values, (next) => moved(next));
-  const picture = element("div", { className: "mha-live-picture", role: "img",
-                                   ariaLabel: `At the start: ${spec.figure.layout.meta.alt}` }, box, grips.layer);
-  const summary = element("p", { className: "mha-live-summary" });
-  const said = element("p", { className: "mha-said", role: "status" }); // what a screen reader says of it
-  const root = element("div", { className: "mha-live", role: "group", ariaLabel: spec.title,
-                                dataset: { state: "loading" } });
-
-  let values = { ...model.get("values") }, asked = values, touched = false;
-  let train = null, drawing = null, saving = null, saying = null;
-
-  function go() {
-    root.dataset.state = "running";
-    root.dataset.place = train.place;
-    asked = values;
-    train.run(values);
-  }
-
-  function hear(result) {
-    if (result.error) fail(result.error);
-    else drawing.draw({ ...result, values: asked }).catch((error) => fail(error.message));
-  }
-
-  function drawn(frame) {
-    if (!frame) return;
-    grips.place();
-    root.dispatchEvent(new CustomEvent("mha-drawn", { bubbles: true, detail: { job: frame.job, done: frame.done } }));
-    if (!frame.done || frame.values !== values) return; // a newer run is on its way
-    summary.textContent = sentence(spec, values, frame);
-    root.dataset.state = "done";
-    if (touched) say();
-  }
-
-  function fail(reason) {
-    root.dataset.state = "failed";
-    summary.textContent = `This figure could not train: ${reason}`;
-    say();
-  }
-
-  // Aloud only what stays for a while: not every value that a drag passes.
-  function say() {
-    clearTimeout(saying);
-    saying = setTimeout(() => { said.textContent = summary.textContent; }, 700);
-  }
-
-  function move(next) {
-    values = next;
-    touched = true;
-    clearTimeout(saying);
-    picture.ariaLabel = "Drawn for the values that are set; the result stands below.";
-    setAll();
-    if (train) go();
-  }
-
-  // The reader moves; the kernel, where there is one, hears of the values that are kept.
-  function moved(next) {
-    move(next);
-    clearTimeout(saving);
-    saving = setTimeout(() => { model.set("values", values); model.save_changes(); }, 150);
-  }
-
-  // Python moves.
-  function told() {
-    const next = model.get("values");
-    if (Object.keys(next).some((name) => next[name] !== values[name])) move({ ...next });
-  }
-  model.on("change:values", told);
-
-  const controls = Object.fromEntries(spec.controls.map((said) =>
-    [said.name, control(said, (value) => moved({ ...values, [said.name]: value }))]));
-  const setAll = () => Object.entries(controls).forEach(([name, { set }]) => set(values[name]));
-  const reset = element("button", { type: "button", className: "mha-reset", textContent: "Reset",
-                                    dataset: OWN_KEYS });
-  reset.addEventListener("click", () =>
-    moved(Object.fromEntries(spec.controls.map(({ name, value }) => [name, value]))));
-
-  const caption = element("p", { className: "mha-live-title", textContent: spec.title });
-  const panel = element("div", { className: "mha-controls" }, ...Object.values(controls).map((c) => c.root), reset);
-  root.append(caption, panel, picture, summary, said);
-  el.append(root);
-  setAll();
-
-  let closed = false;
-  plotly(model).then((Plotly) => {
-    if (closed) return;
-    for (const still of document.querySelectorAll(`[data-still="${spec.still}"]`)) still.hidden = true;
-    drawing = drawer(Plotly, box, spec, drawn);
-    train = trainer(spec, hear);
-    drawing.draw(null).then(go); // the frame that came with the page, then the real one
-  }).catch((error) => fail(error.message));
-
-  return () => {
-    closed = true;
-    clearTimeout(saving);
-    clearTimeout(saying);
-    drawing?.close();
-    model.off("change:values", told);
-    train?.close();
-    window.Plotly?.purge(box);
-  };
-}
-
-export default { render };

@@ -1,8 +1,9 @@
-"""Update rules on anything with ``+ − * / **``; and three that are told the data."""
+"""Update rules on anything with ``+ − * / **``; three that are told the data; and schedules of the step size."""
 
 from mhalib.optim.backtracking import Backtracking
 from mhalib.optim.rules import Adam, AdamW, GradientDescent, Momentum, OneCycle, rate
+from mhalib.optim.schedules import Cosine, InverseRoot, Warmup
 from mhalib.optim.structured import Preconditioned, StructureAware
 
-__all__ = ["Adam", "AdamW", "Backtracking", "GradientDescent", "Momentum", "OneCycle", "Preconditioned",
-           "StructureAware", "rate"]
+__all__ = ["Adam", "AdamW", "Backtracking", "Cosine", "GradientDescent", "InverseRoot", "Momentum", "OneCycle",
+           "Preconditioned", "StructureAware", "Warmup", "rate"]

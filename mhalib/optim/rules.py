@@ -41,7 +41,15 @@ def rate(lr, k):
 
 @dataclass(frozen=True)
 class GradientDescent:
-    """Gradient descent: θ ← θ − η_k ∇L(θ)."""
+    """Gradient descent: θ ← θ − η_k ∇L(θ).
+
+    Examples
+    --------
+    >>> rule = mha.GradientDescent(lr=0.5)
+    >>> theta, state = rule.step(np.array([1.0]), np.array([4.0]), rule.start(np.array([1.0])), 0)
+    >>> theta
+    array([-1.])
+    """
 
     lr: float | Callable[[int], float]
 
@@ -59,7 +67,17 @@ class GradientDescent:
 
 @dataclass(frozen=True)
 class Momentum:
-    """Gradient descent with heavy-ball momentum: m ← β m + ∇L(θ), θ ← θ − η_k m."""
+    """Gradient descent with heavy-ball momentum: m ← β m + ∇L(θ), θ ← θ − η_k m.
+
+    Examples
+    --------
+    >>> rule = mha.Momentum(lr=1.0, beta=0.5)
+    >>> theta, state = np.array([0.0]), rule.start(np.array([0.0]))
+    >>> for k in range(3):
+    ...     theta, state = rule.step(theta, np.array([1.0]), state, k)
+    >>> theta
+    array([-4.25])
+    """
 
     lr: float | Callable[[int], float]
     beta: float = 0.9
@@ -83,6 +101,13 @@ class Adam:
     """Adam with bias correction (Kingma and Ba 2015), elementwise.
 
     m ← β₁ m + (1−β₁) g, v ← β₂ v + (1−β₂) g², θ ← θ − η_k m̂ / (√v̂ + ε), m̂ = m/(1−β₁^{k+1}), v̂ = v/(1−β₂^{k+1}).
+
+    Examples
+    --------
+    >>> rule = mha.Adam(lr=0.1)
+    >>> theta, _ = rule.step(np.array([1.0, 1.0]), np.array([100.0, 0.01]), rule.start(np.array([1.0, 1.0])), 0)
+    >>> theta.round(6)
+    array([0.9, 0.9])
     """
 
     lr: float | Callable[[int], float]
@@ -136,6 +161,12 @@ class OneCycle:
     It begins at peak/25, is ``peak`` after the share ``rise`` of the ``steps``, and ends at peak/250,000.
 
     Source: Smith and Topin 2019, with the constants of PyTorch's OneCycleLR.
+
+    Examples
+    --------
+    >>> rate = mha.OneCycle(peak=1.0, steps=100, rise=0.1)
+    >>> [round(rate(k), 3) for k in (0, 10, 55, 99)]
+    [0.04, 0.989, 0.489, 0.0]
     """
 
     peak: float

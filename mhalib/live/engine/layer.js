@@ -1,11 +1,13 @@
-// --- one layer of attention with queries, keys, values and outputs apart, by a softmax or a Gaussian kernel ---------
+// --- one layer of attention with queries, keys, values and outputs apart, by one of three kernels -----------------
 
-// data = {N, n, D, m, X (N, n, D), y (N, n, m)}; values = {H, d, kernel: "softmax" or "gaussian", c, moves}, where
+// data = {N, n, D, m, X (N, n, D), y (N, n, m)}; values = {H, d, kernel, c, moves}, where the kernel is "softmax",
+// "gaussian" (weights not divided by their sum) or "normalized" (Gaussian weights divided by their sum), and
 // `moves` names the weights that have a gradient: "WQ WK WV WO" or fewer. θ holds W^Q, W^K, W^V (H, D, d) and W^O
 // (H, d, m), as `AttentionLayer` does. `weights` S (H, N, n, n), `mixed` B_1, …, B_H (each N n, D) and `outputs` (N n, m)
 // are those of the last θ.
 function attentionLayer({ N, n, D, m, X, y }, { H, d, kernel, c = 0.5, moves }) {
   const T = N * n, one = D * d, all = H * one, size = 3 * all + H * d * m, root = Math.sqrt(d);
+  const distances = kernel !== "softmax", normalizes = kernel !== "gaussian";
   const moving = (name) => moves.split(" ").includes(name);
   const zeros = (length) => new Float64Array(length);
   const [Q, K, dQ, dK] = Array.from({ length: 4 }, () => zeros(H * T * d));
@@ -21,7 +23,7 @@ function attentionLayer({ N, n, D, m, X, y }, { H, d, kernel, c = 0.5, moves }) 
   }
 
   // −(c/√d) ‖q − k‖² from the products q·k, in the order of mhalib.
-  function gaussianRow(S, from, q, keys) {
+  function distanceRow(S, from, q, keys) {
     const squared = (A, at) => {
       let sum = 0;
       for (let a = at; a < at + d; a++) sum += A[a] * A[a];
@@ -29,7 +31,7 @@ function attentionLayer({ N, n, D, m, X, y }, { H, d, kernel, c = 0.5, moves }) 
     };
     for (let j = 0; j < n; j++) {
       const apart = squared(Q, q) - 2 * S[from + j] + squared(K, keys + j * d);
-      S[from + j] = Math.exp((-c / root) * Math.max(apart, 0));
+      S[from + j] = (-c / root) * Math.max(apart, 0);
     }
   }
 
@@ -45,11 +47,10 @@ function attentionLayer({ N, n, D, m, X, y }, { H, d, kernel, c = 0.5, moves }) 
         productWithTransposed(Q, tokens, K, tokens, n, d, n, weights, at);
         for (let k = 0; k < n; k++) {
           const row = at + k * n;
-          if (kernel === "gaussian") gaussianRow(weights, row, tokens + k * d, tokens);
-          else {
-            for (let j = row; j < row + n; j++) weights[j] /= root;
-            softmaxRow(weights, row);
-          }
+          if (distances) distanceRow(weights, row, tokens + k * d, tokens);
+          else for (let j = row; j < row + n; j++) weights[j] /= root;
+          if (normalizes) softmaxRow(weights, row);
+          else for (let j = row; j < row + n; j++) weights[j] = Math.exp(weights[j]);
         }
         product(weights, at, X, i * n * D, n, n, D, mixed, (h * T + i * n) * D);
       }
@@ -86,20 +87,20 @@ function attentionLayer({ N, n, D, m, X, y }, { H, d, kernel, c = 0.5, moves }) 
     for (let k = 0; k < n; k++) {
       let sum = 0;
       for (let j = k * n; j < (k + 1) * n; j++) sum += P[j] *= weights[at + j] / N;
-      if (kernel !== "gaussian") for (let j = k * n; j < (k + 1) * n; j++) P[j] -= weights[at + j] * sum;
+      if (normalizes) for (let j = k * n; j < (k + 1) * n; j++) P[j] -= weights[at + j] * sum;
     }
   }
 
   // dQ = P K/√d and dK = PᵀQ/√d, and for the Gaussian kernel (2c/√d)(P K − diag(P1) Q) and (2c/√d)(PᵀQ − diag(Pᵀ1) K).
   function pullTokens(i, h) {
-    const at = (h * T + i * n) * d, gaussian = kernel === "gaussian", scale = (gaussian ? 2 * c : 1) / root;
+    const at = (h * T + i * n) * d, scale = (distances ? 2 * c : 1) / root;
     for (let k = 0; k < n; k++)
       for (let j = 0; j < n; j++) {
         const p = scale * P[k * n + j];
         for (let a = 0; a < d; a++) {
           const q = Q[at + k * d + a], key = K[at + j * d + a];
-          dQ[at + k * d + a] += p * (gaussian ? key - q : key);
-          dK[at + j * d + a] += p * (gaussian ? q - key : q);
+          dQ[at + k * d + a] += p * (distances ? key - q : key);
+          dK[at + j * d + a] += p * (distances ? q - key : q);
         }
       }
   }

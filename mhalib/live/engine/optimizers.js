@@ -1,25 +1,30 @@
 // --- update rules: θ changes in place ------------------------------------------------------------------------
 
+// The step size of step k, for a number or a function of the step.
+const rate = (lr, k) => (typeof lr === "function" ? lr(k) : lr);
+
 const optimizers = {
-  gd: ({ lr }) => (theta, grad) => {
-    for (let i = 0; i < theta.length; i++) theta[i] -= lr * grad[i];
+  gd: ({ lr }) => (theta, grad, k) => {
+    const eta = rate(lr, k);
+    for (let i = 0; i < theta.length; i++) theta[i] -= eta * grad[i];
   },
 
   momentum: ({ lr, beta = 0.9 }, size) => {
     const m = new Float64Array(size);
-    return (theta, grad) => {
-      for (let i = 0; i < size; i++) theta[i] -= lr * (m[i] = beta * m[i] + grad[i]);
+    return (theta, grad, k) => {
+      const eta = rate(lr, k);
+      for (let i = 0; i < size; i++) theta[i] -= eta * (m[i] = beta * m[i] + grad[i]);
     };
   },
 
   adam: ({ lr, beta1 = 0.9, beta2 = 0.999, eps = 1e-8 }, size) => {
     const m = new Float64Array(size), v = new Float64Array(size);
     return (theta, grad, k) => {
-      const c1 = 1 - beta1 ** (k + 1), c2 = 1 - beta2 ** (k + 1);
+      const eta = rate(lr, k), c1 = 1 - beta1 ** (k + 1), c2 = 1 - beta2 ** (k + 1);
       for (let i = 0; i < size; i++) {
         m[i] = beta1 * m[i] + (1 - beta1) * grad[i];
         v[i] = beta2 * v[i] + (1 - beta2) * grad[i] * grad[i];
-        theta[i] -= lr * (m[i] / c1 / (Math.sqrt(v[i] / c2) + eps));
+        theta[i] -= eta * (m[i] / c1 / (Math.sqrt(v[i] / c2) + eps));
       }
     };
   },

@@ -51,14 +51,14 @@ function run(spec, values) {
     name.startsWith("test_") ? fresh.measure(name.slice(5), then) : own.measure(name, now);
 
   function record(at, loss) {
-    const now = { theta, first, grad, loss, step: at, lr: all.lr, model };
+    const now = { theta, first, grad, loss, step: at, lr: rate(all.lr, at), model };
     const then = asksTest && { ...now, model: fresh.model, grad: unused, loss: fresh.model.lossAndGrad(theta, unused) };
     result.steps.push(at);
     for (const name of spec.curves) result.curves[name].push(measure(name, now, then));
   }
 
   function finish() {
-    const now = { theta, first, loss: model.forward(theta), grad, step: k, lr: all.lr, model };
+    const now = { theta, first, loss: model.forward(theta), grad, step: k, lr: rate(all.lr, k), model };
     const then = fresh && { ...now, model: fresh.model, loss: fresh.model.forward(theta) };
     for (const name of spec.lasts) result.lasts[name] = measure(name, now, then);
     result.done = true;

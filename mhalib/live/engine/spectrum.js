@@ -23,8 +23,9 @@ function tridiagonalEigenvalue(a, b, k) {
   return (low + high) / 2;
 }
 
-// [λ_min, λ_max] of the matrix whose products `multiply(v, out)` gives. Stops when both have settled.
-function spectrumEnds(multiply, size) {
+// [λ_min, λ_max] of the matrix whose products `multiply(v, out)` gives. Stops when both have settled to
+// a relative `precision`, or the only one of them that is `wanted`: 0 for the smallest, 1 for the largest.
+function spectrumEnds(multiply, size, wanted = [0, 1], precision = 1e-11) {
   const next = Float64Array.from({ length: size }, (_, i) => Math.sin(1 + i * i)); // any direction, always the same
   const basis = [], a = [], b = [];
   let ends = null, moved = 0;
@@ -46,8 +47,8 @@ function spectrumEnds(multiply, size) {
     // From step to step the ends only move apart: an eigenvalue outside of the last ones is the new end.
     ends ??= [a[0], a[0]];
     const slack = 1e-15 * Math.max(Math.abs(ends[0]), Math.abs(ends[1]));
-    for (const end of [0, 1]) {
-      const edge = ends[end] + (end ? 1 : -1) * (1e-11 * Math.abs(ends[end]) + slack);
+    for (const end of wanted) {
+      const edge = ends[end] + (end ? 1 : -1) * (precision * Math.abs(ends[end]) + slack);
       if (countBelow(a, b, edge) === end * (k + 1)) continue;
       ends[end] = tridiagonalEigenvalue(a, b, end * k);
       moved = k;

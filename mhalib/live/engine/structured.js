@@ -29,13 +29,13 @@ function balancedStep([U, V], [dU, dV], lr, balance, d) {
 const structured = {
   gd: ({ lr, share }, { d }) => optimizers.gd({ lr: share * lr }, 2 * d * d),
 
-  preconditioned: ({ lr, balance = 1 }, { d, whitening: { root, inverse } }) => (theta, grad) => {
-    const [U, V] = balancedStep(whitened(theta, root, d), whitened(grad, inverse, d), lr, balance, d);
+  preconditioned: ({ lr: size, balance = 1 }, { d, whitening: { root, inverse } }) => (theta, grad, k) => {
+    const [U, V] = balancedStep(whitened(theta, root, d), whitened(grad, inverse, d), rate(size, k), balance, d);
     putBack(theta, U, V, inverse, d);
   },
 
-  structure_aware: ({ lr, balance = 1, radius = 0.5 }, { d, whitening: { root, inverse } }) => (theta, grad) => {
-    const [U, V] = whitened(theta, root, d), [dU, dV] = whitened(grad, inverse, d);
+  structure_aware: ({ lr: size, balance = 1, radius = 0.5 }, { d, whitening }) => (theta, grad, k) => {
+    const { root, inverse } = whitening, lr = rate(size, k), [U, V] = whitened(theta, root, d), [dU, dV] = whitened(grad, inverse, d);
     const u = spectralNorm(U, d, d), v = spectralNorm(V, d, d), alpha = Math.sqrt(v / u);
     const even = [U.map((x) => alpha * x), V.map((x) => x / alpha)];
     const slopes = [dU.map((x) => x / alpha), dV.map((x) => alpha * x)];

@@ -1,0 +1,282 @@
+// The face of the laboratory: controls that come and go, the reader's own files, links, exports. It stands behind
+// widget.js, laboratory_files.js and laboratory_links.js.
+
+const GROUPS = { model: "Model", data: "Data", training: "Training", picture: "Attention shown" };
+const PATIENCE = 6000; // a worker that is silent for so many milliseconds of a run is replaced
+
+function button(text, action) {
+  const made = element("button", { type: "button", className: "mha-reset", textContent: text, dataset: OWN_KEYS });
+  made.addEventListener("click", action);
+  return made;
+}
+
+function download(name, content, type) {
+  const url = typeof content === "string" && content.startsWith("data:") ? content
+    : URL.createObjectURL(new Blob([content], { type }));
+  element("a", { href: url, download: name }).click();
+  if (url.startsWith("blob:")) setTimeout(() => URL.revokeObjectURL(url), 10000);
+}
+
+// A menu with an entry for each key of `entries`; choosing one calls `chosen(key)`.
+function menu(label, entries, chosen) {
+  const id = `mha-menu-${Math.random().toString(36).slice(2)}`;
+  const options = Object.entries(entries).map(([value, textContent]) => element("option", { value, textContent }));
+  const select = element("select", { id, dataset: OWN_KEYS }, element("option", { value: "", textContent: "choose …" }), ...options);
+  select.addEventListener("change", () => select.value && chosen(select.value));
+  const root = element("div", { className: "mha-control" }, element("label", { htmlFor: id, textContent: label }), select);
+  return { root, choose: (key) => { select.value = key; } };
+}
+
+// A button for each key of `entries` = {key: [text, …]}, below a title.
+function buttons(title, entries, pressed) {
+  return element("fieldset", { className: "mha-group mha-tools" }, element("legend", { textContent: title }),
+                 ...Object.entries(entries).map(([key, [text]]) => button(text, () => pressed(key))));
+}
+
+// The controls in their groups: {root, set(values, own)} shows those that are there, with what each offers.
+function panel(controls, changed) {
+  const made = controls.map((said) => ({ said, ...control(said, (value) => changed(said.name, value)) }));
+  const groups = Object.entries(GROUPS).map(([name, title]) => {
+    const own = made.filter(({ said }) => said.group === name).map(({ root }) => root);
+    return element("fieldset", { className: "mha-group" }, element("legend", { textContent: title }),
+                   element("div", { className: "mha-controls" }, ...own));
+  });
+  function set(values, own) {
+    for (const { said, root, set } of made) {
+      const choices = offered(said, values, own);
+      root.hidden = !choices.length;
+      for (const option of root.querySelectorAll("option"))
+        option.hidden = option.disabled = !choices.includes(said.values[option.value]);
+      set(values[said.name]);
+    }
+    for (const group of groups)
+      group.hidden = ![...group.querySelectorAll(".mha-control")].some((one) => !one.hidden);
+  }
+  return { root: element("div", { className: "mha-groups" }, ...groups), set };
+}
+
+function tableOf({ steps, curves }) {
+  const names = Object.keys(curves), rows = steps.map((step, k) => [step, ...names.map((name) => curves[name][k])]);
+  return [["step", ...names], ...rows].map((row) => row.join(",")).join("\n") + "\n";
+}
+
+function render({ model, el }) {
+  const spec = model.get("laboratory"), { controls, drawn: kinds } = spec;
+  const box = element("div", { className: "mha-live-plot", ariaHidden: "true" });
+  const picture = element("div", { className: "mha-live-picture", role: "img", ariaLabel: `At the start: ${spec.alt}` }, box);
+  const summary = element("p", { className: "mha-live-summary" });
+  const note = element("p", { className: "mha-note", role: "alert" });
+  const said = element("p", { className: "mha-said", role: "status" });
+  const lines = element("pre", { className: "mha-lines", tabIndex: 0 });
+  const root = element("div", { className: "mha-live mha-laboratory", role: "group", ariaLabel: spec.title,
+                                dataset: { state: "loading" } });
+
+  let values = { ...model.get("values") }, own = null, awaited = null, asked = values, result = null, touched = false;
+  let train = null, drawing = null, shown = "", saving = null, saying = null, closed = false, plot = null;
+
+  const kindOf = ({ model, data }) => (data === "own" ? `own_${model}` : data);
+  const fileName = () => `laboratory-${values.model}-${values.data}`;
+
+  function go() {
+    const kind = kindOf(values);
+    if (kind !== shown) {
+      drawing?.close();
+      shown = kind;
+      drawing = drawer(plot, box, { ...kinds[kind], whole: true }, drawn);
+    }
+    root.dataset.state = "running";
+    root.dataset.place = train.place;
+    asked = values;
+    train.run(values);
+  }
+
+  function hear(found) {
+    if (found.error) return fail(found.error);
+    drawing.draw({ ...found, values: asked }).catch((error) => fail(error.message));
+  }
+
+  function drawn(frame) {
+    if (!frame) return;
+    root.dispatchEvent(new CustomEvent("mha-drawn", { bubbles: true, detail: { job: frame.job, done: frame.done } }));
+    if (!frame.done || frame.values !== values) return; // a newer run is on its way
+    result = frame;
+    root.dataset.state = "done";
+    if (!frame.steps.length) return fail("the numbers are not finite at the start. Lower the start scale, or scale your data.");
+    const told = { controls, fixed: {}, summary: kinds[shown].says, stopped: spec.stopped };
+    summary.textContent = sentence(told, values, frame);
+    if (touched) say(summary.textContent);
+  }
+
+  function fail(reason) {
+    root.dataset.state = "failed";
+    summary.textContent = `This combination could not train: ${reason}`;
+    say(summary.textContent);
+  }
+
+  // Aloud only what stays for a while.
+  function say(words) {
+    clearTimeout(saying);
+    saying = setTimeout(() => { said.textContent = words; }, 700);
+  }
+
+  // What went wrong or was done, and what to do; until the next move.
+  function tell(words) {
+    note.textContent = words;
+  }
+
+  function move(next) {
+    values = settled(controls, next, own?.kind);
+    result = null;
+    picture.ariaLabel = "Drawn for the values that are set; the result stands below.";
+    parts.set(values, own?.kind);
+    lines.textContent = pythonOf(spec, values, own?.file);
+    if (train) go();
+  }
+
+  function moved(next) {
+    touched = true;
+    experiments.choose("");
+    tell("");
+    move(next);
+    clearTimeout(saving);
+    saving = setTimeout(() => { model.set("values", values); model.save_changes(); }, 150);
+  }
+
+  // The reader leaves what a link has set: the address no longer says it.
+  function leave(next) {
+    if (/^#laboratory=/.test(window.location.hash)) history.replaceState(null, "", window.location.href.split("#")[0]);
+    moved(next);
+  }
+
+  function told() {
+    const next = model.get("values");
+    if (Object.keys(next).some((name) => next[name] !== values[name])) move({ ...next });
+  }
+  model.on("change:values", told);
+
+  // A link restores what it says; one with a file waits for the file.
+  function follow() {
+    const link = readLink(spec, window.location.hash);
+    if (!link) return false;
+    awaited = null;
+    if (link.wrong) {
+      moved(defaults(controls));
+      tell(link.wrong);
+    } else if (link.values.data === "own" && link.sum !== own?.sum) {
+      moved(settled(controls, link.values, own?.kind));
+      awaited = link;
+      tell(`This link is of a run on the file “${link.file}”, which stayed with its owner. Open that file here, and the run is restored.`);
+    } else moved(link.values);
+    if (link.experiment) experiments.choose(link.experiment);
+    return true;
+  }
+  function follows() {
+    const followed = follow();
+    if (followed) root.scrollIntoView({ block: "start" });
+    return followed;
+  }
+  window.addEventListener("hashchange", follows);
+
+  async function open(file) {
+    if (!file) return;
+    try {
+      own = await readFile(file);
+    } catch (error) {
+      return tell(`“${file.name}” was not opened: ${error.message}`);
+    }
+    train?.tell({ ...spec, own });
+    const link = awaited?.values.model === own.kind ? awaited : null;
+    awaited = null;
+    const begin = own.kind === values.model ? {} : spec.begins[own.kind];
+    leave({ ...(link?.values ?? { ...values, ...begin }), model: own.kind, data: "own" });
+    tell(link && link.sum !== own.sum
+      ? `“${file.name}” is open, but it is not the file of the link: its run may differ.`
+      : `“${file.name}” is open: ${own.words}. It stays on this machine.`);
+  }
+
+  async function copy(text, what) {
+    try {
+      await navigator.clipboard.writeText(text);
+      tell(`${what} is copied.`);
+    } catch {
+      tell(`The browser does not let the page copy. Select and copy it here: ${text}`);
+    }
+  }
+
+  function link() {
+    const address = new URL(linkOf(spec, values, own), window.location.href).href;
+    history.replaceState(null, "", address);
+    copy(address, "The link");
+  }
+
+  async function image(format) {
+    const { data, layout } = box, { width, height } = box._fullLayout;
+    const plain = { ...layout, paper_bgcolor: "#ffffff", plot_bgcolor: "#ffffff" };
+    download(`${fileName()}.${format}`, await plot.toImage({ data, layout: plain }, { format, width, height, scale: format === "png" ? 2 : 1 }));
+  }
+
+  const EXPORTS = {
+    csv: ["curves, CSV", () => download(`${fileName()}.csv`, tableOf(result), "text/csv")],
+    json: ["everything, JSON", () => download(`${fileName()}.json`, JSON.stringify({
+      laboratory: VERSION, values, steps: result.steps, curves: result.curves, last: result.lasts, stopped: result.stopped,
+      python: lines.textContent }, null, 1), "application/json")],
+    svg: ["figure, SVG", () => image("svg")],
+    png: ["figure, PNG", () => image("png")],
+    python: ["lines of Python", () => download(`${fileName()}.py`, lines.textContent, "text/x-python")],
+  };
+  function save(key) {
+    if (!result && key !== "python") return tell("There is no finished run yet. Wait until the sentence below the figure says its result.");
+    EXPORTS[key][1]();
+    tell("");
+  }
+
+  const picker = element("input", { type: "file", accept: ".csv,.npz", hidden: true });
+  picker.addEventListener("change", async () => { await open(picker.files[0]); picker.value = ""; });
+  root.addEventListener("dragover", (event) => { event.preventDefault(); root.dataset.over = ""; });
+  root.addEventListener("dragleave", () => { delete root.dataset.over; });
+  root.addEventListener("drop", (event) => {
+    event.preventDefault();
+    delete root.dataset.over;
+    open(event.dataTransfer?.files[0]);
+  });
+
+  const parts = panel(controls, (name, value) =>
+    leave({ ...values, [name]: value, ...(name === "model" ? spec.begins[value] : {}) }));
+  const titles = Object.fromEntries(Object.entries(spec.experiments).map(([key, { title }]) => [key, title]));
+  const experiments = menu("experiment", titles, (key) => {
+    leave({ ...defaults(controls), ...spec.experiments[key].values });
+    experiments.choose(key);
+  });
+  const tools = element("div", { className: "mha-tools" },
+    experiments.root, button("Open a file", () => picker.click()), picker, button("Copy link", link),
+    button("Copy Python", () => copy(lines.textContent, "The Python")), button("Reset", () => leave(defaults(controls))));
+  const saves = buttons("Save the run", EXPORTS, save);
+  const examples = buttons("Sample files", SAMPLES, (key) => download(SAMPLES[key][1], SAMPLES[key][2](), "text/csv"));
+  const python = element("details", { className: "mha-python" }, element("summary", { textContent: "The same run in Python" }), lines);
+  root.append(element("p", { className: "mha-live-title", textContent: spec.title }), tools, parts.root, note, picture,
+              summary, said, saves, examples, python);
+  el.append(root);
+  parts.set(values, "");
+  lines.textContent = pythonOf(spec, values, null);
+
+  plotly(model).then((Plotly) => {
+    if (closed) return;
+    for (const still of document.querySelectorAll(`[data-still="${spec.still}"]`)) still.hidden = true;
+    plot = Plotly;
+    train = trainer(spec, hear, PATIENCE);
+    if (!follows()) go();
+  }).catch((error) => fail(error.message));
+
+  return () => {
+    closed = true;
+    clearTimeout(saving);
+    clearTimeout(saying);
+    drawing?.close();
+    window.removeEventListener("hashchange", follows);
+    model.off("change:values", told);
+    train?.close();
+    window.Plotly?.purge(box);
+  };
+}
+
+export default { render };

@@ -1,0 +1,190 @@
+"""The laboratory: one live figure in which every model, data, start and rule of the book can be combined."""
+
+import warnings
+from functools import cache
+from html import escape
+from importlib.resources import files
+from uuid import uuid4
+
+import anywidget
+import numpy as np
+import plotly.graph_objects as go
+import plotly.offline
+import traitlets
+from IPython.display import HTML, display
+
+from mhalib._still import svg
+from mhalib.data import Dataset, RegressionDataset, SequenceDataset, from_file
+from mhalib.data.digits import bundled
+from mhalib.live import laboratory_code, laboratory_measures, laboratory_panels
+from mhalib.live.experiments import EXPERIMENTS
+from mhalib.live.face import module
+from mhalib.live.laboratory_controls import BEGINNINGS, CONTROLS, DEFAULTS, settled, shown
+from mhalib.training import recorded_steps
+
+ENGINE = ("numpy_random", "schedules", "curvature", "laboratory")
+FACES = ("widget", "laboratory_files", "laboratory_links", "laboratory")
+RECORDED = 40
+KINDS = {Dataset: "heads", RegressionDataset: "regression", SequenceDataset: "layer"}
+TITLE = "The laboratory"
+ALT = ("Six panels over 500 steps of gradient descent on a tokenized mixture, four heads from a random start. Training "
+       "and test loss fall, both accuracies reach 1. The largest eigenvalue of the Hessian stays below 2 over eta and "
+       "far below its bound. The attention on the relevant token rises to a third, the step size is constant. The last "
+       "panel shows the attention weights of one head on one sample.")
+STOPPED = ("The loss stopped being finite at step {stopped}: the step size is too large here. The curve is what came "
+           "before. Lower the step size η, or choose warm-up.")
+
+
+class Laboratory(anywidget.AnyWidget):
+    """The laboratory of the last chapter. Made by ``mha.live.laboratory``.
+
+    ``values`` is where the controls stand, in Python as in the browser, and can be set; ``code()`` gives the lines of
+    Python that repeat the run, and ``path()`` the ``Path`` that these lines leave.
+    """
+
+    _esm = module(FACES, more=ENGINE, run="laboratory")
+    _css = "\n".join((files("mhalib.live") / name).read_text("utf-8") for name in ("widget.css", "laboratory.css"))
+    laboratory = traitlets.Dict().tag(sync=True)
+    values = traitlets.Dict().tag(sync=True)
+
+    def __init__(self):
+        self._file, self._kind, self._last = None, "", {}
+        super().__init__(laboratory=_description() | {"still": uuid4().hex}, values=DEFAULTS)
+        self.on_msg(self._answer)
+
+    @property
+    def experiments(self):
+        """Name → the values of all controls in a guided experiment."""
+        return {name: DEFAULTS | experiment["values"] for name, experiment in EXPERIMENTS.items()}
+
+    @property
+    def controls(self):
+        """The controls by name, each with its label, its values, and the one at the start."""
+        return {control.name: control for control in CONTROLS}
+
+    def __repr__(self):
+        stand = ", ".join(f"{name} = {self.values[name]}" for name in shown(self.values, self._kind))
+        return f"Laboratory({stand})"
+
+    def settings(self, **values):
+        """The controls as they stand with some values changed, each replaced that is not offered beside the others.
+
+        Raises
+        ------
+        ValueError
+            for a name that no control has, or a value that it cannot take.
+        """
+        for name in values:
+            if name not in DEFAULTS:
+                raise ValueError(f"{name}: no such control; the laboratory has {', '.join(DEFAULTS)}")
+        changed = {name: self.controls[name].own(value) for name, value in values.items()}
+        return settled(self.values | changed, self._kind)
+
+    def read(self, path):
+        """Train on the CSV or NPZ file of a path, as ``mha.data.from_file`` reads it; chooses the model that it fits.
+
+        Raises
+        ------
+        FileNotFoundError, ValueError
+            as ``mha.data.from_file``.
+        """
+        data = from_file(path)
+        self._file, self._kind = str(path), KINDS[type(data)]
+        self.values = {"model": self._kind, "data": "own"}
+
+    def code(self, **values):
+        """The lines of Python that repeat the run, for the controls as they stand, or for other values."""
+        return laboratory_code.code(self.settings(**values), self._file)
+
+    def path(self, **values):
+        """The ``Path`` of the run: what the lines of ``code`` leave under that name."""
+        return self.run(**values)["path"]
+
+    def run(self, **values):
+        """All names that the lines of ``code`` leave: data, model, rule, path."""
+        lines = self.code(**values)
+        if lines not in self._last:
+            names = {}
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore", RuntimeWarning)  # of a run that diverges; its path says so
+                exec(lines, names)
+            self._last.clear()
+            self._last[lines] = names
+        return self._last[lines]
+
+    def drawn(self, **values):
+        """What is drawn, by name: ``steps``, the curves, and what is shown of the last model; by mhalib."""
+        settings, run = self.settings(**values), self.run(**values)
+        path, known = run["path"], laboratory_measures.CURVES
+        names = laboratory_panels.curves(kind_of(settings))
+        curves = {name: known[name](path, run, settings) if name in known else path.curves[name] for name in names
+                  if name != "sharpness" or settings["curvature"]}
+        labels = laboratory_measures.tokens(run["data"], settings)
+        return {"steps": path.steps, **curves, "tokens": labels, "places": list(range(len(labels))),
+                "weights": laboratory_measures.weights(path[-1], run["data"], settings)}
+
+    def figure(self, **values):
+        """The figure as a plotly figure that stands still, drawn from mhalib's own run."""
+        drawn = self.drawn(**values)
+        figure, draw = laboratory_panels.frame(kind_of(self.settings(**values)))
+        for place in draw:
+            if "layout" in place:
+                figure.update_layout({place["layout"].replace(".", "_"): drawn[place["from"]]})
+            else:
+                parts = {part: drawn.get(name, ()) for part, name in place.items() if part != "trace"}
+                figure.data[place["trace"]].update(parts)
+        return go.Figure(figure).update_layout(meta={"alt": ALT})
+
+    def still(self):
+        """The default frame as HTML without JavaScript; it stands until the live figure takes its place."""
+        drawing = svg(self.figure(**DEFAULTS).to_plotly_json())
+        return (f'<figure class="mha-still" data-still="{self.laboratory["still"]}"><figcaption>{escape(TITLE)}'
+                f"</figcaption>{drawing}</figure>")
+
+    def _ipython_display_(self, **_):
+        display(HTML(self.still()))
+        bundle, metadata = self._repr_mimebundle_()
+        display(bundle, metadata=metadata, raw=True)
+
+    @traitlets.validate("values")
+    def _known_values(self, proposal):
+        return self.settings(**{name: value for name, value in proposal["value"].items() if name in DEFAULTS})
+
+    def _answer(self, _, content, __):
+        if content.get("want") == "plotly":
+            self.send({"plotly": True}, [plotly.offline.get_plotlyjs().encode()])
+
+
+def laboratory():
+    """The laboratory: model, kernel, data, start, rule and schedule in the reader's hands.
+
+    Returns
+    -------
+    Laboratory
+    """
+    return Laboratory()
+
+
+def kind_of(values):
+    """Which panels are drawn."""
+    return f"own_{values['model']}" if values["data"] == "own" else values["data"]
+
+
+@cache
+def _description():
+    """What the browser reads."""
+    steps = next(control for control in CONTROLS if control.name == "steps")
+    return {"title": TITLE, "alt": ALT, "stopped": STOPPED, "controls": [control.to_json() for control in CONTROLS],
+            "code": laboratory_code.to_json(), "experiments": EXPERIMENTS, "begins": BEGINNINGS, "images": _images(),
+            "drawn": laboratory_panels.to_json(),
+            "records": {str(count): list(recorded_steps(count, RECORDED)) for count in steps.values}}
+
+
+def _images():
+    """The digits that the controls offer, 64 characters an image, "A" for 0."""
+    wanted = {int(digit) for control in CONTROLS if control.name == "classes"
+              for pair in control.values for digit in pair.split()}
+    images, labels = bundled()
+    kept = np.isin(labels, sorted(wanted))
+    pixels = "".join(chr(65 + int(pixel)) for pixel in images[kept].ravel())
+    return {"pixels": pixels, "labels": "".join(map(str, labels[kept]))}

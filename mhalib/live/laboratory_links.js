@@ -1,0 +1,65 @@
+// What the controls of the laboratory offer beside each other, the lines of Python of a run, and the link that restores
+// it: as mhalib/live/laboratory_controls.py and laboratory_code.py have them.
+
+const VERSION = "1";
+
+const holds = (conditions, values) =>
+  Object.entries(conditions).every(([name, allowed]) => allowed.includes(values[name] ?? ""));
+
+// The values of a control that can be chosen where the others stand at `values`; none if it is not there.
+function offered({ when, values: all, entries }, values, own) {
+  const known = { ...values, own: own === values.model ? "fits" : "" };
+  return holds(when, known) ? all.filter((_, k) => holds(entries[k], known)) : [];
+}
+
+function settled(controls, values, own) {
+  const next = { ...values };
+  for (const control of controls) {
+    const choices = offered(control, next, own);
+    if (choices.length && !choices.includes(next[control.name]))
+      next[control.name] = choices.includes(control.value) ? control.value : choices[0];
+  }
+  return next;
+}
+
+const defaults = (controls) => Object.fromEntries(controls.map(({ name, value }) => [name, value]));
+
+// The lines of Python that repeat the run.
+function pythonOf({ code, controls }, values, file) {
+  const codes = Object.fromEntries(controls.map((c) => [c.name, c.codes[c.values.indexOf(values[c.name])]]));
+  codes.file = JSON.stringify(file ?? "");
+  const text = (name) => (code[name] ? code[name].find(({ when }) => holds(when, values)).text : codes[name]);
+  let filled = "{lines}";
+  while (filled.includes("{")) filled = filled.replace(/\{(\w+)\}/g, (_, name) => text(name));
+  return filled + "\n";
+}
+
+// #laboratory=1&model=heads&…: every control that is there, and of the reader's own file its name and checksum.
+function linkOf({ controls }, values, own) {
+  const there = controls.filter((control) => offered(control, values, own?.kind).length);
+  const parts = new URLSearchParams([["laboratory", VERSION], ...there.map(({ name }) => [name, String(values[name])])]);
+  if (values.data === "own") for (const name of ["file", "sum"]) parts.set(name, own[name]);
+  return `#${parts}`;
+}
+
+// {values, file, sum} of a link; {wrong: what to do} if it is not one; null if it is not meant for the laboratory.
+function readLink({ controls, experiments }, hash) {
+  const parts = new URLSearchParams(hash.replace(/^#/, ""));
+  if (!parts.has("laboratory")) return null;
+  const wrong = (what) => ({ wrong: `${what} The laboratory starts anew; ask for the link again, or set the controls by hand.` });
+  if (parts.get("laboratory") !== VERSION)
+    return wrong(`This link is of version ${parts.get("laboratory").slice(0, 20)} of the laboratory, and this is version ${VERSION}.`);
+  const values = defaults(controls), experiment = parts.get("experiment");
+  const rest = [...parts].filter(([name]) => !["laboratory", "experiment", "file", "sum"].includes(name));
+  if (experiment !== null && !Object.hasOwn(experiments, experiment))
+    return wrong(`This link names an experiment that is not there, “${experiment.slice(0, 20)}”.`);
+  if (experiment !== null) Object.assign(values, experiments[experiment].values);
+  for (const [name, text] of rest) {
+    const control = controls.find((one) => one.name === name);
+    if (!control) return wrong(`This link sets “${name.slice(0, 20)}”, which the laboratory does not have.`);
+    const at = control.values.findIndex((value) => String(value) === text);
+    if (at < 0) return wrong(`This link sets ${control.label} to “${text.slice(0, 20)}”, which is not offered.`);
+    values[name] = control.values[at];
+  }
+  return { values, experiment, file: parts.get("file"), sum: parts.get("sum") };
+}

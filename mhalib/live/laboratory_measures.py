@@ -1,0 +1,84 @@
+"""What the laboratory draws, computed by mhalib: name → function of (a path, its data and rule, the values)."""
+
+import numpy as np
+from scipy.sparse.linalg import LinearOperator, eigsh
+
+from mhalib._array import to_numpy
+from mhalib.landscape import direction
+from mhalib.optim import rate
+from mhalib.theory.bounds import smoothness_constant
+from mhalib.theory.instances import token_radius
+from mhalib.theory.one_layer import least_singular, value_smoothness
+from mhalib.theory.planted import alignments
+
+EDGES = {"gd": 2.0, "momentum": 3.8}
+SHOWN = 16
+"""A regression shows the attention of so many tokens."""
+
+
+def rates(path, run, values):
+    """The step size of every recorded step."""
+    return np.array([rate(run["rule"].lr, int(k)) for k in path.steps])
+
+
+def edges(path, run, values):
+    """2/η for gradient descent, 2(1 + β)/η with momentum: where steps on a quadratic begin to grow."""
+    sizes = rates(path, run, values)
+    known = np.where(sizes > 0, EDGES.get(values["optimizer"], np.nan), np.nan)
+    return known / np.where(sizes > 0, sizes, 1)
+
+
+def sharpness(path, run, values):
+    """The largest eigenvalue of the Hessian in the weights that move, or 0 where none is positive; to seven digits."""
+    moves = values["moves"].split() if values["model"] == "layer" else tuple(run["model"].arrays())
+    return np.array([_largest(model, run["data"], moves) for model in path.models])
+
+
+def _largest(model, data, moves):
+    P = sum(a.size for a in model.arrays().values())
+
+    def product(vector):
+        image = model.hvp(data.X, data.y, direction(model, vector.ravel()).only(moves)).only(moves)
+        return np.concatenate([a.ravel() for a in image.arrays().values()])
+
+    begin = np.random.default_rng(0).standard_normal(P)
+    operator = LinearOperator((P, P), product, dtype=float)
+    return max(eigsh(operator, 1, which="LA", v0=begin, tol=1e-8, return_eigenvectors=False)[0], 0.0)
+
+
+def _of(measure):
+    """A measure of each recorded model."""
+    return lambda path, run, values: np.array([measure(model, run["data"]) for model in path.models])
+
+
+def _floor(path, run, values):
+    return np.full(len(path), values["noise"] ** 2 * values["dimension"] / 2)
+
+
+CURVES = {
+    "rate": rates, "stability_edge": edges, "sharpness": sharpness, "floor": _floor,
+    "smoothness_bound": _of(lambda model, data: smoothness_constant(model, token_radius(data.X))),
+    "planted_W": lambda path, run, values: alignments(path, run["data"].truth)["W"],
+    "planted_U": lambda path, run, values: alignments(path, run["data"].truth)["U"],
+    "least_singular": _of(lambda model, data: least_singular(model.mixed(data.X))),
+    "value_smoothness": _of(lambda model, data: value_smoothness(model, data.X)),
+}
+
+
+def weights(model, data, values):
+    """The attention weights that are shown, a row for each query."""
+    if values["model"] == "regression":
+        scores = data.x[:SHOWN] @ model.B @ data.x.T
+        shares = np.exp(scores - scores.max(axis=1, keepdims=True))
+        return (shares / shares.sum(axis=1, keepdims=True))[:, :SHOWN]
+    sample, head = min(values["sample"], len(data) - 1), min(values["head"], values["H"] - 1)
+    X = data.X[sample:sample + 1]
+    return to_numpy(model.attention(X) if values["model"] == "heads" else model.weights(X))[0, head]
+
+
+def tokens(data, values):
+    """The names of the tokens that are shown; a star marks a relevant one."""
+    relevant = getattr(data, "relevant", None)
+    marks = () if relevant is None else relevant[min(values["sample"], len(data) - 1)]
+    count = min(len(data), SHOWN) if values["model"] == "regression" else data.X.shape[1]
+    return [f"{t}{'★' if t < len(marks) and marks[t] else ''}" for t in range(count)]

@@ -1,0 +1,101 @@
+"""What the laboratory draws of each kind of data: six panels, and the sentence below them."""
+
+import json
+
+from plotly.subplots import make_subplots
+
+from mhalib.plots import COLORS, DASHES, SEQUENTIAL, finish
+
+LOSSES = (("loss", "training loss"), ("test_loss", "test loss"))
+SHARES = (("accuracy", "training accuracy"), ("test_accuracy", "test accuracy"))
+NORMS = (("norm_W", "norm of W"), ("norm_U", "norm of U"))
+CURVATURES = (("sharpness", "largest eigenvalue"), ("smoothness_bound", "its bound ρ"),
+              ("stability_edge", "2/η (momentum: 3.8/η)"))
+WEIGHTS = tuple((f"norm_{name}", f"norm of {name}") for name in ("WQ", "WK", "WV", "WO"))
+RATE = (("rate", "step size η"),)
+LOG, SHARE = {"type": "log", "exponentformat": "power"}, {"range": [-0.02, 1.03]}
+
+# Data → the panels of curves: (title, (curve, name) pairs, vertical axis).
+_HEADS = (("loss", LOSSES, LOG), ("accuracy", SHARES, SHARE), ("curvature", CURVATURES, LOG))
+_OWN = (("loss", LOSSES[:1], LOG), ("accuracy", SHARES[:1], SHARE), ("curvature", CURVATURES, LOG))
+_TOKENS = (("effective_tokens", "effective tokens"),)
+_SECOND = (("sharpness", "largest eigenvalue"), ("stability_edge", "2/η (momentum: 3.8/η)"))
+_LAYER = (("loss", LOSSES[:1], LOG), ("norms of the weights", WEIGHTS, {}),
+          ("curvature", (("sharpness", "largest eigenvalue"), ("value_smoothness", "its bound in the values"),
+                         ("stability_edge", "2/η (momentum: 3.8/η)")), LOG),
+          ("least singular value of B", (("least_singular", "σ_min(B)"),), {}))
+PANELS = {
+    "mixture": (*_HEADS, ("attention score", (("attention_score", "attention score"),), SHARE)),
+    "planted": (*_HEADS, ("alignment with the planted head", (("planted_W", "W"), ("planted_U", "U")),
+                          {"range": [-1.03, 1.03]})),
+    "digits": (*_HEADS, ("norms of the weights", NORMS, {})),
+    "linear": (("loss", (("loss", "training loss"), ("floor", "noise floor")), LOG),
+               ("excess", (("excess", "population excess"),), LOG), ("curvature", _SECOND, LOG),
+               ("effective tokens", _TOKENS, {"rangemode": "tozero"})),
+    "sequences": _LAYER,
+    "own_heads": (*_OWN, ("norms of the weights", NORMS, {})),
+    "own_regression": (("loss", LOSSES[:1], LOG), ("effective tokens", _TOKENS, {"rangemode": "tozero"}),
+                       ("curvature", _SECOND, LOG), ("norms of the weights", (("norm_A", "norm of A"),
+                                                                              ("norm_B", "norm of B")), {})),
+    "own_layer": _LAYER,
+}
+
+
+def curves(kind):
+    """The names of what is measured at every recorded step."""
+    return [name for _, traces, _ in PANELS[kind] for name, _ in traces] + ["rate"]
+
+
+def frame(kind):
+    """The figure without numbers, and where they go."""
+    panels = (*PANELS[kind][:4], ("step size", RATE, LOG))
+    titles = [title for title, _, _ in panels]
+    figure = make_subplots(rows=3, cols=2, horizontal_spacing=0.14, vertical_spacing=0.12,
+                           subplot_titles=[*titles, "attention at the end"])
+    finish(figure, alt="", height=880).update_layout(legend={"y": -0.09})
+    draw = []
+    for k, (_, traces, axis) in enumerate(panels):
+        place = {"row": k // 2 + 1, "col": k % 2 + 1}
+        for j, (curve, name) in enumerate(traces):
+            draw.append({"trace": len(figure.data), "x": "steps", "y": curve})
+            look = {"color": COLORS[(j + 2 * (k > 1)) % 6], "dash": DASHES[j]}
+            figure.add_scatter(name=name, mode="lines", line=look, showlegend=len(traces) > 1, **place)
+        figure.update_yaxes(**axis, **place)
+    figure.update_xaxes(title="step", row=3, col=1)
+    return _with_attention(figure, draw), draw
+
+
+def _with_attention(figure, draw):
+    draw.append({"trace": len(figure.data), "z": "weights"})
+    figure.add_heatmap(zmin=0, zmax=1, colorscale=SEQUENTIAL, colorbar={"title": "weight", "len": 0.26, "y": 0.12},
+                       row=3, col=2)
+    draw += [{"layout": f"{axis}6.{part}", "from": name} for axis in ("xaxis", "yaxis")
+             for part, name in (("ticktext", "tokens"), ("tickvals", "places"))]
+    figure.update_xaxes(title="key token", constrain="domain", row=3, col=2)
+    return figure.update_yaxes(title="query token", autorange="reversed", constrain="domain", row=3, col=2)
+
+
+SAYS = {
+    "mixture": "training loss {loss}, test loss {test_loss}, test accuracy {test_accuracy}, attention score "
+               "{attention_score}",
+    "planted": "training loss {loss}, test loss {test_loss}, test accuracy {test_accuracy}, alignment {planted_W} in W "
+               "and {planted_U} in U",
+    "digits": "training loss {loss}, test loss {test_loss}, test accuracy {test_accuracy}",
+    "linear": "training loss {loss}, noise floor {floor}, population excess {excess}, {effective_tokens} effective "
+              "tokens",
+    "sequences": "loss {loss}, from {first_loss} at the start; σ_min(B) = {least_singular}",
+    "own_heads": "training loss {loss}, accuracy {accuracy}",
+    "own_regression": "training loss {loss}, {effective_tokens} effective tokens",
+    "own_layer": "loss {loss}, from {first_loss} at the start; σ_min(B) = {least_singular}",
+}
+
+
+def to_json():
+    """What the browser reads: for each kind of data its curves, its frame and its sentence."""
+    described = {}
+    for kind in PANELS:
+        figure, draw = frame(kind)
+        plain = json.loads(figure.to_json())
+        described[kind] = {"curves": curves(kind), "figure": {"data": plain["data"], "layout": plain["layout"]},
+                           "draw": draw, "says": f"After {{steps}} steps of {{optimizer}}: {SAYS[kind]}."}
+    return described

@@ -1,0 +1,306 @@
+"""The laboratory on its page: files, links, exports, and what it survives."""
+
+import json
+import re
+
+import numpy as np
+import pytest
+
+import mhalib as mha
+from browser.conftest import BUILD, eventually, missing
+from malformed import BAD, GOOD, LABELS, X, npz
+
+PAGE = "book/laboratory/17_laboratory.html"
+SETTLED = """() => ["done", "failed"].includes(document.querySelector(".mha-laboratory").dataset.state)"""
+# Long tasks of the page's own thread, and the last worker, so that it can be killed.
+WATCHED = """
+window.longest = 0;
+new PerformanceObserver((list) => {
+  for (const { duration } of list.getEntries()) window.longest = Math.max(window.longest, duration);
+}).observe({ type: "longtask" });
+const Plain = window.Worker;
+window.Worker = class extends Plain { constructor(...parts) { super(...parts); window.lastWorker = this; } };
+"""
+MOVES = """async (count) => {
+  let seed = 1;
+  const channel = new MessageChannel();
+  const random = (n) => (seed = (seed * 48271) % 2147483647) % n;
+  const controls = [...document.querySelectorAll(".mha-laboratory [data-control]")];
+  const visible = () => controls.filter((one) => one.offsetParent);
+  for (let k = 0; k < count; k++) {
+    const all = visible(), one = all[random(all.length)];
+    if (one.type === "checkbox") one.click();
+    else if (one.tagName === "SELECT") {
+      const open = [...one.options].filter((option) => !option.disabled);
+      one.value = open[random(open.length)].value;
+      one.dispatchEvent(new Event("change"));
+    } else {
+      one.value = random(Number(one.max) + 1);
+      one.dispatchEvent(new Event("input"));
+    }
+    await new Promise((go) => { channel.port1.onmessage = go; channel.port2.postMessage(null); }); // a task each
+    if (k % 5 === 0) await new Promise((go) => requestAnimationFrame(go));
+  }
+}"""
+
+
+ADVICE = r"\b(Save|Name|Make|Correct|Give|Put|Write|Remove|Keep|Take|Add|is expected|Expected are|saves one)\b"
+
+
+class Lab:
+    """The laboratory on an open page."""
+
+    def __init__(self, visit):
+        self.visit, self.page = visit, visit.page
+        self.root = visit.page.locator(".mha-laboratory")
+        self.note, self.summary = self.root.locator(".mha-note"), self.root.locator(".mha-live-summary")
+
+    def settle(self):
+        self.page.evaluate("() => new Promise((go) => requestAnimationFrame(() => requestAnimationFrame(go)))")
+        self.page.wait_for_function(SETTLED)
+
+    def choose(self, name, text):
+        self.root.locator(f"[data-control={name}]").select_option(text)
+        self.settle()
+
+    def press(self, text):
+        self.root.get_by_role("button", name=text, exact=True).click()
+
+    def reset(self):
+        self.press("Reset")
+        self.settle()
+
+    def hand_over(self, name, content):
+        self.root.locator("input[type=file]").set_input_files({"name": name, "mimeType": "", "buffer": content})
+
+    def saved(self, text):
+        with self.page.expect_download() as waiting:
+            self.press(text)
+        return waiting.value.path().read_bytes()
+
+    def lines(self):
+        return self.root.locator(".mha-lines").text_content()
+
+    def go_to(self, hash):
+        self.page.evaluate("(hash) => { window.location.hash = hash; }", hash)
+        self.settle()
+
+
+@pytest.fixture(scope="module")
+def lab(new_visit):
+    if not (BUILD / PAGE).is_file():
+        missing("the laboratory's page is not built, so IT WAS NOT OPENED: run `make book` first")
+    visit = new_visit(PAGE)
+    visit.context.add_init_script(WATCHED)
+    visit.page.goto(visit.site + PAGE)
+    visit.page.wait_for_function(SETTLED)
+    yield Lab(visit)
+    assert not visit.complaints + visit.failures
+    visit.context.close()
+
+
+def assert_same_curve(lab):
+    """The saved lines of Python leave the saved curve."""
+    lab.settle()
+    saved, names = json.loads(lab.saved("everything, JSON")), {}
+    exec(lab.saved("lines of Python").decode(), names)
+    np.testing.assert_allclose(saved["curves"]["loss"], names["path"].loss, rtol=1e-9, atol=1e-14)
+    assert saved["steps"] == names["path"].steps.tolist()
+
+
+def test_every_model_is_exported_with_its_curve(lab):
+    lab.reset()
+    for model in ("single attention layer", "attention regression", "multi-head classifier"):
+        lab.choose("model", model)
+        assert_same_curve(lab)
+    table = lab.saved("curves, CSV").decode().splitlines()
+    assert table[0].startswith("step,loss,test_loss") and len({row.count(",") for row in table}) == 1
+    assert lab.saved("figure, SVG").startswith(b"<svg") and lab.saved("figure, PNG")[1:4] == b"PNG"
+
+
+def test_a_link_restores_the_state(lab):
+    lab.reset()
+    lab.choose("model", "single attention layer")
+    lab.choose("kernel", "Gaussian")
+    before = lab.lines()
+    lab.press("Copy link")
+    link = lab.page.evaluate("() => window.location.hash")
+    lab.reset()
+    assert lab.lines() != before
+    lab.go_to(link + "&")
+    assert lab.lines() == before and "kernel=gaussian" in link
+    link = lab.page.get_by_role("link", name="Set experiment 3.")
+    for _ in range(2):  # again, after a control was moved
+        link.click()
+        lab.settle()
+        assert "D=16, seed=0" in lab.lines() and 'only=("WV",)' in lab.lines()
+        lab.choose("kernel", "Gaussian")
+        assert not lab.page.evaluate("() => window.location.hash")
+
+
+@pytest.mark.parametrize("bad, words", [
+    ("#laboratory=2&model=heads", "version 2"), ("#laboratory=1&model=heads&lr=abc", "step size η to “abc”"),
+    ("#laboratory=1&nonsense=3", "“nonsense”"), ("#laboratory=1&experiment=none", "“none”"),
+    ("#laboratory=", "version"), ("#laboratory=1&%E0%A4%A", "does not have"), ("#laboratory=1&H=3", "“3”")])
+def test_a_bad_link_gets_a_message_and_the_defaults(lab, bad, words):
+    lab.go_to(bad)
+    assert words in lab.note.inner_text() and "starts anew" in lab.note.inner_text()
+    assert lab.lines() == mha.live.laboratory().code()
+
+
+def test_malformed_files_are_refused_and_nothing_is_lost(lab):
+    lab.reset()
+    before = lab.lines()
+    assert len(BAD) >= 20
+    large = {"huge.csv": (b"x1,y1\n" + b"1,2\n" * 1_100_000, "4 MB"),
+             "wide.npz": (npz(X=np.zeros((2, 3, 70)), y=LABELS[:2]), "70"),
+             "many.npz": (npz(np.savez_compressed, X=np.zeros((60000, 3)), y=np.zeros(60000)), "too many"),
+             "deflated.npz": (npz(np.savez_compressed, X=X, y=LABELS)[:180], "not a whole NPZ")}
+    for name, (content, words) in (BAD | large).items():
+        lab.hand_over(name, content)
+        lab.note.filter(has_text=name).wait_for()
+        said = lab.note.inner_text()
+        assert words in said and re.search(ADVICE, said), said
+        assert lab.lines() == before
+    assert lab.root.get_attribute("data-state") == "done"
+
+
+@pytest.mark.parametrize("name", ["bom-and-crlf.csv", "fortran.npz", "layer.csv", "compressed.npz", "regression.csv"])
+def test_own_files_train(lab, name, tmp_path, monkeypatch):
+    content = (GOOD | {"compressed.npz": npz(np.savez_compressed, X=X, y=LABELS)})[name]
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / name).write_bytes(content)
+    lab.reset()
+    lab.hand_over(name, content)
+    lab.note.filter(has_text="It stays on this machine").wait_for()
+    lab.go_to(lab.page.evaluate("() => '#laboratory=1&x'"))  # a bad link does not lose the file
+    lab.hand_over(name, content)
+    lab.note.filter(has_text="It stays on this machine").wait_for()
+    lab.page.evaluate("""() => {
+      const slider = document.querySelector(".mha-laboratory [data-control=lr]");
+      slider.value = 3;
+      slider.dispatchEvent(new Event("input"));
+    }""")
+    assert_same_curve(lab)
+    assert f'from_file("{name}")' in lab.lines()
+
+
+def test_a_link_to_a_file_waits_for_it(lab):
+    lab.reset()
+    lab.hand_over("heads.csv", GOOD["heads.csv"])
+    lab.note.filter(has_text="It stays").wait_for()
+    lab.choose("schedule", "cosine")
+    lab.press("Copy link")
+    link, before = lab.page.evaluate("() => window.location.hash"), lab.lines()
+    lab.hand_over("regression.csv", GOOD["regression.csv"])
+    lab.note.filter(has_text="regression.csv").wait_for()
+    lab.go_to(link + "&")
+    assert "stayed with its owner" in lab.note.inner_text()
+    lab.hand_over("heads.csv", GOOD["heads.csv"])
+    lab.note.filter(has_text="It stays").wait_for()
+    assert lab.lines() == before
+
+
+def test_a_file_can_be_dropped(lab):
+    lab.reset()
+    lab.root.evaluate("""(root, text) => {
+      const dataTransfer = new DataTransfer();
+      dataTransfer.items.add(new File([text], "dropped.csv"));
+      root.dispatchEvent(new DragEvent("drop", { dataTransfer, bubbles: true, cancelable: true }));
+    }""", GOOD["heads.csv"].decode())
+    lab.note.filter(has_text="“dropped.csv” is open").wait_for()
+
+
+def test_random_moves_neither_block_nor_break(lab):
+    lab.reset()
+    lab.page.evaluate(MOVES, 1000)
+    lab.reset()
+    assert lab.root.get_attribute("data-state") == "done" and lab.root.get_attribute("data-place") == "worker"
+    assert lab.lines() == mha.live.laboratory().code()
+
+    def assert_never_blocked():
+        before = slowness(lab.page)
+        lab.page.evaluate("() => { window.longest = 0; }")
+        lab.page.evaluate(MOVES, 10)
+        lab.reset()
+        assert lab.page.evaluate("() => window.longest") < 200 * min(before, slowness(lab.page))
+
+    eventually(lab.page, assert_never_blocked)
+
+
+def slowness(page):
+    """How many times slower this machine is now than an idle one; at least 1. The goal is of an idle one."""
+    spent = page.evaluate("""() => {
+      const begin = performance.now();
+      for (let k = 0, x = 0; k < 2e7; k++) x += Math.sqrt(k);
+      return performance.now() - begin;
+    }""")
+    return max(1, spent / 40)
+
+
+@pytest.mark.parametrize("death", ["window.lastWorker.dispatchEvent(new Event('error', { cancelable: true }))",
+                                   "window.lastWorker.terminate()"], ids=["it says so", "in silence"])
+def test_a_worker_that_dies_in_a_run_is_replaced(lab, death):
+    lab.reset()
+    lab.page.evaluate("""(death) => {
+      const slider = document.querySelector(".mha-laboratory [data-control=steps]");
+      slider.value = slider.max;
+      slider.dispatchEvent(new Event("input"));
+      return new Promise((go) => setTimeout(() => go(eval(death)), 30));
+    }""", death)
+    lab.settle()
+    assert lab.root.get_attribute("data-state") == "done"
+    lab.reset()
+    eventually(lab.page, lambda: (lab.reset(), back_in_the_worker(lab)))
+
+
+def back_in_the_worker(lab):
+    assert lab.root.get_attribute("data-place") == "worker"
+
+
+def test_keyboard_reaches_every_control_and_all_have_names(lab):
+    lab.reset()
+    lab.page.locator("body").press("Home")
+    wanted = lab.root.evaluate("""(root) => {
+      root.querySelector("details").open = true;
+      const all = [...root.querySelectorAll("button, select, input:not([type=file]), summary, pre")];
+      const there = all.filter((one) => one.offsetParent !== null);
+      there.forEach((one, k) => { one.dataset.place = k; });
+      there[0].focus();
+      return there.map((one) => one.labels?.[0]?.textContent || one.textContent);
+    }""")
+    assert all(wanted)
+    reached = {lab.page.evaluate("() => document.activeElement.dataset.place")}
+    for _ in wanted:
+        lab.page.keyboard.press("Tab")
+        reached.add(lab.page.evaluate("() => document.activeElement.dataset.place"))
+    assert {str(k) for k in range(len(wanted))} <= reached
+    assert lab.root.get_by_role("status").count() == 1 and lab.root.get_by_role("alert").count() == 1
+
+
+def test_the_result_is_said_in_words(lab):
+    lab.reset()
+    before = lab.summary.inner_text()
+    lab.choose("optimizer", "Adam")
+    assert re.search(r"training loss \d", before) and lab.summary.inner_text() != before
+
+    def assert_said_aloud():
+        assert lab.root.get_by_role("status").text_content() == lab.summary.inner_text()
+
+    eventually(lab.page, assert_said_aloud)
+
+
+def test_a_combination_that_cannot_train_says_what_to_do(lab):
+    lab.go_to("#laboratory=1&experiment=few")
+    assert "Take more tokens" in lab.summary.inner_text()
+    lab.choose("optimizer", "gradient descent")
+    assert "training loss" in lab.summary.inner_text()
+
+
+def test_a_phone_never_scrolls_sideways(lab):
+    lab.reset()
+    lab.page.set_viewport_size({"width": 390, "height": 844})
+    for model in ("single attention layer", "attention regression", "multi-head classifier"):
+        lab.choose("model", model)
+        assert lab.page.evaluate("() => document.scrollingElement.scrollWidth") <= 390
+    lab.page.set_viewport_size({"width": 1280, "height": 900})

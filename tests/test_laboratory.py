@@ -1,0 +1,265 @@
+"""The laboratory: what its controls offer, the lines that it exports, and its runs in V8, which those lines repeat."""
+
+import json
+from functools import cache
+from itertools import product
+from pathlib import Path
+
+import numpy as np
+import pytest
+from py_mini_racer import MiniRacer
+
+import mhalib as mha
+from agreement import RUN, stopped_at
+from malformed import BAD, GOOD
+from mhalib.live.face import engine
+from mhalib.live.laboratory import ENGINE, FACES, Laboratory
+from mhalib.live.laboratory_controls import CONTROLS, DEFAULTS, settled, shown
+from oracles import assert_refused
+
+LIVE = Path(__file__).parent.parent / "mhalib" / "live"
+SCRIPT = engine(more=ENGINE, run="laboratory")
+PIECES = "\n".join((LIVE / f"{name}.js").read_text("utf-8") for name in FACES[1:3])
+RULES = {"heads": ("gd", "momentum", "adam"), "layer": ("gd", "momentum", "adam"),
+         "regression": ("gd", "momentum", "adam", "preconditioned", "structure_aware")}
+DATA = {"heads": ("mixture", "planted", "digits"), "regression": ("linear",), "layer": ("sequences",)}
+SCHEDULES = ("constant", "root", "warmup", "cosine")
+COMBINATIONS = [(model, data, rule, schedule) for model in RULES
+                for data, rule, schedule in product(DATA[model], RULES[model], SCHEDULES)]
+SMALL = {"n": 8, "H": 2, "T": 6, "N": 2, "D": 8, "tokens": 30, "steps": 50, "lr": 0.05, "scale": 0.3, "sigma": 0.5,
+         "curvature": False}
+LAB = mha.live.laboratory()
+
+
+def machine(source=SCRIPT):
+    """A V8 with the laboratory's engine and the pieces of its face that need no page."""
+    v8 = MiniRacer()
+    carried = f"const spec = {json.dumps(LAB.laboratory)}; const made = makeEngine(null);"
+    v8.eval("\n".join([source, PIECES, RUN, carried]))
+    return v8
+
+
+@cache
+def whole():
+    return machine()
+
+
+def asked(v8, expression):
+    return json.loads(v8.eval(f"JSON.stringify({expression})"))
+
+
+def drawn_settings(seed, **fixed):
+    """Settings of all controls, those of SMALL aside, drawn from a seed."""
+    rng = np.random.default_rng(seed)
+    drawn = {control.name: control.values[rng.integers(len(control.values))] for control in CONTROLS}
+    return settled(drawn | SMALL | fixed)
+
+
+def assert_repeats(v8, values, rel=1e-9):
+    """The exported lines run, and what they leave is what the browser draws."""
+    lines = v8.eval(f"pythonOf(spec, {json.dumps(values)})")
+    assert lines == LAB.code(**values)
+    result, wanted, path = asked_run(v8, values), LAB.drawn(**values), LAB.path(**values)
+    assert result["stopped"] == stopped_at(path) and result["steps"] == wanted["steps"].tolist()
+    calm = int((np.maximum.accumulate(path.loss) <= 10 * path.loss[0]).sum())
+    for name, curve in result["curves"].items():
+        found, right = np.array(curve, dtype=float)[:calm], wanted[name][:calm]
+        precise = 1e-5 if name == "sharpness" else rel
+        np.testing.assert_allclose(found, right, rtol=precise, atol=1e-12, err_msg=f"{name} at {values}")
+    if calm == len(path):
+        np.testing.assert_allclose(np.array(result["lasts"]["weights"], float), wanted["weights"], rtol=0, atol=1e-8)
+    assert result["lasts"]["tokens"] == wanted["tokens"]
+
+
+def asked_run(v8, values):
+    return json.loads(v8.eval(f"runAll(made, spec, {json.dumps(values)})"))
+
+
+@pytest.mark.parametrize("combination", COMBINATIONS, ids="-".join)
+def test_exported_lines_give_the_curve_that_the_page_draws(combination):
+    model, data, rule, schedule = combination
+    fixed = {"model": model, "data": data, "optimizer": rule, "schedule": schedule}
+    values = drawn_settings(COMBINATIONS.index(combination), **fixed)
+    assert {name: values[name] for name in fixed} == fixed
+    assert_repeats(whole(), values)
+
+
+@pytest.mark.parametrize("values", [
+    {}, {"data": "digits", "n": 16, "start": "zeros"}, {"model": "regression", "data": "linear", "tokens": 10},
+    *({"model": "layer", "data": "sequences", "kernel": kernel, "moves": moves, "H": 2, "keys": "queries", "scale": 1.0}
+      for kernel, moves in (("softmax", "WQ WK WV WO"), ("gaussian", "WQ WK WV WO"), ("normalized", "WQ"),
+                            ("normalized", "WQ WK WV"), ("gaussian", "WV")))], ids=str)
+def test_curvature_is_that_of_the_hessian(values):
+    assert_repeats(whole(), settled(DEFAULTS | SMALL | {"curvature": True} | values))
+
+
+@pytest.mark.parametrize("seed", [[0], [5, 0], [7, 2, 1, 3], [4294967295, 1, 2, 3, 4, 5]], ids=str)
+def test_the_page_draws_numpys_random_numbers(seed):
+    def found(call):
+        return asked(v8, f"defaultRng({seed}).{call}")
+
+    v8, rng = random_machine(), lambda: np.random.default_rng(seed)
+    assert found("random(500)") == rng().random(500).tolist()
+    for count in (1, 3, 4, 1000):
+        assert found(f"integers(501, {count})") == rng().integers(count, size=501).tolist()
+    assert found("permutation(357)") == rng().permutation(357).tolist()
+    # 2,000 normals beyond the ziggurat's edges among them.
+    np.testing.assert_allclose(found("normals(150000)"), rng().standard_normal(150000), rtol=0, atol=1e-14)
+
+
+@cache
+def random_machine():
+    v8 = MiniRacer()
+    v8.eval((LIVE / "engine" / "numpy_random.js").read_text("utf-8"))
+    return v8
+
+
+HEADS, REGRESSION = {"model": "heads", "data": "mixture"}, {"model": "regression", "data": "linear"}
+LAYER = {"model": "layer", "data": "sequences", "scale": 1.0}
+BUGS = {
+    "noise of another stream": (HEADS, "[0, 1, 2, 3].map((kind) =>", "[0, 1, 2, 2].map((kind) =>"),
+    "patterns not orthogonal": (HEADS, "own[a] -= along * other[a]", "own[a] += along * other[a]"),
+    "rank of the tokens": (HEADS, "if (uniform[j] < x) below++", "if (uniform[j] > x) below++"),
+    "teacher's strength": (HEADS | {"data": "planted", "strength": 3.0, "n": 32}, "strength * x", "x"),
+    "labels turned": (HEADS | {"data": "planted", "flip": 0.4}, "turned[i] < flip ? -1 : 1", "1"),
+    "held-out images": (HEADS | {"data": "digits"}, "defaultRng([1, 2])", "defaultRng([2, 2])"),
+    "start of the regression": (REGRESSION, "= scale * x));", "= x));"),
+    "no schedule": (HEADS | {"schedule": "cosine"}, "Math.cos(Math.PI * Math.min(k", "Math.cos(0 * Math.min(k"),
+    "root of the step": (HEADS | {"schedule": "root"}, "Math.sqrt(k + 1)", "Math.sqrt(k + 2)"),
+    "warm-up": (LAYER | {"schedule": "warmup"}, "(k + 1) / Math.floor(steps / 10)", "k / Math.floor(steps / 10)"),
+    "step size of another step": (REGRESSION | {"schedule": "root", "optimizer": "structure_aware"},
+                                  "lr = rate(size, k)", "lr = rate(size, 0)"),
+    "weights not normalized": (LAYER | {"kernel": "normalized"}, "if (normalizes) softmaxRow", "if (false) softmaxRow"),
+    "curvature of the regression": (REGRESSION | {"curvature": True}, "p * Q_[j] + P_[j] * Q[j]", "p * Q_[j]"),
+    "curvature of the layer": (LAYER | {"curvature": True}, "plus(dQ1, dQ2)", "dQ1"),
+}
+
+
+@pytest.mark.parametrize("bug", BUGS)
+def test_a_planted_bug_is_seen(bug):
+    values, right, wrong = BUGS[bug]
+    assert SCRIPT.count(right) == 1
+    values = settled(DEFAULTS | SMALL | values)
+    assert_repeats(whole(), values)
+    with pytest.raises(AssertionError):
+        assert_repeats(machine(SCRIPT.replace(right, wrong)), values)
+
+
+def test_page_and_python_offer_the_same():
+    for seed in range(60):
+        rng, own = np.random.default_rng(seed), ("", "heads", "regression", "layer")[seed % 4]
+        drawn = {control.name: control.values[rng.integers(len(control.values))] for control in CONTROLS}
+        kept = settled(drawn, own)
+        assert asked(whole(), f"settled(spec.controls, {json.dumps(drawn)}, {json.dumps(own)})") == kept
+        there = f"(c) => offered(c, {json.dumps(kept)}, {json.dumps(own)}).length"
+        assert asked(whole(), f"spec.controls.filter({there}).map((c) => c.name)") == shown(kept, own)
+        assert settled(kept, own) == kept
+
+
+def test_an_entry_that_does_not_apply_is_not_offered():
+    assert settled(DEFAULTS | {"data": "own"})["data"] == "mixture"
+    assert settled(DEFAULTS | {"data": "own"}, "heads")["data"] == "own"
+    assert settled(DEFAULTS | {"model": "regression", "start": "zeros"})["start"] == "normal"
+    assert "kernel" not in shown(DEFAULTS) and "kernel" in shown(settled(DEFAULTS | {"model": "layer"}))
+
+
+@pytest.mark.parametrize("name", LAB.experiments)
+def test_an_experiment_is_offered_as_it_stands(name):
+    assert settled(LAB.experiments[name]) == LAB.experiments[name]
+
+
+@pytest.mark.parametrize(("call", "words"), [
+    (lambda: LAB.path(heads=2), ["heads: no such control", "model, data"]),
+    (lambda: LAB.code(H=3), ["H: expected one of 1, 2", "got 3"]),
+    (lambda: LAB.path(model="heads", data="own"), None),
+])
+def test_unknown_settings_are_refused(call, words):
+    if words:
+        assert_refused(call, ValueError, words)
+    else:
+        assert call().loss[0] > 0, "without a file the data are generated"
+
+
+def test_values_can_be_set_from_python():
+    lab = mha.live.laboratory()
+    lab.values = {"model": "layer", "lr": 0.02}
+    assert (lab.values["data"], lab.values["lr"]) == ("sequences", 0.02)
+    assert "AttentionLayer" in lab.code() and "data = sequences" in repr(lab)
+
+
+def test_module_is_one_text_without_imports():
+    assert Laboratory._esm.count("export default") == 1
+    assert "import " not in Laboratory._esm.replace('"import mhalib', "").replace("important ", "")
+
+
+# --- the reader's own files -------------------------------------------------------------------------------------
+
+
+def page_reads(name, content):
+    """What the page makes of a file: {kind, shape, X, y}, or its refusal as a string."""
+    v8 = whole()
+    if name.endswith("csv"):
+        try:
+            text = json.dumps(content.decode("utf-8"))
+        except UnicodeDecodeError:
+            return "UTF-8"
+        arrays = f"Promise.resolve().then(() => csvArrays({text}))"
+    else:
+        arrays = f"npzArrays(Uint8Array.from({list(content)}), null)"
+    v8.eval("var found = null, keep = (own) => { found = own; }; 0")
+    v8.eval(f"{arrays}.then(ownOf).then(keep, (error) => keep(error.message)); 0")
+    return asked(v8, "found")
+
+
+@pytest.mark.parametrize("name", GOOD)
+def test_page_and_python_read_the_same(name, tmp_path):
+    (tmp_path / name).write_bytes(GOOD[name])
+    data, found = mha.data.from_file(tmp_path / name), page_reads(name, GOOD[name])
+    assert found["shape"] == list(data.X.shape)
+    assert found["X"] == data.X.ravel().tolist() and found["y"] == data.y.ravel().tolist()
+    assert found["kind"] == {"Dataset": "heads", "RegressionDataset": "regression", "SequenceDataset": "layer"}[
+        type(data).__name__]
+
+
+@pytest.mark.parametrize("name", [name for name, (content, _) in BAD.items() if content and not name.endswith("png")])
+def test_page_and_python_refuse_the_same(name, tmp_path):
+    content, words = BAD[name]
+    (tmp_path / name).write_bytes(content)
+    found = page_reads(name, content)
+    assert isinstance(found, str) and words in found
+    with pytest.raises((ValueError, TypeError), match="expected"):
+        mha.data.from_file(tmp_path / name)
+
+
+@pytest.mark.parametrize("name", ["empty.csv", "empty.npz", "picture.png"])
+def test_python_refuses_what_is_no_such_file(name, tmp_path):
+    (tmp_path / name).write_bytes(BAD[name][0])
+    assert_refused(lambda: mha.data.from_file(tmp_path / name), ValueError, ["path: expected"])
+
+
+def test_a_file_that_is_not_there_is_named(tmp_path):
+    assert_refused(lambda: mha.data.from_file(tmp_path / "none.npz"), FileNotFoundError, ["none.npz"])
+
+
+@pytest.mark.parametrize(("name", "model"), [
+    ("heads.csv", "heads"), ("regression.csv", "regression"), ("layer.csv", "layer"), ("heads.npz", "heads"),
+    ("one-target.csv", "regression")])
+def test_a_run_on_the_readers_file_is_repeated_by_its_lines(name, model, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / name).write_bytes(GOOD[name])
+    v8, found = whole(), page_reads(name, GOOD[name])
+    values = settled(DEFAULTS | SMALL | {"model": model, "data": "own", "lr": 0.001}, model)
+    v8.eval(f"var mine = {{ ...spec, own: {json.dumps(found)} }}; 0")
+    result = json.loads(v8.eval(f"runAll(made, mine, {json.dumps(values)})"))
+    lines, names = v8.eval(f"pythonOf(spec, {json.dumps(values)}, {json.dumps(name)})"), {}
+    exec(lines, names)
+    np.testing.assert_allclose(result["curves"]["loss"], names["path"].loss, rtol=1e-9)
+    lab = mha.live.laboratory()
+    lab.read(name)
+    assert lab.code(**values) == lines
+
+
+def test_sample_files_can_be_read(tmp_path):
+    for key, kind in (("heads", "Dataset"), ("regression", "RegressionDataset"), ("layer", "SequenceDataset")):
+        (tmp_path / f"{key}.csv").write_text(whole().eval(f"SAMPLES.{key}[2]()"))
+        assert type(mha.data.from_file(tmp_path / f"{key}.csv")).__name__ == kind

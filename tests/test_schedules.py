@@ -1,0 +1,44 @@
+"""Schedules: what they say at every step, that every rule follows them, and what they refuse."""
+
+import numpy as np
+import pytest
+
+import mhalib as mha
+from oracles import assert_refused
+
+SCHEDULES = {"root": (mha.InverseRoot(0.6), [0.6, 0.6 / 2 ** 0.5, 0.6 / 3 ** 0.5, 0.3, 0.6 / 5 ** 0.5]),
+             "warm-up": (mha.Warmup(0.6, rise=3), [0.2, 0.4, 0.6, 0.6, 0.6]),
+             "cosine": (mha.Cosine(0.6, steps=4), [0.6, 0.3 + 0.3 * 0.5 ** 0.5, 0.3, 0.3 - 0.3 * 0.5 ** 0.5, 0.0])}
+each = pytest.mark.parametrize(("schedule", "sizes"), SCHEDULES.values(), ids=SCHEDULES)
+
+
+@each
+def test_a_schedule_says_the_size_of_every_step(schedule, sizes):
+    np.testing.assert_allclose([schedule(k) for k in range(5)], sizes, rtol=1e-14, atol=1e-16)
+
+
+@each
+@pytest.mark.parametrize("rule", [mha.GradientDescent, mha.Momentum, mha.Adam])
+def test_a_rule_takes_the_steps_of_its_schedule(rule, schedule, sizes):
+    theta = other = 2.0
+    state = scheduled_state = rule(1.0).start(theta)
+    for k, size in enumerate(sizes[:4]):
+        grad = theta ** 3
+        theta, state = rule(float(size)).step(theta, grad, state, k)
+        other, scheduled_state = rule(schedule).step(other, grad, scheduled_state, k)
+        assert other == pytest.approx(theta, rel=1e-14)
+
+
+def test_cosine_stays_at_zero():
+    assert mha.Cosine(0.6, steps=4)(9) == 0
+
+
+@pytest.mark.parametrize(("call", "words"), [
+    (lambda: mha.Cosine(0.0, 5), ["lr: expected a positive number"]),
+    (lambda: mha.InverseRoot(float("nan")), ["lr: expected a positive number"]),
+    (lambda: mha.Warmup(lambda k: 1.0, 5), ["peak: expected a positive number"]),
+    (lambda: mha.Warmup(0.1, rise=0), ["rise: expected a whole number ≥ 1, got 0"]),
+    (lambda: mha.Cosine(0.1, steps=2.5), ["steps: expected a whole number ≥ 1, got 2.5"]),
+    (lambda: mha.Cosine(0.1, steps=True), ["steps: expected a whole number"])])
+def test_bad_schedules_are_refused(call, words):
+    assert_refused(call, ValueError, words)
