@@ -1,0 +1,246 @@
+"""The pages of the course, made from book/start/course.yml: the map, the goals, the routes, the sheets.
+
+Each directive writes Markdown or a drawing into its page: ``course-map``, ``course-goals`` with the folder of a part,
+``course-weeks``, ``course-weekend``, ``course-researcher``, ``course-sheet`` with the number of a week.
+"""
+
+import json
+import re
+from html import escape
+from pathlib import Path
+
+import yaml
+from docutils import nodes
+from docutils.statemachine import StringList
+from sphinx.util.docutils import SphinxDirective
+
+ROOT = Path(__file__).parents[2]
+COURSE = ROOT / "book" / "start" / "course.yml"
+COLUMNS, WIDTH, WIDE, HIGH, STEP = 3, 400, 116, 46, 84
+SEATS = {1: (1,), 2: (0, 2), 3: (0, 1, 2)}  # the columns of a row with so many boxes: lines pass between columns
+PARTS = {"start": 0, "multihead": 1, "preconditioning": 2, "kernels": 3, "laboratory": 0}
+
+
+def course():
+    """The course as a dictionary; its pages by file."""
+    found = yaml.safe_load(COURSE.read_text("utf-8"))
+    return found | {"pages": {page["file"]: page for page in found["pages"]}}
+
+
+def number(file):
+    """The number of a chapter, as in its file name; "" for an opening page."""
+    return (re.match(r"(\d\d)_", Path(file).name) or [""])[0].lstrip("0").rstrip("_")
+
+
+def markdown_of(file):
+    """All Markdown of a notebook, as one text."""
+    cells = json.loads((ROOT / f"{file}.ipynb").read_text("utf-8"))["cells"]
+    return "\n\n".join("".join(cell["source"]) for cell in cells if cell["cell_type"] == "markdown")
+
+
+def title(file):
+    """The title of a notebook: its first heading."""
+    return re.search(r"(?m)^# (.+)$", markdown_of(file))[1].strip()
+
+
+def minutes(file):
+    """How long a first reading takes, proofs and solutions folded: 120 words or 10 formulas a minute, in steps of 5."""
+    text = re.sub(r"(?s)(`{4,}|:{4,})\{(?:admonition|solution)\}.*?\1", "", markdown_of(file))
+    text = re.split(r"\n## [^\n]*[Ee]xercises", text)[0]
+    prose, formulas = re.subn(r"\$\$.+?\$\$|\$[^$]+\$", " ", text, flags=re.DOTALL)
+    words = len(re.findall(r"[^\W\d_][\w'’-]+", prose))
+    return max(5, 5 * round((words / 120 + formulas / 10) / 5))
+
+
+def named(file):
+    """A link to a page: "Chapter 3 · What one random step knows"."""
+    before = f"Chapter {number(file)} · " if number(file) else ""
+    return f"{{doc}}`{before}{title(file)} </{file}>`"
+
+
+def exercises(labels):
+    return ", ".join(f"{{ref}}`{label}`" for label in labels)
+
+
+# --- the map --------------------------------------------------------------------------------------------------
+
+
+def places(pages):
+    """file → (row, column): below everything that it needs, at most three in a row, parts from left to right."""
+    rows = {}
+    for file, page in sorted(pages.items(), key=lambda item: (depth(item[0], pages), list(pages).index(item[0]))):
+        row = max((rows[need] + 1 for need in page["needs"]), default=0)
+        while list(rows.values()).count(row) == COLUMNS:
+            row += 1
+        rows[file] = row
+    order = list(pages)
+    beside = {row: sorted((f for f in rows if rows[f] == row), key=order.index) for row in rows.values()}
+    return {file: (row, SEATS[len(beside[row])][beside[row].index(file)]) for file, row in rows.items()}
+
+
+def depth(file, pages):
+    """How many pages one must have read before a page, along the longest chain."""
+    return max((depth(need, pages) + 1 for need in pages[file]["needs"]), default=0)
+
+
+def drawn_needs(pages):
+    """(needed, needing) for every line of the map: a need that follows along other lines is not drawn."""
+    def before(file):
+        return {*pages[file]["needs"]}.union(*map(before, pages[file]["needs"]))
+
+    return [(need, file) for file, page in pages.items() for need in page["needs"]
+            if not any(need in before(other) for other in page["needs"])]
+
+
+def corner(place):
+    row, column = place
+    return (WIDTH - COLUMNS * WIDE) / (COLUMNS + 1) * (column + 1) + WIDE * column, 8 + STEP * row
+
+
+def edge(start, end, shift):
+    """A line from the foot of one box to the head of another, past the boxes between."""
+    (x0, y0), (x1, y1) = corner(start), corner(end)
+    x0, y0, x1 = x0 + WIDE / 2 + shift, y0 + HIGH, x1 + WIDE / 2 + shift
+    gap = STEP - HIGH
+    if end[0] - start[0] == 1:
+        return f"M{x0:.0f} {y0} C{x0:.0f} {y0 + 24} {x1:.0f} {y1 - 24} {x1:.0f} {y1}"
+    side = 1 if start[1] > end[1] or start[1] == end[1] == COLUMNS - 1 else -1
+    way = corner(end)[0] + WIDE / 2 + side * (WIDE / 2 + 6.5 + 0.4 * shift)
+    top, foot = y0 + gap, y1 - gap
+    return (f"M{x0:.0f} {y0} C{x0:.0f} {y0 + 26} {way:.0f} {top - 26} {way:.0f} {top} V{foot} "
+            f"C{way:.0f} {foot + 26} {x1:.0f} {y1 - 26} {x1:.0f} {y1}")
+
+
+def two_lines(name):
+    """Split a name where its lines become most equal; one short word stays alone."""
+    words = name.split()
+    if len(name) <= 13 or len(words) == 1:
+        return [name]
+    cuts = [(" ".join(words[:k]), " ".join(words[k:])) for k in range(1, len(words))]
+    return list(min(cuts, key=lambda cut: max(map(len, cut))))
+
+
+def box(file, page, place, address):
+    x, y = corner(place)
+    lines = two_lines(page["name"])
+    if number(file):
+        lines[0] = f'<tspan class="number">{number(file)}</tspan> {escape(lines[0])}'
+    first = y + HIGH / 2 + 5 - 8 * (len(lines) - 1)
+    words = "".join(f'<text x="{x + WIDE / 2:.0f}" y="{first + 17 * k:.0f}">{line}</text>'
+                    for k, line in enumerate(lines))
+    part = PARTS[Path(file).parent.name]
+    return (f'<a href="{escape(address)}" class="part-{part}" data-file="{file}"><title>{escape(title(file))}</title>'
+            f'<rect x="{x:.0f}" y="{y}" width="{WIDE}" height="{HIGH}" rx="5"/>{words}</a>')
+
+
+def drawing(pages, address):
+    """The map as an SVG of links; ``address`` gives the link to a file."""
+    at = places(pages)
+    lines = "".join(f'<path class="edge" data-from="{a}" data-to="{b}" d="{edge(at[a], at[b], 5 * (k % 5 - 2))}"/>'
+                    for k, (a, b) in enumerate(drawn_needs(pages)))
+    boxes = "".join(box(file, pages[file], at[file], address(file)) for file in sorted(pages, key=at.get))
+    lit = "".join(f'.course-map svg:has(a[data-file="{f}"]:is(:hover, :focus-visible)) '
+                  f'.edge:is([data-from="{f}"], [data-to="{f}"]) {{ opacity: 1; stroke-width: 2.2; }}' for f in pages)
+    height = STEP * (max(row for row, _ in at.values()) + 1) - (STEP - HIGH) + 16
+    return (f'<div class="course-map"><style>{lit}</style><svg viewBox="0 0 {WIDTH} {height}" role="group" '
+            f'aria-label="Map of the book: each page stands below those that it needs. The list below says the same.">'
+            f"{lines}{boxes}</svg></div>")
+
+
+# --- the texts ------------------------------------------------------------------------------------------------
+
+
+def goals(found, folder):
+    """The pages of a part: what each needs, how long it takes, what one can do then, and what checks that."""
+    out = []
+    for file, page in found["pages"].items():
+        if Path(file).parent.name == folder:
+            before = ", ".join(f"{{doc}}`{number(need) or title(need)} </{need}>`" for need in page["needs"])
+            needs = f"*{minutes(file)} minutes. Needs {before or 'nothing from before'}.*"
+            out += [f"**{named(file)}**", "", needs, ""]
+            for goal in page["goals"]:
+                check = f" ({exercises(goal['check'])})" if goal.get("check") else ""
+                out.append(f"- {goal['text'][0].upper()}{goal['text'][1:]}.{check}")
+            out.append("")
+    return out
+
+
+def weeks(found, _):
+    """Six weeks, each with its reading, its lecture, what to show, and its sheet."""
+    out = []
+    for k, week in enumerate(found["weeks"], 1):
+        total = sum(minutes(file) for file in week["read"])
+        out += [f"### Week {k}: {week['title']}", "", week["aim"], "", f"**Read before** (about {total} minutes): "
+                + "; ".join(map(named, week["read"])) + ".", "", "**The lecture**", ""]
+        out += [f"1. {item['part']}. *{item['minutes']} minutes.*" for item in week["lecture"]]
+        out += ["", "**Show live**", ""] + [f"- {named(item['page'])}. {item['show']}" for item in week["live"]]
+        out += ["", f"**Afterwards**: [sheet {k}](sheet-{k}).", ""]
+    return out
+
+
+def weekend(found, _):
+    out = []
+    for block in found["weekend"]:
+        time = sum(minutes(step["page"]) for step in block["steps"])
+        out += [f"**{block['when']}** (up to {time} minutes)", ""]
+        out += [f"- {named(step['page'])}. {step['do']}" for step in block["steps"]] + [""]
+    return out
+
+
+def researcher(found, _):
+    return [line for item in found["researcher"] for line in (f"{item['want']}", f": {item['go']}", "")]
+
+
+def problem(found, label):
+    """The title and the text of an exercise, from the notebook that holds it, with links that hold on other pages."""
+    for file in found["pages"]:
+        row = rf"(?s)(`{{4,}})\{{exercise(?:-start)?\}} *([^\n]*)\n:label: {label}\n(.*?)\n\1"
+        stated = re.search(row, markdown_of(file))
+        if stated:
+            folder = Path(file).parent.as_posix()
+            text = re.sub(r"\[([^\]]+)\]\((\w+)\.ipynb\)", rf"{{doc}}`\1 </{folder}/\2>`", stated[3])
+            return stated[2].strip(), text.strip()
+    raise ValueError(f"sheet: expected labels of exercises, got {label!r}")
+
+
+def sheet(found, week):
+    """The problems of a week that stand in the chapters, each with a link to its place, its field and its solution."""
+    out = ["**From the chapters**", ""]
+    for label in found["weeks"][int(week) - 1]["sheet"]:
+        title, text = problem(found, label)
+        out += [f"1. **{{ref}}`{label}`**{' · ' + title if title else ''}", ""]
+        out += [f"   {line}".rstrip() for line in text.split("\n")] + [""]
+    return out
+
+
+class Text(SphinxDirective):
+    """Markdown made from the course."""
+
+    optional_arguments = 1
+
+    def run(self):
+        self.env.note_dependency(str(COURSE))
+        lines = self.make(course(), *(self.arguments or [None]))
+        made = nodes.Element()
+        self.state.nested_parse(StringList(lines, str(COURSE)), self.content_offset, made, match_titles=True)
+        return made.children
+
+
+class Map(SphinxDirective):
+    """The map: for browsers a drawing of links."""
+
+    def run(self):
+        self.env.note_dependency(str(COURSE))
+
+        def address(file):
+            return "../" * self.env.docname.count("/") + f"{file}.html"
+
+        return [nodes.raw("", drawing(course()["pages"], address), format="html")]
+
+
+def setup(app):
+    app.add_css_file("course.css")
+    app.add_directive("course-map", Map)
+    for make in (goals, weeks, weekend, researcher, sheet):
+        app.add_directive(f"course-{make.__name__}", type(make.__name__, (Text,), {"make": staticmethod(make)}))
+    return {"parallel_read_safe": True, "parallel_write_safe": True}

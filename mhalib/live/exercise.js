@@ -1,0 +1,120 @@
+// The face of an exercise that checks itself. It stands behind formula.js in one module; the questions come from
+// Python. Answers stay in the page's memory: nothing is stored, nothing is sent.
+
+const node = (tag, properties, ...children) => {
+  const { dataset = {}, ...rest } = properties, made = Object.assign(document.createElement(tag), rest);
+  Object.assign(made.dataset, dataset);
+  made.append(...children);
+  return made;
+};
+
+const MINUS = "−";
+const shown = (x) => {
+  const text = Number.isInteger(x) ? String(x) : String(Number(x.toPrecision(6)));
+  return text.replace("-", MINUS);
+};
+const place = (part, values) =>
+  part.variables.map(({ name, symbol }) => `${symbol || name} = ${shown(values[name])}`).join(", ");
+
+// The reader's text with the fault marked in it, and what is wrong there.
+function marked(text, { message, at, length }) {
+  const mark = node("mark", { textContent: text.slice(at, at + length) || " " });
+  const where = length ? [node("code", { className: "mha-typed" }, text.slice(0, at), mark, text.slice(at + length))] : [];
+  return [length ? `At character ${at + 1}: ${message} ` : message, ...where];
+}
+
+function differs(part, { off, of, first, slip }) {
+  if (!Number.isFinite(first.yours))
+    return part.variables.length ? `Not yet: at ${place(part, first.values)} your formula has no finite value.`
+                                 : "Not yet: this has no finite value.";
+  if (slip) return `Not yet. ${slip}`;
+  if (!part.variables.length) return `Not yet: ${shown(first.yours)} is too ${first.yours < first.ours ? "small" : "large"}.`;
+  const many = off === of ? `on all ${of}` : `on ${off} of ${of}`;
+  return `Not yet: it differs ${many} drawn instances. At ${place(part, first.values)} your formula gives ${shown(first.yours)}.`;
+}
+
+function agreed(part, { of }) {
+  return part.variables.length ? `Right: it agrees with our formula on all ${of} drawn instances.` : "Right.";
+}
+
+function field(part) {
+  const id = `mha-answer-${Math.random().toString(36).slice(2)}`;
+  const input = node("input", { type: "text", id, autocomplete: "off", spellcheck: false, autocapitalize: "off",
+                                dataset: { lmSuppressShortcuts: "true" } });
+  const check = node("button", { type: "button", textContent: "Check" });
+  const more = node("button", { type: "button" });
+  const ours = node("button", { type: "button", textContent: "Our value there", hidden: true });
+  const verdict = node("p", { className: "mha-verdict", role: "status", id: `${id}-verdict` });
+  const hints = node("ol", { className: "mha-hints" });
+  hints.setAttribute("aria-live", "polite");
+  input.setAttribute("aria-describedby", `${id}-names ${id}-verdict`);
+  const letters = part.variables.map(({ name, symbol, meaning }) =>
+    (symbol ? `${name} for ${symbol}` : name) + (meaning ? ` (${meaning})` : "")).join(", ");
+  const names = node("span", { className: "mha-names", id: `${id}-names`,
+                               textContent: letters ? `A formula in ${letters}` : part.digits
+    ? `A number, to ${part.digits} digits` : "A number, or a formula for it" });
+  const root = node("div", { className: "mha-part" }, node("label", { htmlFor: id, textContent: part.ask }), names,
+                    node("span", { className: "mha-row" }, input, check, more, ours), verdict, hints);
+  const tried = new Set(); // what was wrong
+  let last = null;
+
+  function say(state, ...words) {
+    root.dataset.state = state;
+    input.setAttribute("aria-invalid", String(state === "unread"));
+    verdict.replaceChildren(...words);
+  }
+
+  function answer() {
+    ours.hidden = true;
+    let result;
+    try {
+      result = judge(part, input.value);
+    } catch (fault) {
+      if (!(fault instanceof Fault)) throw fault;
+      return say("unread", ...marked(input.value, fault));
+    }
+    if (result.right) return say("right", agreed(part, result));
+    last = result.first;
+    tried.add(input.value.trim());
+    ours.hidden = tried.size < 2 || !part.variables.length;
+    return say("wrong", differs(part, result));
+  }
+
+  function next() {
+    const { length } = hints.children;
+    more.hidden = length >= part.hints.length;
+    more.textContent = length ? `Another hint (${length} of ${part.hints.length} seen)` : "Hint";
+  }
+
+  // No form: JupyterLab takes the Enter that would submit it.
+  input.addEventListener("keydown", (event) => { if (event.key === "Enter") answer(); });
+  check.addEventListener("click", answer);
+  input.addEventListener("input", () => { if (root.dataset.state) { ours.hidden = true; say(""); } });
+  more.addEventListener("click", () => {
+    hints.append(node("li", { textContent: part.hints[hints.children.length] }));
+    next();
+    if (more.hidden) input.focus();
+  });
+  ours.addEventListener("click", () => {
+    say("wrong", `At ${place(part, last.values)} your formula gives ${shown(last.yours)}, ours ${shown(last.ours)}.`);
+    ours.hidden = true;
+    input.focus();
+  });
+  next();
+  return root;
+}
+
+const HELP = "Numbers, + − * / ^ and parentheses; exp, log (natural), sqrt, abs, sin, cos, tanh, sigmoid, min and max; " +
+  "pi and e. Write every product with *. A formula is compared with ours at drawn values of its letters. Your answers " +
+  "stay on this page and are forgotten when you leave it. The solution stands in its own folded box.";
+
+function render({ model, el }) {
+  const { parts } = model.get("exercise");
+  const help = node("details", { className: "mha-help" }, node("summary", { textContent: "How to type an answer" }),
+                    node("p", { textContent: HELP }));
+  el.append(node("div", { className: "mha-exercise", role: "group", ariaLabel: `Check your answer: ${parts[0].ask}` },
+                 node("p", { className: "mha-exercise-title", textContent: "Check your answer" }),
+                 ...parts.map(field), help));
+}
+
+export default { render };

@@ -1,0 +1,53 @@
+"""Exercises that check themselves: the reader types a number or a formula, the page compares it with the answer."""
+
+from difflib import get_close_matches
+from importlib.resources import files
+
+import anywidget
+import traitlets
+
+from mhalib.live.questions import QUESTIONS
+
+
+def module():
+    """The JavaScript of the widget: what reads and compares formulas, and the face."""
+    folder = files("mhalib.live")
+    return "\n".join((folder / name).read_text("utf-8") for name in ("formula.js", "exercise.js"))
+
+
+class Exercise(anywidget.AnyWidget):
+    """Fields below an exercise that say whether an answer is right. Made by ``mha.live.exercise``.
+
+    An answer is compared with the book's at drawn values of its letters, by the page itself: no kernel is asked, and
+    nothing is stored or sent. Whoever reads the page's source finds the answers there.
+    """
+
+    _esm = module()
+    _css = (files("mhalib.live") / "exercise.css").read_text("utf-8")
+    exercise = traitlets.Dict().tag(sync=True)
+
+    def __init__(self, label, questions):
+        super().__init__(exercise={"label": label, "parts": [question.to_json() for question in questions]})
+
+    def __repr__(self):
+        asked = "; ".join(part["ask"] for part in self.exercise["parts"])
+        return f"Answers are checked on the book's page: {asked}"
+
+
+def exercise(label):
+    """The fields that check the answers of an exercise of the book, by its label: ``mha.live.exercise("ex-1-half")``.
+
+    Raises
+    ------
+    TypeError
+        for a label that is no string.
+    ValueError
+        for a label of no exercise, or of one whose answer is no number and no formula.
+    """
+    if not isinstance(label, str):
+        raise TypeError(f"label: expected the label of an exercise, a string, got {type(label).__name__}")
+    if label not in QUESTIONS:
+        near = get_close_matches(label, QUESTIONS, n=3, cutoff=0.3) or list(QUESTIONS)[:3]
+        raise ValueError(f"label: expected that of an exercise with answers to check, such as {', '.join(near)}, "
+                         f"got {label!r}")
+    return Exercise(label, QUESTIONS[label])

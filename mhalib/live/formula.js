@@ -1,0 +1,196 @@
+// Formulas that a reader types: read without eval, evaluated, and compared with another on drawn instances.
+// A formula that cannot be read throws a Fault, which knows where in the text it is.
+
+const FUNCTIONS = {
+  exp: [1, 1, Math.exp], log: [1, 1, Math.log], ln: [1, 1, Math.log], sqrt: [1, 1, Math.sqrt], abs: [1, 1, Math.abs],
+  sin: [1, 1, Math.sin], cos: [1, 1, Math.cos], tanh: [1, 1, Math.tanh], sigmoid: [1, 1, (x) => 1 / (1 + Math.exp(-x))],
+  min: [2, Infinity, Math.min], max: [2, Infinity, Math.max],
+};
+const CONSTANTS = { pi: Math.PI, "π": Math.PI, e: Math.E };
+const OPERATORS = {
+  "+": [1, (a, b) => a + b], "-": [1, (a, b) => a - b], "*": [2, (a, b) => a * b], "/": [2, (a, b) => a / b],
+};
+const OTHER_SIGNS = { "−": "-", "–": "-", "·": "*", "×": "*", "÷": "/", "**": "^", "[": "(", "]": ")" };
+const TOKEN = /(?<number>(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?)|(?<name>\p{L}[\p{L}\d_]*)|(?<sign>\*\*|[-+*/^(),\[\]−–·×÷])/uy;
+
+class Fault extends Error {
+  constructor(message, at, length = 1) {
+    super(message);
+    Object.assign(this, { at, length });
+  }
+}
+
+function tokensOf(text) {
+  const found = [];
+  for (let at = 0; at < text.length;) {
+    if (/\s/.test(text[at])) { at++; continue; }
+    TOKEN.lastIndex = at;
+    const { groups, 0: word } = TOKEN.exec(text) ?? { groups: null };
+    if (!groups) throw new Fault(meaningless(text[at]), at);
+    const kind = groups.number ? "number" : groups.name ? "name" : "sign";
+    found.push({ kind, word: kind === "sign" ? OTHER_SIGNS[word] ?? word : word, at, length: word.length });
+    at += word.length;
+  }
+  return found;
+}
+
+function meaningless(sign) {
+  if (sign === "=") return "Give the value alone, without an equals sign.";
+  if ("²³⁴".includes(sign)) return `Write powers with ^, as in x^${"  ²³⁴".indexOf(sign)}.`;
+  if (sign === "√") return "Write a root as sqrt(…).";
+  if (sign === "\\" || sign === "$") return "This is no TeX: write sqrt(x), 1/2, exp(-x).";
+  if (sign === "|") return "Write an absolute value as abs(…).";
+  return `“${sign}” means nothing here.`;
+}
+
+// The formula as a function of its variables: name → value. `aliases` gives other spellings: η → eta.
+function read(text, names, aliases = {}) {
+  const tokens = tokensOf(text);
+  if (!tokens.length) throw new Fault("Type a number or a formula.", 0, 0);
+  let k = 0;
+  const is = (sign) => tokens[k]?.kind === "sign" && tokens[k].word === sign;
+  const fault = (message, token) => new Fault(message, token.at, token.length);
+
+  // Left to right, * and / before + and -.
+  function sum(level = 1) {
+    let left = level === 2 ? signed() : sum(2);
+    while (tokens[k]?.kind === "sign" && OPERATORS[tokens[k].word]?.[0] === level) {
+      const [, apply] = OPERATORS[tokens[k++].word], before = left, right = level === 2 ? signed() : sum(2);
+      left = (values) => apply(before(values), right(values));
+    }
+    return left;
+  }
+
+  function signed() {
+    if (is("+")) { k++; return signed(); }
+    if (!is("-")) return power();
+    k++;
+    const inner = signed();
+    return (values) => -inner(values);
+  }
+
+  // Binds more tightly than a sign in front, and to the right: -2^2 = -4, 2^3^2 = 2^9.
+  function power() {
+    const base = single();
+    if (!is("^")) return base;
+    k++;
+    const exponent = signed();
+    return (values) => base(values) ** exponent(values);
+  }
+
+  function single() {
+    const token = tokens[k];
+    if (!token) throw missing();
+    if (token.kind === "sign" && token.word !== "(") throw missing();
+    k++;
+    const value = token.kind === "number" ? () => Number(token.word) : token.kind === "name" ? named(token) : inside(token);
+    const next = tokens[k];
+    if (next && (next.kind !== "sign" || next.word === "(")) throw fault(product(token, next), next);
+    return value;
+  }
+
+  function inside(open) {
+    const value = sum();
+    close(open);
+    return value;
+  }
+
+  function close(open) {
+    if (is(",")) throw fault(comma, tokens[k]);
+    if (!is(")")) throw fault("This parenthesis is never closed.", open);
+    k++;
+  }
+
+  function named(token) {
+    const name = Object.hasOwn(aliases, token.word) ? aliases[token.word] : token.word;
+    if (names.includes(name)) return (values) => values[name];
+    if (Object.hasOwn(CONSTANTS, name)) return () => CONSTANTS[name];
+    if (!Object.hasOwn(FUNCTIONS, name)) throw fault(unknown(token.word), token);
+    if (!is("(")) throw fault(`Give ${name} its argument in parentheses: ${name}(…).`, token);
+    return called(name, token);
+  }
+
+  function called(name, token) {
+    const [least, most, apply] = FUNCTIONS[name], open = tokens[k++], given = [sum()];
+    while (is(",") && given.length < most) { k++; given.push(sum()); }
+    close(open);
+    if (given.length < least) throw fault(`${name} takes two numbers or more: ${name}(a, b).`, token);
+    return (values) => apply(...given.map((one) => one(values)));
+  }
+
+  const comma = "A comma stands only between the arguments of min and max; a decimal number has a point.";
+
+  function product(left, right) {
+    return left.kind === "number" || right.kind === "number" || right.word === "("
+      ? "Write every product with *, as in 2*x or x*(1 + y)." : "Between these two an operation is missing: +, −, *, / or ^.";
+  }
+
+  function unknown(word) {
+    const parts = names.flatMap((a) => names.map((b) => [a, b])).find(([a, b]) => a + b === word);
+    if (parts) return `“${word}” is not known here. Write a product with *: ${parts.join("*")}.`;
+    const known = names.length ? `The letters here are ${names.join(", ")}` : "A number is asked for, so there are no letters";
+    return `“${word}” is not known here. ${known}; there are also pi, e and functions such as exp, log, sqrt.`;
+  }
+
+  function missing() {
+    const before = tokens[k - 1], here = tokens[k];
+    if (here?.word === ",") return fault(comma, here);
+    if (here?.word === ")" && before?.word !== "(") return fault(`Something is missing before this parenthesis.`, here);
+    if (before?.word === "(") return fault("There is nothing in these parentheses.", before);
+    if (!before) return fault(`Something is missing before “${here.word}”.`, here);
+    return fault(`Something is missing after “${before.word}”.`, before);
+  }
+
+  const value = sum();
+  if (is(",")) throw fault(comma, tokens[k]);
+  if (k < tokens.length) throw fault("This parenthesis was never opened.", tokens[k]);
+  return value;
+}
+
+// The same numbers for the same text, everywhere: a hash (FNV-1a), and from it a generator (mulberry32).
+function uniforms(text) {
+  let state = 2166136261;
+  for (const letter of text) state = Math.imul(state ^ letter.codePointAt(0), 16777619);
+  return () => {
+    state = (state + 0x6d2b79f5) | 0;
+    let t = Math.imul(state ^ (state >>> 15), 1 | state);
+    t = (t + Math.imul(t ^ (t >>> 7), 61 | t)) ^ t;
+    return ((t ^ (t >>> 14)) >>> 0) / 4294967296;
+  };
+}
+
+const DRAWS = 24;
+
+// Drawn values for the letters of a question, with three digits, so that what is shown is what was used.
+function instances({ ask, variables }) {
+  const uniform = uniforms(ask);
+  const one = ({ low, high, whole }) => {
+    const x = low + (high - low + (whole ? 1 : 0)) * uniform();
+    return whole ? Math.floor(x) : Number(x.toPrecision(3));
+  };
+  const drawn = () => Object.fromEntries(variables.map((variable) => [variable.name, one(variable)]));
+  return Array.from({ length: variables.length ? DRAWS : 1 }, drawn);
+}
+
+const spelled = (part) => [part.variables.map(({ name }) => name),
+                           Object.fromEntries(part.variables.map(({ name, symbol }) => [symbol || name, name]))];
+
+// Relative; or, where digits are wanted, a little more than half a unit of the last of them.
+function near(x, right, { tolerance, digits }) {
+  const unit = digits ? 10 ** (Math.floor(Math.log10(Math.abs(right))) - digits + 1) : 0;
+  return Math.abs(x - right) <= (digits ? 0.6 * unit : tolerance * (Math.abs(right) || 1) + 1e-14);
+}
+
+// What becomes of an answer: where it first differs, or that it does nowhere.
+function judge(part, text) {
+  const [names, aliases] = spelled(part);
+  const yours = read(text, names, aliases), ours = read(part.answer, names, aliases);
+  const rows = instances(part).map((values) => ({ values, yours: yours(values), ours: ours(values) }));
+  const off = rows.filter((row) => !near(row.yours, row.ours, part));
+  const slip = off.length ? part.slips.find(([formula]) => agrees(read(formula, names, aliases), rows, part)) : null;
+  return { right: !off.length, of: rows.length, off: off.length, first: off[0] ?? null, slip: slip?.[1] ?? null };
+}
+
+function agrees(formula, rows, part) {
+  return rows.every(({ values, yours }) => near(yours, formula(values), part));
+}

@@ -1,0 +1,170 @@
+"""The course, its map and its sheets: what course.yml says is so in the table of contents and in the notebooks."""
+
+import importlib.util
+import json
+import re
+from pathlib import Path
+
+import pytest
+import yaml
+
+ROOT = Path(__file__).parent.parent
+SPEC = importlib.util.spec_from_file_location("course", ROOT / "book" / "_ext" / "course.py")
+course = importlib.util.module_from_spec(SPEC)
+SPEC.loader.exec_module(course)
+FOUND = course.course()
+PAGES, WEEKS = FOUND["pages"], FOUND["weeks"]
+PARTS = yaml.safe_load((ROOT / "_toc.yml").read_text("utf-8"))["parts"]
+TOC = [entry["file"] for part in PARTS for entry in part["chapters"]]
+CHAPTERS = [file for file in TOC if course.number(file)]
+each_chapter = pytest.mark.parametrize("file", CHAPTERS)
+
+
+def labels(file):
+    return set(re.findall(r"\{exercise(?:-start)?\}[^\n]*\n:label: (\S+)", course.markdown_of(file)))
+
+
+def words(text):
+    return re.sub(r"\W+", " ", text.lower())
+
+
+def test_every_page_of_the_course_is_in_the_book_in_its_order():
+    assert [file for file in TOC if file in PAGES] == list(PAGES)
+    assert set(CHAPTERS) <= set(PAGES)
+
+
+def test_a_page_needs_only_what_comes_before_it():
+    for k, (_, page) in enumerate(PAGES.items()):
+        assert set(page["needs"]) <= set(list(PAGES)[:k])
+
+
+@each_chapter
+def test_a_chapter_needs_the_chapters_that_it_says_it_needs(file):
+    """A link under "What you need" is a line of the map, and the other way round."""
+    said = re.search(r"\*\*What you need\.\*\*(.*?)(?:\n\n|\Z)", course.markdown_of(file), re.DOTALL)
+    linked = {Path(path).stem for path in re.findall(r"\]\(([^)]*\d\d_\w+)\.ipynb\)", said[1] if said else "")}
+    if said and "Any chapter before this one" in said[1]:
+        return
+    assert linked == {Path(need).name for need in PAGES[file]["needs"] if course.number(need)}
+
+
+@pytest.mark.parametrize("file", PAGES)
+def test_goals_can_be_checked(file):
+    goals = PAGES[file]["goals"]
+    assert 3 <= len(goals) <= 5
+    checks = [label for goal in goals for label in goal.get("check", ())]
+    assert set(checks) <= labels(file) and len(set(checks)) == len(checks)
+    assert all(goal.get("check") for goal in goals)
+
+
+def test_a_sheet_asks_for_exercises_of_what_was_read():
+    assert len(WEEKS) == 6
+    for k, week in enumerate(WEEKS, 1):
+        before = [file for earlier in WEEKS[:k] for file in earlier["read"]]
+        known = set().union(*map(labels, before)) | (labels("book/multihead/06_a_planted_head") if k >= 4 else set())
+        assert set(week["sheet"]) <= known, f"week {k}"
+        assert 4 <= len(week["sheet"]) + len(week["own"]) <= 8
+        assert sum(item["minutes"] for item in week["lecture"]) == 90
+        assert 45 <= sum(map(course.minutes, week["read"])) <= 200, "one to three hours"
+
+
+def test_a_sheet_brings_the_text_of_its_problems_with_it():
+    lines = course.sheet(FOUND, "3")
+    assert lines.count("1. **{ref}`ex-3-by-hand`** · By hand: four tokens") == 1
+    assert "   For $T=4$, $\\zeta=\\frac12$" in "\n".join(lines)
+    with pytest.raises(ValueError, match="expected labels of exercises, got 'ex-0'"):
+        course.problem(FOUND, "ex-0")
+    assert not [line for k in "123456" for line in course.sheet(FOUND, k) if ".ipynb" in line], "a link of its own page"
+
+
+def test_every_sheet_stands_on_the_page_of_sheets_with_its_own_problems():
+    text = course.markdown_of("book/start/sheets")
+    parts = re.split(r"\(sheet-\d\)=", text)[1:]
+    assert [re.findall(r":label: (\S+)", part) for part in parts] == [week["own"] for week in WEEKS]
+    assert re.findall(r"\{course-sheet\} (\d)", text) == list("123456")
+    assert all(f"{{solution-start}} {label}\n" in text for week in WEEKS for label in week["own"])
+
+
+def test_routes_lead_to_pages_of_the_book():
+    named = {file for week in WEEKS for file in [*week["read"], *(item["page"] for item in week["live"])]}
+    named |= {step["page"] for block in FOUND["weekend"] for step in block["steps"]}
+    named |= {path for item in FOUND["researcher"] for path in re.findall(r"`(?:[^<`]*<)?/(book/[\w/-]+)", item["go"])}
+    assert named <= set(TOC)
+    assert set(PAGES) - named <= {"book/multihead/06_a_planted_head"}, "a page on no route"
+
+
+def test_the_map_shows_every_page_and_what_it_needs():
+    drawn = course.drawing(PAGES, lambda file: f"{file}.html")
+    assert re.findall(r'<a href="([^"]+)\.html"', drawn) == sorted(PAGES, key=course.places(PAGES).get)
+    lines = re.findall(r'data-from="([^"]+)" data-to="([^"]+)" d=', drawn)
+    needs = {file: set(page["needs"]) for file, page in PAGES.items()}
+    assert all(start in needs[end] for start, end in lines) and len(set(lines)) == len(lines)
+    assert before({file: {start for start, end in lines if end == file} for file in PAGES}) == before(needs)
+    assert not [line for line in lines if before({f: {a for a, b in lines if b == f and (a, b) != line} for f in PAGES})
+                == before(needs)], "a line that follows along others"
+
+
+def before(needs):
+    """file → all that it needs, directly or not."""
+    found = {}
+    for file in PAGES:
+        found[file] = needs[file].union(*(found[need] for need in needs[file]))
+    return found
+
+
+def test_boxes_of_the_map_do_not_touch_and_stand_below_what_they_need():
+    at = course.places(PAGES)
+    assert len({course.corner(place) for place in at.values()}) == len(at)
+    assert all(at[need][0] < at[file][0] for file, page in PAGES.items() for need in page["needs"])
+    for row in {row for row, _ in at.values()}:
+        lefts = sorted(course.corner(place)[0] for place in at.values() if place[0] == row)
+        assert lefts[0] > 0 and lefts[-1] + course.WIDE < course.WIDTH
+        assert all(right - left > course.WIDE for left, right in zip(lefts, lefts[1:], strict=False))
+    assert all(len(line) <= 17 for page in PAGES.values() for line in course.two_lines(page["name"]))
+
+
+def test_lines_of_the_map_pass_between_its_boxes():
+    at = course.places(PAGES)
+    rows = {row: [course.corner(place)[0] for place in at.values() if place[0] == row] for row, _ in at.values()}
+    for start, end in course.drawn_needs(PAGES):
+        past = re.search(r" (\d+) \d+ V", course.edge(at[start], at[end], 10))
+        assert bool(past) == (at[end][0] - at[start][0] > 1)
+        for row in range(at[start][0] + 1, at[end][0]) if past else ():
+            assert not [left for left in rows[row] if left - 1 < int(past[1]) < left + course.WIDE + 1]
+
+
+def test_a_first_reading_takes_minutes():
+    assert all(5 <= course.minutes(file) <= 90 for file in PAGES)
+    long, short = "book/multihead/05_more_heads_slower_or_faster", "book/kernels/12_two_kernels_one_rank"
+    assert course.minutes(long) > course.minutes(short)
+
+
+def glossary():
+    """term → its entry."""
+    text = (ROOT / "book" / "start" / "glossary.md").read_text("utf-8")
+    return dict(re.findall(r"(?m)^(\w[^\n{]*)\n  (.+)$", text.split(":sorted:")[1]))
+
+
+def test_the_glossary_has_its_terms_in_order_and_each_leads_somewhere():
+    terms = glossary()
+    assert 50 <= len(terms) <= 80
+    assert list(terms) == sorted(terms, key=str.lower)
+    assert all(re.search(r"\{(doc|prf:ref)\}`", entry) for entry in terms.values())
+
+
+def test_a_term_of_the_glossary_is_used_where_its_entry_leads():
+    texts = {file: course.markdown_of(file) for file in PAGES if (ROOT / f"{file}.ipynb").exists()}
+    homes = {label: file for file, text in texts.items() for label in re.findall(r":label: (\S+)", text)}
+    for term, entry in glossary().items():
+        pages = [homes[label] for label in re.findall(r"\{prf:ref\}`([^`]+)`", entry)]
+        for path in re.findall(r"\{doc\}`(?:[^<`]*<)?/?([\w/-]+)", entry):
+            pages.append(path if path.startswith("book/") else f"book/start/{path}")
+        stems = [word[:5] for word in re.findall(r"\w{4,}", term.lower())]
+        assert any(all(stem in words(read(page)) for stem in stems) for page in pages), f"{term}: not in {pages}"
+
+
+def read(file):
+    path = ROOT / f"{file}.ipynb"
+    if path.exists():
+        return "\n".join("".join(cell["source"]) for cell in json.loads(path.read_text("utf-8"))["cells"])
+    return (ROOT / f"{file}.md").read_text("utf-8")

@@ -1,0 +1,241 @@
+"""Exercises that check themselves: the page's JavaScript in V8, held against mhalib and against readers' mistakes."""
+
+import json
+import re
+from functools import cache
+from pathlib import Path
+
+import numpy as np
+import pytest
+from py_mini_racer import MiniRacer
+
+import mhalib as mha
+from answers import TRUTH
+from mhalib.live.questions import QUESTIONS, Letter, Question
+
+ROOT = Path(__file__).parent.parent
+PLACES = [(label, k) for label, questions in QUESTIONS.items() for k in range(len(questions))]
+each = pytest.mark.parametrize(("label", "k"), PLACES, ids=lambda part: str(part))
+TRIED = """function tried(work) {
+  const plain = (_, x) => (typeof x === "number" && !Number.isFinite(x) ? String(x) : x);
+  try { return JSON.stringify(work(), plain); } catch (fault) {
+    if (!(fault instanceof Fault)) throw fault;
+    return JSON.stringify({ fault: fault.message, at: fault.at, length: fault.length });
+  }
+}"""
+
+
+@cache
+def v8():
+    engine = MiniRacer()
+    engine.eval((ROOT / "mhalib" / "live" / "formula.js").read_text("utf-8") + TRIED)
+    return engine
+
+
+def tried(work):
+    return json.loads(v8().eval(f"tried(() => {work})"))
+
+
+@cache
+def solution(label):
+    """The text of an exercise's solution: what follows its directive in the book."""
+    for path in (ROOT / "book").rglob("*.ipynb"):
+        cells = json.loads(path.read_text("utf-8"))["cells"]
+        text = "\n\n".join("".join(cell["source"]) for cell in cells if cell["cell_type"] == "markdown")
+        found = re.search(rf"\{{solution(?:-start)?\}} {label}\n(.*?)(?=\{{exercise|\Z)", text, re.DOTALL)
+        if found:
+            return found[1]
+    raise AssertionError(f"{label} has no solution")
+
+
+def judge(question, text):
+    return tried(f"judge({json.dumps(question.to_json())}, {json.dumps(text)})")
+
+
+def evaluate(text, **values):
+    return tried(f"read({json.dumps(text)}, {json.dumps(list(values))})({json.dumps(values)})")
+
+
+def instances(question):
+    return tried(f"instances({json.dumps(question.to_json())})")
+
+
+# --- the answers ----------------------------------------------------------------------------------------------
+
+
+def test_every_question_has_its_truth():
+    assert {label: len(truths) for label, truths in TRUTH.items()} == {label: len(q) for label, q in QUESTIONS.items()}
+
+
+@each
+def test_an_answer_is_what_mhalib_computes_or_its_solution_says(label, k):
+    question, truth = QUESTIONS[label][k], TRUTH[label][k]
+    if isinstance(truth, str):
+        assert truth in solution(label)
+        return
+    function, tolerance = truth
+    for values in instances(question)[:6]:
+        assert evaluate(question.answer, **values) == pytest.approx(function(**values), rel=tolerance, abs=tolerance)
+
+
+@each
+def test_an_answer_is_right_and_a_slip_is_named(label, k):
+    question = QUESTIONS[label][k]
+    assert judge(question, question.answer)["right"]
+    for formula, words in question.slips:
+        result = judge(question, formula)
+        assert not result["right"] and result["slip"] == words
+
+
+@each
+def test_instances_tell_letters_apart(label, k):
+    question = QUESTIONS[label][k]
+    drawn = instances(question)
+    assert len(drawn) == (24 if question.letters else 1)
+    for letter in question.letters:
+        values = [row[letter.name] for row in drawn]
+        assert min(values) >= letter.low and max(values) <= letter.high and len(set(values)) > 1
+        assert not letter.whole or all(value == int(value) for value in values)
+    assert all(np.isfinite(float(evaluate(question.answer, **row))) for row in drawn)
+
+
+# --- the language ---------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "text, value",
+    [
+        ("2*u", 4),
+        ("1 + 2*3", 7),
+        ("-2^2", -4),
+        ("2^3^2", 512),
+        ("2^-1", 0.5),
+        ("8/2/2", 2),
+        ("1-2-3", -4),
+        ("-u*-w", -2),
+        ("2**3", 8),
+        ("−u·w", 2),
+        ("6÷3×2", 4),
+        ("[u+1]*2", 6),
+        (".5 + 1.", 1.5),
+        ("2e-1*u", 0.4),
+        ("ln(e)", 1),
+        ("sin(π/2)", 1),
+        ("min(u,w) + max(u, w, 7)", 6),
+        ("sigmoid(0)", 0.5),
+        ("abs(w)*sqrt(4)", 2),
+        ("1/0", "Infinity"),
+        ("sqrt(w)", "NaN"),
+        ("cos(0)+tanh(0)+exp(0)+log(1)", 2),
+    ],
+)
+def test_a_formula_has_its_value(text, value):
+    found = evaluate(text, u=2, w=-1)
+    assert found == (value if isinstance(value, str) else pytest.approx(value))
+
+
+@pytest.mark.parametrize(
+    "text, at, words",
+    [
+        ("", 0, "Type a number"),
+        ("2u", 1, "product with \\*"),
+        ("u(1+w)", 1, "product with \\*"),
+        ("u w", 2, "operation is missing"),
+        ("uw", 0, "u\\*w"),
+        ("x+1", 0, "letters here are u, w"),
+        ("exp w", 0, "exp\\(…\\)"),
+        ("exp(w", 3, "never closed"),
+        ("w)", 1, "never opened"),
+        ("2*()", 2, "nothing in these"),
+        ("0,5", 1, "decimal number has a point"),
+        ("min(u)", 0, "two numbers"),
+        ("√u", 0, "sqrt"),
+        ("y=3", 1, "equals sign"),
+        ("u²", 1, "\\^2"),
+        ("|u|", 0, "abs"),
+        ("\\frac12", 0, "no TeX"),
+        ("*u", 0, "before"),
+        ("u*", 1, "after"),
+        ("(u*)", 3, "before this parenthesis"),
+        ("u # w", 2, "means nothing"),
+        ("log(u,w)", 5, "comma"),
+        ("constructor", 0, "not known"),
+        ("2*toString", 2, "not known"),
+        ("alert(1)", 0, "not known"),
+    ],
+)
+def test_a_fault_says_where_it_is_and_what_to_do(text, at, words):
+    fault = tried(f"read({json.dumps(text)}, ['u', 'w'])")
+    assert fault["at"] == at
+    assert re.search(words, fault["fault"])
+
+
+def test_a_letter_may_be_typed_as_the_chapter_writes_it():
+    question = Question("how", "2*eta", (Letter("eta", 1, 2, symbol="η"),))
+    assert judge(question, "η+η")["right"]
+
+
+def test_a_wrong_answer_tells_where_and_not_what_is_right():
+    question = Question("what", "u+w^2", (Letter("u", 1, 2), Letter("w", 0, 9, whole=True)))
+    result = judge(question, "u+w")
+    assert not result["right"] and 0 < result["off"] < 24 and result["slip"] is None
+    assert result["first"]["yours"] == result["first"]["values"]["u"] + result["first"]["values"]["w"]
+
+
+def test_other_ways_to_write_an_answer_are_right():
+    question = QUESTIONS["ex-1-two-tokens"][0]
+    for text in ("u*exp(-w)/(1+exp(-w))^2", "u/(2+exp(w)+exp(-w))", "u/4*(1-tanh(w/2)^2)"):
+        assert judge(question, text)["right"]
+
+
+@pytest.mark.parametrize(
+    "text, right", [("6.8", True), ("6.79", True), ("6.7", False), ("6.9", False), ("log(891)", True)]
+)
+def test_rounding_to_the_wanted_digits_is_right(text, right):
+    assert judge(QUESTIONS["ex-1-half"][1], text)["right"] is right
+
+
+# --- the widget -----------------------------------------------------------------------------------------------
+
+
+def test_every_exercise_is_asked_below_itself_and_every_chapter_asks():
+    """The cell stands between the exercise and its solution, and every label has its place."""
+    found = {}
+    for path in sorted((ROOT / "book").rglob("*.ipynb")):
+        cells = json.loads(path.read_text("utf-8"))["cells"] if ".ipynb_checkpoints" not in path.parts else []
+        for before, cell, after in zip(cells, cells[1:], cells[2:], strict=False):
+            for label in re.findall(r'mha\.live\.exercise\("([^"]+)"\)', "".join(cell["source"])):
+                assert f":label: {label}\n" in "".join(before["source"]), f"{label}: not below its exercise"
+                assert re.search(rf"\{{solution(-start)?\}} {label}\n", "".join(after["source"])), (
+                    f"{label}: not above its solution"
+                )
+                assert label not in found and "remove-input" in cell["metadata"]["tags"]
+                found[label] = path.name[:2]
+    assert set(found) == set(QUESTIONS)
+    assert {f"{k:02}" for k in range(1, 17)} <= set(found.values())
+
+
+def test_the_widget_carries_its_questions_and_no_spec():
+    made = mha.live.exercise("ex-1-half")
+    assert [part["ask"] for part in made.exercise["parts"]] == [question.ask for question in QUESTIONS["ex-1-half"]]
+    assert "spec" not in made.get_state()
+    assert "The gap g" in repr(made)
+
+
+def test_module_is_one_text_without_eval_or_imports():
+    source = mha.live.Exercise._esm
+    assert str(source).count("export default") == 1
+    assert not re.search(r"\beval\(|new Function|\bimport\b|fetch\(|localStorage", str(source))
+
+
+@pytest.mark.parametrize(
+    "bad, error, words",
+    [
+        (1, TypeError, "label: expected the label of an exercise, a string, got int"),
+        ("ex-1-hlaf", ValueError, "label: expected .* such as ex-1-half.*, got 'ex-1-hlaf'"),
+        ("?", ValueError, "label: expected .* such as ex-1"),
+    ],
+)
+def test_labels_that_no_question_has_are_refused(bad, error, words):
+    with pytest.raises(error, match=words):
+        mha.live.exercise(bad)
