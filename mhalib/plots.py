@@ -32,6 +32,12 @@ def curves(x, named, xlabel="step", ylabel="", log_x=False, log_y=True, title=No
     """Lines over a common x: ``named`` is {name: values} or {name: (x, values)}; values ≤ 0 leave gaps on a log axis.
 
     Lines differ in color and in dash.
+
+    Examples
+    --------
+    >>> figure = mha.plots.curves([1, 2, 3], {"loss": [1.0, 0.5, 0.25]}, alt="A loss that halves at every step.")
+    >>> figure.layout.meta["alt"]
+    'A loss that halves at every step.'
     """
     figure = go.Figure()
     for k, (name, values) in enumerate(named.items()):
@@ -62,6 +68,14 @@ def training(path, title=None, alt=None):
     """Losses of a ``Path``, and beside them whatever lies in [0, 1]: attention score, accuracies.
 
     Steps are on a log axis from step 1 on, so that the first ten take as much room as the last thousand.
+
+    Examples
+    --------
+    >>> data = mha.data.tokenized_mixture(n=20, seed=0)
+    >>> path = mha.train(mha.MultiHeadAttention.zeros(H=1, T=10, d=8), data, mha.GradientDescent(lr=1.0), steps=20)
+    >>> figure = mha.plots.training(path)
+    >>> [line.name for line in figure.data]
+    ['training loss', 'attention score', 'training accuracy']
     """
     figure = make_subplots(rows=1, cols=2, horizontal_spacing=0.12, subplot_titles=("loss", "share"))
     left = {"training loss": path.loss, **_present(path, {"test loss": "test_loss"})}
@@ -198,6 +212,21 @@ def points(named, lines=None, xlabel="", ylabel="", title=None, alt=None):
     words = "; ".join(f"{name}: {len(np.ravel(xs))} points, {ylabel} from {np.nanmin(ys):.3g} to {np.nanmax(ys):.3g}"
                       for name, (xs, ys) in named.items())
     return finish(figure, alt or f"{title + ': ' if title else ''}{words}.", title)
+
+
+def dots(named, xlabel="", start=1.0, title=None, alt=None):
+    """A point for each of {name: value}, from the top down, on a logarithmic axis; lines lead to it from ``start``."""
+    names, values = list(named), np.array(list(named.values()), dtype=float)
+    at = -np.arange(len(names))
+    figure = go.Figure()
+    pairs = [np.ravel([(a, b, np.nan) for a, b in zip(first, last, strict=True)])
+             for first, last in ((np.full(len(at), start), values), (at, at))]
+    figure.add_scatter(x=pairs[0], y=pairs[1], mode="lines", line={"color": "#888888"}, showlegend=False)
+    figure.add_scatter(x=values, y=at, mode="markers", marker={"color": COLORS[0], "size": 9}, showlegend=False)
+    figure.update_xaxes(title=xlabel, type="log", exponentformat="power")
+    figure.update_yaxes(tickvals=at.tolist(), ticktext=names, automargin=True, zeroline=False)
+    words = "; ".join(f"{name} {value:.2g}" for name, value in named.items())
+    return finish(figure, alt or f"{title + ': ' if title else ''}{xlabel}: {words}.", title, 120 + 26 * len(names))
 
 
 def plane(x, y, Z, lines=None, xlabel="", ylabel="", colorbar="", title=None, alt=None, zrange=None):

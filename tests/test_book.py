@@ -152,6 +152,17 @@ def test_every_statement_but_a_definition_is_a_row_of_the_ledger():
     assert stated == registered
 
 
+def test_the_ledger_lists_every_definition_in_the_order_of_the_book():
+    from mhalib.theory.definitions import DEFINITIONS
+
+    stated = []
+    for path in sorted(CHAPTERS, key=lambda path: path.name):
+        chapter = path.relative_to(ROOT / "book").with_suffix("").as_posix()
+        found = [each for each in directives(read(path)) if each[0] == "prf:definition"]
+        stated += [(option(body, "label"), title, rules.MARK.search(body)[1], chapter) for _, title, body in found]
+    assert [(d.id, d.title, d.mark, d.chapter) for d in DEFINITIONS] == stated
+
+
 def test_a_statement_has_one_title():
     from mhalib import ledger
 

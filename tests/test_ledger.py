@@ -23,7 +23,8 @@ def entry(id="a-number", mark="ours", **changes):
 
 
 @statements
-def test_statements_hold_on_random_instances(statement):
+def test_statements_hold_on_random_instances(statement, request):
+    assert request.node.nodeid.split("@")[0] == statement.test, "the ledger names another test"
     for seed in range(SEEDS):
         check = statement.function(**statement.random(seed))
         assert check.holds, f"seed {seed}: {check}"
@@ -77,6 +78,15 @@ def test_statements_are_registered_with_all_they_need(statement):
         assert text.strip() == text != ""
     assert statement.function.__doc__
     assert (statement.broken is None) == (statement.breaks == "")
+
+
+@pytest.mark.parametrize("source, number", [
+    ("this book, after Deora et al. 2023, Theorem 1", "Theorem 1 of Deora et al. 2023"),
+    ("Deora et al. 2023, Proposition 1, not a quotation", "Proposition 1 of Deora et al. 2023"),
+    ("this book, after Deora et al. 2023, Lemma 2", "Lemma 2 of Deora et al. 2023"),
+    ("this book, after Goel et al. 2026", ""), ("identity: Chen et al. 2021; rank: this book", ""), ("this book", "")])
+def test_the_number_in_the_paper_is_that_of_the_source(source, number):
+    assert replace(entry(), source=source).number == number
 
 
 def test_ids_are_unique():
@@ -136,10 +146,12 @@ def test_rows_say_what_was_checked():
                           breaks="all"))
     plain, broken = ledger.rows(seeds=5)
     expected = {"id": "a-number", "title": "A number is at most one", "claim": "x ≤ 1", "source": "here",
-                "mark": "ours", "chapter": "none", "assumptions": "none", "instances": 6, "holds": True, "slack": 0.25,
-                "breaks": "", "twins": 0, "twins_fail": True}
+                "number": "", "mark": "ours", "chapter": "none", "assumptions": "none", "instances": 6, "holds": True,
+                "slack": 0.25, "breaks": "", "twins": 0, "twins_fail": True,
+                "test": "tests/test_ledger.py::test_statements_hold_on_random_instances[a-number]"}
     assert plain == expected
-    assert broken == expected | {"id": "broken", "instances": 5, "holds": False, "slack": -1.0, "breaks": "all",
+    assert broken == expected | {"id": "broken", "test": expected["test"].replace("a-number", "broken"), "instances": 5,
+                                 "holds": False, "slack": -1.0, "breaks": "all",
                                  "twins": 5, "twins_fail": False}
     assert ledger.rows(seeds=100)[1]["twins"] == 20
 

@@ -94,7 +94,7 @@ STARTS = {"kappa": [2.0, 4.0, 8.0]}
 if __name__ == "__main__":
     for name, function, grid in (("", run, MAIN), ("_limits", limit, OTHER), ("_starts", starts, STARTS)):
         began = time.perf_counter()
-        table = mha.sweep(function, grid, seeds=8)
+        table = mha.sweep(function, grid, seeds=8, cache=".cache/data_and_compute")
         table.save(Path(__file__).with_name(f"data_and_compute{name}.npz"),
                    command="python book/results/data_and_compute.py")
         print(f"{table!r} in {time.perf_counter() - began:.1f} s")

@@ -59,6 +59,6 @@ def grid():
 
 if __name__ == "__main__":
     began = time.perf_counter()
-    table = mha.sweep(run, list(grid()), seeds=8)
+    table = mha.sweep(run, list(grid()), seeds=8, cache=".cache/digits")
     table.save(Path(__file__).with_suffix(".npz"), command="python book/results/digits.py")
     print(f"{table!r} in {time.perf_counter() - began:.1f} s")

@@ -101,6 +101,6 @@ HEADS = [{"start": start, "scaling": scaling, "H": H, "sigma": sigma} for sigma 
 if __name__ == "__main__":
     for name, run, grid in (("gap", gap, GAP), ("stop", stop, STOP), ("heads", heads, HEADS)):
         began = time.perf_counter()
-        table = mha.sweep(run, grid, seeds=8 if name == "gap" else 10)
+        table = mha.sweep(run, grid, seeds=8 if name == "gap" else 10, cache=".cache/generalization")
         table.save(Path(__file__).with_name(f"generalization_{name}.npz"), command=COMMAND)
         print(f"{name}: {table!r} in {time.perf_counter() - began:.1f} s")

@@ -39,6 +39,6 @@ def curves(data, test, rule, H):
 
 if __name__ == "__main__":
     began = time.perf_counter()
-    table = mha.sweep(run, {"rule": list(RULES)}, seeds=5)
+    table = mha.sweep(run, {"rule": list(RULES)}, seeds=5, cache=".cache/heads")
     table.save(Path(__file__).with_suffix(".npz"), command="python book/results/heads.py")
     print(f"{table!r} in {time.perf_counter() - began:.1f} s")

@@ -95,6 +95,6 @@ def slices(point, common, part, only):
 
 if __name__ == "__main__":
     began = time.perf_counter()
-    table = mha.sweep(run, {"first": ["softmax"], "task": list(STEPS)}, seeds=3)
+    table = mha.sweep(run, {"first": ["softmax"], "task": list(STEPS)}, seeds=3, cache=".cache/landscapes")
     table.save(Path(__file__).with_suffix(".npz"), command="python book/results/landscapes.py")
     print(f"{table!r} in {time.perf_counter() - began:.1f} s")

@@ -1,7 +1,7 @@
 """Figures 4 and 5 at full size: planted heads, n = 1000, test 3000, five trials, from zero and from random starts.
 
 ``python book/results/planted.py`` writes planted.npz: a row for each size, start, update rule, trial and number of
-heads. A trial is the seed of teacher, samples and start.
+heads. A trial is the seed of teacher, samples and start. It takes some three minutes of one core.
 """
 
 from pathlib import Path

@@ -30,6 +30,6 @@ def run(*, lr, H, seed):
 
 if __name__ == "__main__":
     began = time.perf_counter()
-    table = mha.sweep(run, {"lr": [0.003, 0.01], "H": [1, 2, 4, 8, 16]}, seeds=8)
+    table = mha.sweep(run, {"lr": [0.003, 0.01], "H": [1, 2, 4, 8, 16]}, seeds=8, cache=".cache/text")
     table.save(Path(__file__).with_suffix(".npz"), command="python book/results/text.py")
     print(f"{table!r} in {time.perf_counter() - began:.1f} s")

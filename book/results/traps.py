@@ -131,6 +131,6 @@ if __name__ == "__main__":
               "traps": (basins, {"kind": KINDS, "s": [0.5, 1.0, 2.0, 4.0, 8.0]}, 1),
               "traps_teachers": (lesson, {"teacher": [*KERNELS], "student": [*KERNELS], "only": ALL}, 20)}
     for name, (run, grid, seeds) in tables.items():
-        table = mha.sweep(run, grid, seeds=seeds)
+        table = mha.sweep(run, grid, seeds=seeds, cache=".cache/traps")
         table.save(folder / f"{name}.npz", command=command)
         print(table)

@@ -97,7 +97,14 @@ def deviation_bound(q, s):
            random=problem, extremal=(equal_tokens, lambda: opposite_tokens(u=1e3)),
            broken=lambda seed: short(seed, equal_tokens), breaks=TOKENS)
 def gradient_bound(model, data, R=None):
-    """max_i ‖∇Φ(X_i)‖ ≤ G.  Source: Proposition 1 (ours, attained at U = 0)."""
+    """max_i ‖∇Φ(X_i)‖ ≤ G.  Source: Proposition 1 (ours, attained at U = 0).
+
+    Examples
+    --------
+    >>> data = mha.data.tokenized_mixture(n=5, seed=0)
+    >>> mha.theory.gradient_bound(mha.MultiHeadAttention.random(H=2, T=10, d=8), data).holds
+    True
+    """
     R = token_radius(data.X) if R is None else R
     lhs = np.sqrt((model.features(data.X) ** 2).sum(axis=1).max())
     return Check(float(lhs), gradient_constant(model, R), "‖∇Φ‖ ≤ G")
@@ -124,7 +131,15 @@ def sharp_gradient_bound(model, data, R=None):
            random=problem, extremal=(opposite_tokens, lambda: opposite_tokens(u=0.01)),
            broken=lambda seed: short(seed, opposite_tokens), breaks=TOKENS)
 def hessian_bound(model, data, R=None):
-    """max_i ‖∇²Φ(X_i)‖₂ ≤ B/√H.  Source: Proposition 1 (ours, attained at U = 0)."""
+    """max_i ‖∇²Φ(X_i)‖₂ ≤ B/√H.  Source: Proposition 1 (ours, attained at U = 0).
+
+    Examples
+    --------
+    >>> data = mha.data.tokenized_mixture(n=5, seed=0)
+    >>> check = mha.theory.hessian_bound(mha.MultiHeadAttention.random(H=2, T=10, d=8, scale=0.1), data)
+    >>> check.holds, bool(0 <= check.slack < 1)
+    (True, True)
+    """
     R = token_radius(data.X) if R is None else R
     root_H = model.sizes[0] ** 0.5
     lhs = abs(np.linalg.eigvalsh(model.logit_hessian(data.X))).max() / root_H

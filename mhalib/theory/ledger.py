@@ -1,5 +1,6 @@
 """The register of statements: what the book claims, where it stands, and how it is checked."""
 
+import re
 from collections.abc import Callable
 from dataclasses import dataclass
 from math import inf, isfinite
@@ -10,10 +11,24 @@ import numpy as np
 MARKS = ("paper", "second-hand", "recalled", "ours")
 ROUNDING = 1e-9
 """Relative room for rounding in ``Check.holds``."""
+NUMBER = re.compile(r"(\w+ et al\. \d{4}), ((?:Theorem|Lemma|Proposition|Corollary|Definition) \d+)")
+TEST = "tests/test_ledger.py::test_statements_hold_on_random_instances"
+
+
+def number_in_paper(source):
+    """The number that a paper gives to what a source names: "Theorem 1 of Deora et al. 2023"; or nothing."""
+    found = NUMBER.search(source)
+    return f"{found[2]} of {found[1]}" if found else ""
 
 
 class Check(NamedTuple):
-    """One statement lhs ≤ rhs on one instance."""
+    """One statement lhs ≤ rhs on one instance.
+
+    Examples
+    --------
+    >>> mha.theory.Check(lhs=1.0, rhs=4.0, statement="one is less than four").slack
+    0.75
+    """
 
     lhs: float
     rhs: float
@@ -64,6 +79,16 @@ class Statement:
     broken: Callable[[int], dict] | None = None
     breaks: str = ""
 
+    @property
+    def number(self):
+        """The number in its paper of the statement that this one is, or is the counterpart of; or nothing."""
+        return number_in_paper(self.source)
+
+    @property
+    def test(self):
+        """The name, for pytest, of the test that calls the check on random instances."""
+        return f"{TEST}[{self.id}]"
+
     def check(self, seed):
         """The worst check among the random instance of ``seed`` and the extremal ones: a failure, or least slack."""
         return self.worst([seed])
@@ -79,7 +104,14 @@ class Statement:
 
 
 class Ledger:
-    """All statements, in the order of the book: iterate, or look one up by id."""
+    """All statements, in the order of the book: iterate, or look one up by id.
+
+    Examples
+    --------
+    >>> statement = mha.ledger["prop-1-hessian"]
+    >>> statement.mark, statement.check(seed=0).holds
+    ('ours', True)
+    """
 
     def __init__(self):
         self._statements = {}
@@ -118,9 +150,9 @@ def _row(statement, seeds):
     worst = statement.worst(range(seeds))
     twins = [statement.twin(seed) for seed in range(min(seeds, 20))] if statement.broken else []
     return {"id": statement.id, "title": statement.title, "claim": worst.statement, "source": statement.source,
-            "mark": statement.mark, "chapter": statement.chapter, "assumptions": statement.assumptions,
-            "instances": seeds + len(statement.extremal), "holds": worst.holds,
-            "slack": worst.slack, "breaks": statement.breaks,
+            "number": statement.number, "mark": statement.mark, "chapter": statement.chapter,
+            "assumptions": statement.assumptions, "instances": seeds + len(statement.extremal), "holds": worst.holds,
+            "slack": worst.slack, "breaks": statement.breaks, "test": statement.test,
             "twins": len(twins), "twins_fail": all(not twin.holds for twin in twins)}
 
 

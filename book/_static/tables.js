@@ -1,0 +1,104 @@
+// Tables of the reference pages: a header sorts, words and menus filter. Without scripts they are plain tables.
+(() => {
+  const order = new Intl.Collator("en", { numeric: true });
+  const words = (cell) => cell.textContent.trim().replace(/\s+/g, " ");
+  const number = (text) => Number(text.replace("−", "-"));
+
+  const make = (tag, properties = {}, ...children) => {
+    const node = Object.assign(document.createElement(tag), properties);
+    node.append(...children);
+    return node;
+  };
+
+  // What has no value stands last, whichever way the rest is sorted.
+  const compare = (a, b, sign) => {
+    if (!a || !b || a === "–" || b === "–") return ["", "–"].includes(a) - ["", "–"].includes(b);
+    const [x, y] = [number(a), number(b)];
+    return sign * (Number.isNaN(x - y) ? order.compare(a, b) : x - y);
+  };
+
+  const sort = (table, heads, column, direction) => {
+    heads.forEach((head, i) => {
+      if (i === column && direction) head.setAttribute("aria-sort", direction);
+      else head.removeAttribute("aria-sort");
+    });
+    const sign = direction === "descending" ? -1 : 1;
+    const rows = [...table.rowsInOrder];
+    if (direction) rows.sort((a, b) => compare(words(a.cells[column]), words(b.cells[column]), sign));
+    table.tBodies[0].append(...rows);
+  };
+
+  // A header becomes a button: up, down, and back to the order of the book.
+  const addSorting = (table, heads) => heads.forEach((head, column) => {
+    const next = { none: "ascending", ascending: "descending", descending: "" };
+    const button = make("button", { type: "button", className: "sort" }, ...head.childNodes);
+    button.addEventListener("click", () => sort(table, heads, column, next[head.getAttribute("aria-sort") ?? "none"]));
+    head.replaceChildren(button);
+  });
+
+  // The value of a cell for a menu: its text up to the first dot between spaces.
+  const value = (row, column) => words(row.cells[column]).split(" · ")[0];
+
+  const addMenu = (head, column, rows, changed) => {
+    const name = words(head);
+    const values = [...new Set(rows.map((row) => value(row, column)))].sort(order.compare);
+    const options = [make("option", { value: "" }, "all"), ...values.map((each) => make("option", { value: each }, each))];
+    const menu = make("select", {}, ...options);
+    menu.addEventListener("change", changed);
+    return { label: make("label", {}, `${name.split(" · ")[0]} `, menu), menu, fits: (row) => !menu.value || value(row, column) === menu.value };
+  };
+
+  const addFilters = (box, table, heads) => {
+    const rows = table.rowsInOrder;
+    const search = make("input", { type: "search" });
+    const shown = make("output", { className: "shown" });
+    const texts = new Map(rows.map((row) => [row, words(row).toLowerCase()]));
+    const apply = () => {
+      const wanted = search.value.toLowerCase().split(/\s+/);
+      rows.forEach((row) => {
+        row.hidden = !(menus.every((menu) => menu.fits(row)) && wanted.every((word) => texts.get(row).includes(word)));
+      });
+      shown.textContent = `${rows.filter((row) => !row.hidden).length} of ${rows.length} rows`;
+    };
+    const menus = heads.flatMap((head, i) => head.querySelector("[data-filter]") ? [addMenu(head, i, rows, apply)] : []);
+    search.addEventListener("input", apply);
+    box.before(make("div", { className: "table-filters" }, make("label", {}, "Words ", search),
+      ...menus.map((menu) => menu.label), shown));
+    apply();
+    // A link to a row that is filtered out brings it back.
+    const reveal = () => {
+      const row = document.getElementById(decodeURIComponent(location.hash.slice(1)))?.closest("tr");
+      if (!row?.hidden || !rows.includes(row)) return;
+      search.value = "";
+      menus.forEach(({ menu }) => { menu.value = ""; });
+      apply();
+      row.scrollIntoView();
+    };
+    window.addEventListener("hashchange", reveal);
+  };
+
+  // On a phone a row is a card, whose cells carry the names of their columns. Roles, as the style takes the table's away.
+  const addLabels = (table, heads) => {
+    const names = heads.map(words);
+    const roles = { table: [table], rowgroup: [table.tHead, table.tBodies[0]], row: table.rows, columnheader: heads };
+    Object.entries(roles).forEach(([role, nodes]) => [...nodes].forEach((node) => node.setAttribute("role", role)));
+    table.rowsInOrder.forEach((row) => [...row.cells].forEach((cell, i) => {
+      cell.setAttribute("role", "cell");
+      cell.dataset.label = names[i];
+      cell.classList.toggle("empty", ["", "–"].includes(words(cell)));
+    }));
+  };
+
+  document.addEventListener("DOMContentLoaded", () => document.querySelectorAll(".sortable").forEach((box) => {
+    const table = box.querySelector("table");
+    const heads = [...table.tHead.rows[0].cells];
+    table.rowsInOrder = [...table.tBodies[0].rows];
+    addLabels(table, heads);
+    addFilters(box, table, heads);
+    addSorting(table, heads);
+    box.classList.add("enhanced");
+    box.setAttribute("role", "region");
+    box.setAttribute("aria-label", table.caption ? words(table.caption) : "Table");
+    box.tabIndex = 0;
+  }));
+})();

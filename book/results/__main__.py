@@ -1,0 +1,105 @@
+"""Make the tables of this folder again, one script after the other: ``python book/results``, or ``make results``.
+
+``--list`` says what would run, and runs nothing; names of scripts run these alone: ``python book/results heads text``.
+Scripts that need data from outside, or measure a machine, are named and left out. Finished runs are kept in the
+folders .cache, here and where the command is given, so that a second command goes on where the first was stopped;
+without these folders all begins anew. After each script its tables are compared with those that were there before.
+"""
+
+import argparse
+import ast
+import re
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import numpy as np
+
+from mhalib.sweeps.table import Table
+
+HERE = Path(__file__).parent
+OUTSIDE = {
+    "finetune_sst2": "it needs SST-2 and a pretrained encoder; its docstring says from where",
+    "full_size": "it is for a GPU, and needs the archive of IMDb for text; `--toy` runs it in seconds",
+    "scale": "it measures the machine that it runs on",
+}
+TIME = r"[\w-]+(?: [\w-]+)? (?:seconds?|minutes?)"
+
+
+def scripts(folder=HERE):
+    """Name → docstring of every script of the folder."""
+    paths = sorted(path for path in folder.glob("*.py") if path.stem != "__main__")
+    return {path.stem: ast.get_docstring(ast.parse(path.read_text("utf-8"))) for path in paths}
+
+
+def tables(docstring):
+    """The names of the tables that a script writes, as its docstring gives them."""
+    return sorted(set(re.findall(r"\w+\.npz", docstring)))
+
+
+def times(docstring):
+    """How long a script took when it was last measured, in the words of its docstring, on one core."""
+    found = re.findall(rf"(?:\(|takes |in )(?:some )?({TIME})", " ".join(docstring.split()))
+    return ", ".join(found) or "not measured"
+
+
+def load(folder, names):
+    """The tables of these names that are there."""
+    return {name: Table.load(folder / name) for name in names if (folder / name).exists()}
+
+
+def difference(before, after):
+    """What has changed from one table to another of the same name, in a few words."""
+    if before is None:
+        return "new"
+    if set(before.columns) != set(after.columns) or len(before) != len(after):
+        return f"{before!r} is now {after!r}"
+    largest = {name: apart(before[name], after[name]) for name in after.columns}
+    worst = max(largest, key=largest.get)
+    return f"{worst} differs by up to {largest[worst]:.1g}" if largest[worst] else "the same numbers"
+
+
+def apart(a, b):
+    """The largest difference of two columns, relative to the largest entry; 1 for words that differ."""
+    if a.shape != b.shape or a.dtype.kind not in "bif":
+        return float(a.shape != b.shape or (a != b).any())
+    a, b = (np.nan_to_num(column.astype(float), nan=-1.0) for column in (a, b))
+    return float(abs(a - b).max() / max(abs(a).max(), 1e-300))
+
+
+def remake(name, docstring, folder):
+    """Run one script in the working directory; whether it came to its end."""
+    before, began = load(folder, tables(docstring)), time.perf_counter()
+    print(f"== {name} (on one core when last measured: {times(docstring)})", flush=True)
+    failed = subprocess.run([sys.executable, str(folder / f"{name}.py")]).returncode
+    print(f"   {'failed' if failed else 'done'} after {time.perf_counter() - began:.0f} s")
+    for table, after in load(folder, tables(docstring)).items():
+        if not failed:
+            print(f"   {table}: {difference(before.get(table), after)}", flush=True)
+    return not failed
+
+
+def main(arguments=None, folder=HERE):
+    """What the command does; the number of scripts that failed."""
+    parser = argparse.ArgumentParser(prog="book/results", description=__doc__.splitlines()[0])
+    parser.add_argument("names", nargs="*", metavar="name", help="scripts to run, without .py (default: all)")
+    parser.add_argument("--list", action="store_true", help="say what would run, and run nothing")
+    chosen, known = parser.parse_args(arguments), scripts(folder)
+    if unknown := sorted(set(chosen.names) - set(known)):
+        parser.error(f"name: expected one of {', '.join(known)}, got {', '.join(unknown)}")
+    failed = []
+    for name in chosen.names or known:
+        if name in OUTSIDE:
+            print(f"== {name} is left out: {OUTSIDE[name]}")
+        elif chosen.list:
+            print(f"== {name}: {', '.join(tables(known[name]))} ({times(known[name])})")
+        elif not remake(name, known[name], folder):
+            failed.append(name)
+    if failed:
+        print(f"failed: {', '.join(failed)}")
+    return len(failed)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

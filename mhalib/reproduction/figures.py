@@ -1,0 +1,86 @@
+"""``Figure``: an entry of the register; its parameters are read from the stored table, its outcome is computed."""
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import NamedTuple
+
+import numpy as np
+
+from mhalib.sweeps import stored
+
+STATUSES = {
+    "reproduced": "a claim of the caption holds here, on data and at sizes of our choice",
+    "differs": "a claim that we can read does not hold here, or only for some sizes",
+    "not knowable": "the caption claims nothing that a run could contradict, and the curves are not known to us",
+    "not run": "the command for the full size is there, and was not run: what stands here is a small version",
+}
+
+
+class Outcome(NamedTuple):
+    """What a stored table says: a sentence with its numbers, and whether the numbers are those behind the status."""
+
+    words: str
+    holds: bool
+
+
+@dataclass(frozen=True)
+class Figure:
+    """A figure of a paper.
+
+    ``shows`` is its caption in our words, with the ``mark`` of how we know it; ``unknown`` what we do not know of it.
+    ``table`` is the stored table and ``rows`` the part of it that belongs to the figure; ``fixed`` are parameters that
+    stand in the script and not in its table. ``command`` remakes what was run here. ``full`` is the command for the
+    paper's own size, where that is another one. ``tests`` run the script at small size, or hold what it stored.
+    """
+
+    id: str
+    paper: str
+    name: str
+    shows: str
+    mark: str
+    status: str
+    unknown: str
+    chapter: str
+    section: str
+    outcome: Callable[..., Outcome]
+    tests: tuple[str, ...]
+    table: str = ""
+    rows: dict = field(default_factory=dict)
+    fixed: tuple[str, ...] = ()
+    full: str = ""
+
+    def stored(self):
+        """The rows of the stored table that belong to the figure; None for a figure that is a drawing."""
+        table = stored(self.table) if self.table else None
+        return table.where(**self.rows) if self.rows else table
+
+    def measured(self):
+        """The ``Outcome``, computed from the stored table."""
+        table = self.stored()
+        return self.outcome() if table is None else self.outcome(table)
+
+    @property
+    def command(self):
+        """The command that remakes the table, as the table itself says it; empty for a drawing."""
+        return stored(self.table).about["command"] if self.table else ""
+
+    def parameters(self):
+        """Name → values in the stored rows: of the grid, the seeds, the number of heads, and the last step."""
+        table = self.stored()
+        if table is None:
+            return {}
+        names = {name for config in table.about["configurations"] for name in config} | {"seed"}
+        names |= {"H"} & set(table.columns)
+        found = {name: np.unique(table[name]).tolist() for name in table.columns if name in names}
+        ends = [int(np.nanmax(table[name])) for name in ("steps", "at") if name in table.columns]
+        return found | ({"last step": [max(ends)]} if ends else {})
+
+
+def by_heads(table, curve):
+    """Values of a curve for each number of heads, in its order: (heads, trials, steps)."""
+    return np.stack([table.where(H=H)[curve] for H in np.unique(table["H"])])
+
+
+def ends(table, curve):
+    """The medians over trials of the last values of a curve, for each number of heads."""
+    return np.median(by_heads(table, curve)[..., -1], axis=1)

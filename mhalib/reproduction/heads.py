@@ -1,0 +1,151 @@
+"""The figures of Deora et al. 2023: heads against speed, planted heads, and heads on text."""
+
+import numpy as np
+
+from mhalib.reproduction.figures import Figure, Outcome, by_heads, ends
+from mhalib.theory.ledger import ledger
+
+PAPER = "Deora et al. 2023"
+SPEED, PLANTED = "multihead/05_more_heads_slower_or_faster", "multihead/06_a_planted_head"
+CHAIN = ("lemma-descent", "lemma-one-point", "lemma-regret", "lemma-bounded-iterates", "thm-1-training")
+MIXTURE = ("n=100, T=10, d=8, M=4, zeta=0.1, S=2.0, sigma=0.2", "fresh(n=300, seed=1)")
+TEACHER = ("n=1000", "fresh(n=3000, seed=1)")
+HEADS_TESTS = ("tests/test_heads_figures.py::test_stored_curves_are_made_by_the_script",)
+PLANTED_TESTS = ("tests/test_reproduction.py::test_a_stored_trial_is_made_again",)
+UNKNOWN = "T, d, M, ζ, S, σ, the list of H, the number of steps, every curve"
+
+
+def chain():
+    """Figure 1."""
+    return Outcome(f"Our own drawing of the chain leads to {len(CHAIN)} statements, each proved and checked.",
+                   all(ledger[id].check(0).holds for id in CHAIN))
+
+
+def minus(number):
+    """Two digits, with the sign of a formula."""
+    return f"{number:.2f}".replace("-", "−")
+
+
+def constant_step(table):
+    """Figure 2."""
+    steps, heads = table["steps"][0], np.unique(table["H"])
+    ordered = [(np.diff(by_heads(table, c)[..., steps >= 2], axis=0) > 0).all() for c in ("loss", "test_loss")]
+    late = steps >= steps[-1] / 2
+    tails = [np.polyfit(np.log(steps[late]), np.log(np.median(table.where(H=H)["loss"], axis=0)[late]), 1)[0]
+             for H in heads[[0, -1]]]
+    more = ends(table, "loss")[-1] / ends(table, "loss")[0]
+    return Outcome(f"More heads are slower in each of the {len(np.unique(table['seed']))} trials, in training and in "
+                   f"test, from step 2 on. With {heads[-1]} heads the training loss ends {more:.1f} times as high as "
+                   f"with one. On logarithmic axes the loss ends with slope {minus(tails[0])} for one head and "
+                   f"{minus(tails[1])} for {heads[-1]}; 1/t has −1.",
+                   all(ordered) and more > 1 and max(abs(t + 1) for t in tails) < 0.3)
+
+
+def root_step(table):
+    """Figure 3, left."""
+    loss, test = (ends(table, curve) / ends(table, curve)[0] for curve in ("loss", "test_loss"))
+    heads, best = np.unique(table["H"]), int(loss.argmin())
+    return Outcome(f"Up to {heads[best]} heads more are a little faster, then it turns: the median training loss ends "
+                   f"at {loss[best]:.2f} times that of one head with {heads[best]}, at {loss[-1]:.2f} times with "
+                   f"{heads[-1]}, and the test loss there at {test[-1]:.2f} times. With more relevant tokens the claim "
+                   "holds: see the section on other shares of relevant tokens in the same chapter.",
+                   0 < best < len(heads) - 1)
+
+
+def adam(table):
+    """Figure 3, right."""
+    steps = table["steps"][0]
+    falls = {c: (np.diff(by_heads(table, c), axis=0) < 0).all(axis=0) for c in ("loss", "test_loss")}  # (trials, steps)
+    always = {c: steps[falls[c].all(axis=0)] for c in falls}
+    since = steps[np.flatnonzero(~falls["loss"].all(axis=0))[-1] + 1]
+    loss, last = ends(table, "loss"), falls["test_loss"][:, -1]
+    return Outcome(f"In training each doubling of heads is faster in every trial from step {since} on, and "
+                   f"{table['H'].max()} heads end {loss[0] / loss[-1]:.1f} times lower than one. The test loss is in "
+                   f"this order in every trial from step {always['test_loss'][0]} to {always['test_loss'][-1]}, and at "
+                   f"step {steps[-1]} in {last.sum()} trials of {len(last)}: reproduced early, differs late.",
+                   since < 100 and not last.all())
+
+
+def alignments(table):
+    """Figure 4."""
+    zero, random = (ends(table.where(start=start, T=10, d=5), "align_W") for start in (0.0, 0.3))
+    return Outcome("With T = 10 and d = 5 the alignment of W ends, in the median, above "
+                   f"{np.floor(100 * zero.min()) / 100:.2f} from zero for every H, and from a random start at "
+                   f"{', '.join(f'{a:.2f}' for a in random)} for H = {', '.join(map(str, np.unique(table['H'])))}.",
+                   zero.min() > 0.9 and (np.diff(random) < 0).all())
+
+
+def verdicts(table, curve, steps=(30, 100, 300, 600)):
+    """Whether the curve falls along H, strictly and in at least four of five trials, at each of the steps."""
+    at = [list(table["steps"][0]).index(step) for step in steps]
+    return ((np.diff(by_heads(table, curve)[..., at], axis=0) < 0).all(axis=0).sum(axis=0) >= 4).tolist()
+
+
+def sizes(table):
+    """The rows of each (T, d, start)."""
+    settings = ((10, 5, 0.0), (5, 5, 0.0), (10, 10, 0.0), (10, 5, 0.3))
+    return [table.where(T=T, d=d, start=start) for T, d, start in settings]
+
+
+def planted_momentum(table):
+    """Figure 5, left."""
+    *zero, random = [[verdicts(rows, curve) for curve in ("loss", "test_loss")] for rows in sizes(table)]
+    yes, of = np.sum(zero), np.size(zero)
+    return Outcome(f"From zero, more heads are faster in {yes} of {of} comparisons: three sizes, training and test, "
+                   f"four steps. From a random start they are in training at {sum(random[0])} of 4 steps, in test at "
+                   f"{sum(random[1])}.", yes == 0 and not any(random[1]))
+
+
+def planted_adam(table):
+    """Figure 5, right."""
+    train, test = ([sum(verdicts(rows, curve)) for rows in sizes(table)] for curve in ("loss", "test_loss"))
+    return Outcome(f"More heads are faster in training at {train[0]}, {train[1]} and {train[2]} of 4 steps from zero, "
+                   f"for (T, d) = (10, 5), (5, 5) and (10, 10), and at {train[3]} from a random start; in test at "
+                   f"{test[0]}, {test[1]}, {test[2]} and {test[3]}. So on most of our data in training, and in test "
+                   "only at the first two sizes.",
+                   train[:2] == [4, 4] and train[2] < 4 and min(test[:2]) >= 3)
+
+
+def text(table):
+    """In place of Figure 6: the book's own small Transformer."""
+    mean = [table.where(H=H)["test_accuracy"][:, -1].mean() for H in np.unique(table["H"])]
+    return Outcome("The fine-tuning of an encoder on SST-2 was not run. In its place stands a small Transformer on "
+                   f"generated reviews: at the step size 0.01 its mean test accuracy is {mean[0]:.2f} with one head, "
+                   f"between {min(mean[1:]):.2f} and {max(mean[1:]):.2f} with more.", mean[0] < min(mean[1:]))
+
+
+FIGURES = (
+    Figure("deora2023-figure-1", PAPER, "Figure 1", "A schema of the training proof: weak convexity, quasi-convexity, "
+           "regret, bounded iterates.", "paper", "not knowable", "the drawing",
+           "multihead/04_why_training_cannot_get_lost", "prove-the-chain", chain,
+           tuple(ledger[id].test for id in CHAIN)),
+    Figure("deora2023-figure-2", PAPER, "Figure 2", "Tokenized mixture, gradient descent from zero with the constant "
+           "step size 1: more heads are slower, and the loss ends like 1/t.", "paper", "reproduced", UNKNOWN, SPEED,
+           "figure-2-a-constant-step-size", constant_step, HEADS_TESTS, "heads.npz", {"rule": "gd"},
+           (*MIXTURE, "mha.GradientDescent(1.0)")),
+    Figure("deora2023-figure-3-left", PAPER, "Figure 3, left", "The same with a step size that grows like √H: more "
+           "heads are faster, in training and in test.", "paper", "differs", f"{UNKNOWN}, the base step size", SPEED,
+           "figure-3-left-a-step-size-that-grows-like-sqrt-h", root_step, HEADS_TESTS, "heads.npz", {"rule": "gd-root"},
+           (*MIXTURE, "mha.GradientDescent(0.3 * H ** 0.5)")),
+    Figure("deora2023-figure-3-right", PAPER, "Figure 3, right", "The same under Adam with a constant step size: more "
+           "heads are faster, in training and in test.", "paper", "reproduced", f"{UNKNOWN}, the step size", SPEED,
+           "figure-3-right-adam", adam, HEADS_TESTS, "heads.npz", {"rule": "adam"}, (*MIXTURE, "mha.Adam(0.01)")),
+    Figure("deora2023-figure-4", PAPER, "Figure 4", "Planted head, step size growing like √H: the alignments of W and "
+           "U with the teacher.", "paper", "not knowable", "T, d, the teacher, the start, the step size, every curve",
+           PLANTED, "check-it-by-number-figures-4-and-5", alignments, PLANTED_TESTS, "planted.npz", {"rule": "gd-root"},
+           (*TEACHER, "mha.GradientDescent(0.3 * H ** 0.5)")),
+    Figure("deora2023-figure-5-left", PAPER, "Figure 5, left", "Planted head, momentum with a step size that grows "
+           "like √H: more heads are faster.", "paper", "differs", "T, d, the teacher, the start, step size, momentum",
+           PLANTED, "check-it-by-number-figures-4-and-5", planted_momentum, PLANTED_TESTS, "planted.npz",
+           {"rule": "momentum-root"}, (*TEACHER, "mha.Momentum(0.03 * H ** 0.5)")),
+    Figure("deora2023-figure-5-right", PAPER, "Figure 5, right", "Planted head, Adam with a constant step size: more "
+           "heads are faster.", "paper", "reproduced", "T, d, the teacher, the start, the step size", PLANTED,
+           "check-it-by-number-figures-4-and-5", planted_adam, PLANTED_TESTS, "planted.npz", {"rule": "adam"},
+           (*TEACHER, "mha.Adam(0.01)")),
+    Figure("deora2023-figure-6", PAPER, "Figure 6", "SST-2 with RoBERTa models, the number of heads varied.", "paper",
+           "not run", "how the heads were varied, every curve; the learning rate 5e-6 of AdamW is inferred",
+           "multihead/08_heads_on_real_data", "what-we-know-of-figure-6", text,
+           ("tests/test_finetune.py::test_the_recipe_runs_from_end_to_end",), "text.npz", {"lr": 0.01},
+           ("mha.data.reviews(1000, seed)", "data.fresh(500)"),
+           "python book/results/finetune_sst2.py --data FOLDER --model FOLDER --keep-heads 3 --out three-heads.npz"),
+)

@@ -1,0 +1,96 @@
+"""The figures of Song et al. 2024, which we know from one account without numbers: two kernels on two tasks."""
+
+import numpy as np
+
+from mhalib.reproduction.figures import Figure, Outcome
+
+PAPER, TRANSFORMERS = "Song et al. 2024", "kernels/16_text_and_pathfinder"
+UNKNOWN = "step sizes, starts, steps, batches, every number"
+SIZES = ('SIZES = {"d": 64, "H": 2, "layers": 2, "hidden": 128}',)
+TOY = "tests/test_reproduction.py::test_scripts_run_at_toy_size"
+FULL = ("tests/test_full_size.py::test_a_killed_process_goes_on_to_the_same_bytes",
+        "tests/test_full_size.py::test_an_interrupted_run_on_images_goes_on_to_the_same_bytes")
+
+
+def accuracy(table, kernel):
+    """Test accuracies at the end, a number for each seed, at the step size that does best on validation samples."""
+    rows = table.where(kernel=kernel, scale=1.0)
+    tried = [rows.where(lr=lr) for lr in np.unique(rows["lr"])]
+    best = max(tried, key=lambda runs: np.nan_to_num(runs["validation_accuracy"][:, -1]).mean())
+    return best["test_accuracy"][:, -1].astype(float)
+
+
+def compared(table):
+    """Mean accuracies of softmax and Gaussian attention; in how many seeds of how many the Gaussian is ahead."""
+    softmax, gaussian = (accuracy(table, kernel) for kernel in ("softmax", "gaussian"))
+    return softmax.mean(), gaussian.mean(), int((gaussian > softmax).sum()), len(softmax)
+
+
+def words(table):
+    """Text."""
+    table = table.where(rule="adam", embedding=1.0, length=8)
+    small, large = (table.where(gain=gain) for gain in np.unique(table["gain"]))
+    found = {"starts as in torch": small, "√3 times larger": large}
+    sentences = [f"{name}, softmax {s:.3f} and Gaussian {g:.3f}, ahead in {k} of {n} seeds, best of "
+                 f"{len(np.unique(rows['lr']))} step sizes"
+                 for name, rows in found.items() for s, g, k, n in [compared(rows)]]
+    return Outcome(f"On generated sentences of eight words, mean accuracy under Adam: {'; '.join(sentences)}. Which "
+                   "kernel is ahead depends on the start.", compared(small)[2] > compared(large)[2])
+
+
+def pictures(table):
+    """Pathfinder."""
+    softmax, gaussian, ahead, of = compared(table)
+    normalized = accuracy(table, "normalized").mean()
+    return Outcome(f"On micro-Pathfinder, nine patches, one step size: softmax {softmax:.3f}, Gaussian {gaussian:.3f} "
+                   f"in the mean, the Gaussian ahead in {ahead} of {of} seeds. With normalized rows it has "
+                   f"{normalized:.3f}.",
+                   ahead == of and softmax < normalized < gaussian)
+
+
+def lower(table, kernel, other):
+    """In how many slices one kernel has the lower maximum."""
+    one, two = (table.where(kernel=name)["loss"].max(axis=(1, 2)) for name in (kernel, other))
+    return int((one < two).sum())
+
+
+def slices(table):
+    """Landscapes."""
+    tasks = list(dict.fromkeys(table["task"].tolist()))
+    wins = [lower(table.where(task=task), "Gaussian", "softmax") for task in tasks]
+    control = [lower(table.where(task=task), "Gaussian", "softmax, scaled") for task in tasks]
+    of = len(table.where(task=tasks[0], kernel="softmax"))
+    return Outcome("Where queries and keys move, the Gaussian slice has the lower maximum in "
+                   + ", ".join(f"{k} of {of} ({task})" for k, task in zip(wins, tasks, strict=True))
+                   + ". Against a softmax scaled down to the same row sums it has in "
+                   + ", ".join(map(str, control)) + ": the smaller output is enough to lower the slice.",
+                   min(wins) < of / 2 and max(control) <= 1)
+
+
+def layer():
+    """The architecture."""
+    return Outcome("Chapter 12 defines the layer, and its gradient is tested against automatic differentiation.", True)
+
+
+FIGURES = (
+    Figure("song2024-architecture", PAPER, "One head (a drawing)", "Tokens, queries, keys and values, softmax, the "
+           "output matrix, then MLP layers.", "second-hand", "not knowable", "the drawing",
+           "kernels/12_two_kernels_one_rank", "prove-the-same-rank-two-forces", layer,
+           ("tests/test_layer.py::test_gradient_is_autograds",)),
+    Figure("song2024-text", PAPER, "Text: test accuracy and loss", "Both kernels on text classification, bands over "
+           "runs: the Gaussian kernel has the higher accuracy and the lower loss, and is faster.", "second-hand",
+           "not run", UNKNOWN, TRANSFORMERS, "seeds-step-sizes-controls", words, (TOY, FULL[0]), "words.npz",
+           {"rule": "adam", "length": 8, "embedding": 1.0, "kernel": ["softmax", "gaussian"], "scale": 1.0}, SIZES,
+           "python book/results/full_size.py text --data aclImdb_v1.tar.gz --kernel gaussian --out text-0.npz"),
+    Figure("song2024-pathfinder", PAPER, "A second task: test accuracy and loss", "The same for a second task. The "
+           "account repeats the words of the first figure; elsewhere the second task is Pathfinder.", "second-hand",
+           "not run", UNKNOWN, TRANSFORMERS, "see-pathfinder", pictures, (TOY, FULL[1]), "micro_pathfinder.npz",
+           {"kernel": ["softmax", "gaussian", "normalized"], "scale": 1.0}, SIZES,
+           "python book/results/full_size.py pathfinder --kernel softmax --seed 1 --out pathfinder-1.npz"),
+    Figure("song2024-landscapes", PAPER, "Landscapes of both tasks", "Slices after two stages of training, in which "
+           "only the kernel of the second differs: the Gaussian landscape is the more favorable one.", "second-hand",
+           "differs", "which weights move, the directions and their scale, the kernel of the first stage, every number",
+           "kernels/15_landscapes", "two-stages-four-kernels", slices, (TOY,), "landscapes.npz",
+           {"trains": "queries and keys", "scaled": "filter"},
+           ("LR, PAIRS, RADIUS, RESOLUTION, SAMPLES = 0.002, 3, 1.0, 11, 64",)),
+)

@@ -1,0 +1,81 @@
+"""The ledger's table in a reader's browser: headers sort, words and values filter, and it needs no script."""
+
+import pytest
+
+LEDGER = "book/ledger.html"
+SHOWN = """() => [...document.querySelectorAll(".sortable tbody tr")].filter((row) => !row.hidden)
+  .map((row) => [...row.cells].map((cell) => cell.textContent.trim()))"""
+
+
+@pytest.fixture(scope="module")
+def ledger(new_visit):
+    """The ledger page, opened once."""
+    visit = new_visit(LEDGER)
+    yield visit.open()
+    visit.context.close()
+
+
+def shown(visit):
+    return visit.page.evaluate(SHOWN)
+
+
+def press(visit, header, key="Enter"):
+    """Press a header by the keyboard, and give what it says of the order."""
+    button = visit.page.get_by_role("button", name=header)
+    button.focus()
+    visit.page.keyboard.press(key)
+    return button.evaluate("(node) => node.closest('th').getAttribute('aria-sort')")
+
+
+def test_a_header_sorts_up_down_and_back(ledger):
+    before = shown(ledger)
+    assert press(ledger, "Worst slack") == "ascending"
+    slacks = [row[6] for row in shown(ledger)]
+    numbers = [float(slack) for slack in slacks if slack != "–"]
+    assert numbers == sorted(numbers) and len(set(numbers)) > 10
+    assert slacks[len(numbers):] == ["–"] * (len(before) - len(numbers)) != []
+    assert press(ledger, "Worst slack", "Space") == "descending"
+    assert [float(row[6]) for row in shown(ledger)[:len(numbers)]] == numbers[::-1]
+    assert press(ledger, "Worst slack") is None
+    assert shown(ledger) == before
+
+
+def test_numbers_sort_as_numbers_and_only_one_column_is_sorted(ledger):
+    assert press(ledger, "Number") == press(ledger, "Statement") == "ascending"
+    assert ledger.page.locator(".sortable th[aria-sort]").count() == 1
+    assert press(ledger, "Number") == "ascending"
+    lemmas = [row[0].split()[1] for row in shown(ledger) if row[0].startswith("Lemma")]
+    assert lemmas == sorted(lemmas, key=lambda number: [int(part) for part in number.split(".")])
+    press(ledger, "Number")
+    press(ledger, "Number")
+
+
+def test_words_and_values_filter_and_a_link_brings_its_row_back(ledger):
+    page, every = ledger.page, shown(ledger)
+    page.get_by_label("Mark").select_option("recalled")
+    assert shown(ledger) == [row for row in every if row[3] == "recalled"] != []
+    page.get_by_label("Part").select_option("III")
+    page.get_by_label("Words").fill("rank CHEN")
+    assert [row[3:5] for row in shown(ledger)] == [["recalled", "III · 12"]]
+    assert page.get_by_role("status").inner_text() == f"1 of {len(every)} rows"
+    page.evaluate("() => { location.hash = 'ledger-thm-collapse'; }")
+    page.wait_for_function("() => document.querySelector('tr:has(#ledger-thm-collapse)').checkVisibility()")
+    assert shown(ledger) == every
+
+
+def test_a_phone_shows_cards_that_name_their_columns(ledger):
+    ledger.page.set_viewport_size({"width": 390, "height": 844})
+    cell = ledger.page.locator("tr:has(#ledger-thm-collapse) td").nth(5)
+    assert cell.evaluate("(node) => getComputedStyle(node, '::before').content") == '"Instances: "'
+    assert cell.get_attribute("role") == "cell"
+    assert ledger.page.get_by_role("region", name="Table").get_attribute("tabindex") == "0"
+    ledger.page.set_viewport_size({"width": 1280, "height": 900})
+
+
+def test_without_scripts_the_table_stands_there_whole(new_visit, ledger, chromium):
+    context = chromium.new_context(java_script_enabled=False)
+    page = context.new_page()
+    page.goto(ledger.site + LEDGER)
+    assert page.locator(".sortable tbody tr").count() == ledger.page.locator(".sortable tbody tr").count() > 118
+    assert page.locator(".sortable button, .table-filters").count() == 0
+    context.close()

@@ -1,0 +1,155 @@
+"""The papers' figures: each is listed, each outcome is what its stored table says, each command and test is there."""
+
+import ast
+import importlib.util
+import re
+import shlex
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import mhalib as mha
+from mhalib import data as datasets
+from mhalib.reproduction import FIGURES, STATUSES
+from mhalib.sweeps import stored
+from mhalib.theory.ledger import MARKS
+from notebooks import text
+from test_book import read
+
+ROOT = Path(__file__).parent.parent
+LISTED = {"Deora et al. 2023": 8, "Goel et al. 2026": 2, "Song et al. 2024": 4}
+"""Six figures with two panels in two of them; two figures; four described without a number."""
+KEPT = [figure for figure in FIGURES if figure.table]
+each = pytest.mark.parametrize("figure", FIGURES, ids=lambda figure: figure.id)
+each_kept = pytest.mark.parametrize("figure", KEPT, ids=lambda figure: figure.id)
+
+
+@pytest.fixture
+def script(monkeypatch):
+    """A function that loads a script of book/results afresh."""
+    def load(name):
+        spec = importlib.util.spec_from_file_location(name, ROOT / "book" / "results" / f"{name}.py")
+        module = importlib.util.module_from_spec(spec)
+        monkeypatch.setitem(sys.modules, name, module)
+        spec.loader.exec_module(module)
+        return module
+    return load
+
+
+def sections(path):
+    """The anchors that Sphinx gives to the headings of a notebook."""
+    headings = re.findall(r"(?m)^#+ (.*)$", text(read(path)))
+    return {re.sub(r"[^a-z0-9]+", "-", heading.lower()).strip("-") for heading in headings}
+
+
+def test_every_figure_of_the_papers_is_listed_once():
+    assert {paper: sum(figure.paper == paper for figure in FIGURES) for paper in LISTED} == LISTED
+    assert len({figure.id for figure in FIGURES}) == len(FIGURES) == sum(LISTED.values())
+    numbers = {figure.name.split(",")[0] for figure in FIGURES if figure.paper == "Deora et al. 2023"}
+    assert numbers == {f"Figure {k}" for k in range(1, 7)}
+
+
+@each
+def test_outcomes_are_those_behind_the_status(figure):
+    outcome = figure.measured()
+    assert outcome.holds, outcome.words
+    assert figure.status in STATUSES
+    assert figure.mark in MARKS
+    assert "nan" not in outcome.words
+
+
+@each
+def test_the_section_is_in_the_chapter(figure):
+    assert figure.section in sections(ROOT / "book" / f"{figure.chapter}.ipynb")
+
+
+@each
+def test_the_named_tests_exist(figure):
+    assert figure.tests
+    for name in figure.tests:
+        path, function = name.split("[")[0].split("::")
+        found = ast.walk(ast.parse((ROOT / path).read_text("utf-8")))
+        assert function in {node.name for node in found if isinstance(node, ast.FunctionDef)}, name
+
+
+@each_kept
+def test_parameters_are_those_of_the_script(figure):
+    source = (ROOT / figure.command.split()[-1]).read_text("utf-8")
+    assert all(parameter in source for parameter in figure.fixed)
+    configurations = stored(figure.table).about["configurations"]
+    for name, values in figure.parameters().items():
+        if name in configurations[0]:
+            assert set(values) <= {config[name] for config in configurations}
+        assert set(np.atleast_1d(figure.rows.get(name, values)).tolist()) == set(values)
+
+
+@pytest.mark.parametrize("figure", [figure for figure in FIGURES if figure.full], ids=lambda figure: figure.id)
+def test_commands_for_the_full_size_are_understood(figure, script, tmp_path):
+    python, path, *arguments = shlex.split(figure.full.replace("FOLDER", str(tmp_path)))
+    assert python == "python"
+    assert script(Path(path).stem).arguments(arguments).out.suffix == ".npz"
+
+
+def test_a_stored_trial_is_made_again(script):
+    module = script("planted")
+    module.HEADS = (1, 16)
+    config = {"T": 5, "d": 5, "start": 0.0, "rule": "momentum-root", "seed": 0}
+    for row in module.run(**config):
+        kept = stored("planted.npz").where(**config, H=row["H"])
+        for column, values in row.items():
+            np.testing.assert_allclose(values, kept[column][0], rtol=1e-6, atol=1e-12, err_msg=column)
+
+
+@pytest.mark.parametrize(("method", "start", "lr"), [("SA2", "spectral", 0.5), ("gd", "random", 0.15)])
+def test_the_first_steps_of_a_stored_run_are_made_again(script, method, start, lr):
+    module = script("descent")
+    data, rule = module.problem(5, 0), module.RULES[method](lr)
+    row = module.measured(mha.train(module.begin(start, data, 0), data, rule, 2, record=[0, 1, 2]), data)
+    kept = stored("descent.npz").where(d=5, method=method, start=start, lr=lr, seed=0)
+    for curve in ("loss", "excess", "effective_tokens"):
+        np.testing.assert_allclose(row[curve][:3], kept[curve][0, :3], rtol=1e-9, err_msg=curve)
+
+
+@pytest.fixture
+def few_sentences(monkeypatch):
+    """The words task with few sentences, whatever number is asked for."""
+    make, kind = datasets.words, type(datasets.words(4))
+    fresh = kind.fresh
+    monkeypatch.setattr(datasets, "words", lambda n, *rest, **named: make(80, *rest, **named))
+    monkeypatch.setattr(kind, "fresh", lambda self, n, **named: fresh(self, 20, **named))
+
+
+def toy_words(module):
+    return module.run(length=8, kernel="gaussian", scale=1.0, rule="adam", lr=0.01, embedding=1.0, gain=1.0, steps=8,
+                      seed=0)
+
+
+def toy_pictures(module):
+    module.images = lambda part: datasets.pathfinder(40)
+    module.STEPS = (0, 1, 2)
+    return module.run(kernel="gaussian", scale=1.0, lr=0.01, seed=0)
+
+
+def toy_slices(module):
+    module.STEPS, module.PAIRS, module.RESOLUTION = {"words": (2, 2)}, 1, 3
+    return module.run(first="softmax", task="words", seed=0)[0]
+
+
+@pytest.mark.parametrize(("name", "toy"), [("words", toy_words), ("micro_pathfinder", toy_pictures),
+                                           ("landscapes", toy_slices)])
+def test_scripts_run_at_toy_size(script, few_sentences, name, toy):
+    row = toy(script(name))
+    table = stored(f"{name}.npz")
+    assert set(row) <= set(table.columns)
+    assert np.isfinite(row["loss"]).all()
+
+
+def test_theory_against_practice_leads_to_sections_that_exist():
+    source = (ROOT / "book" / "theory_and_practice.ipynb").read_text("utf-8")
+    places = re.findall(r'\(\\"(\d\d_\w+)\\",\s*\\"([a-z0-9-]+)\\"\)', source)
+    assert len(places) >= 7
+    for chapter, section in places:
+        (path,) = (ROOT / "book").rglob(f"{chapter}.ipynb")
+        assert section in sections(path), f"{chapter} has no section {section}"

@@ -1,0 +1,80 @@
+"""One command makes all stored tables again (book/results/__main__.py), and says what it leaves out."""
+
+import importlib.util
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import mhalib as mha
+
+RESULTS = Path(__file__).parent.parent / "book" / "results"
+SPEC = importlib.util.spec_from_file_location("remaking", RESULTS / "__main__.py")
+remaking = importlib.util.module_from_spec(SPEC)
+SPEC.loader.exec_module(remaking)
+SCRIPTS = remaking.scripts()
+TOY = '''"""A toy.
+
+``python toy.py`` writes toy.npz (a second of one core).
+"""
+from pathlib import Path
+
+import numpy as np
+
+from mhalib.sweeps.table import Table
+
+Table({"loss": np.array([1.0, 2.0])}).save(Path(__file__).with_name("toy.npz"))
+'''
+
+
+def test_every_table_is_written_by_one_script_that_runs():
+    run = [name for name in SCRIPTS if name not in remaking.OUTSIDE]
+    written = [(table, name) for name in run for table in remaking.tables(SCRIPTS[name])]
+    commands = {path.name: mha.stored(path.name).about["command"] for path in RESULTS.glob("*.npz")}
+    commands = {table: said for table, said in commands.items() if Path(said.split()[1]).stem not in remaking.OUTSIDE}
+    assert {table: f"python book/results/{name}.py" for table, name in written} == commands
+    assert len(written) == len(commands)
+
+
+@pytest.mark.parametrize("name", SCRIPTS)
+def test_docstrings_say_the_command_and_how_long_it_takes(name):
+    assert f"python book/results/{name}.py" in SCRIPTS[name]
+    assert name in remaking.OUTSIDE or remaking.times(SCRIPTS[name]) != "not measured"
+
+
+def test_the_list_runs_nothing(capsys, monkeypatch):
+    monkeypatch.setattr(remaking.subprocess, "run", None)
+    assert remaking.main(["--list"]) == 0
+    said = capsys.readouterr().out
+    assert all(f"== {name}" in said for name in SCRIPTS)
+    assert "heads.npz (47 seconds)" in said
+    assert "full_size is left out: it is for a GPU" in said
+
+
+def test_scripts_run_and_tables_are_compared(tmp_path, capfd):
+    (tmp_path / "toy.py").write_text(TOY, "utf-8")
+    (tmp_path / "broken.py").write_text('"""Writes broken.npz."""\nraise SystemExit("no data")', "utf-8")
+    assert remaking.main([], tmp_path) == 1
+    said, complaint = capfd.readouterr()
+    assert "toy.npz: new" in said
+    assert said.endswith("failed: broken\n")
+    assert "no data" in complaint
+    assert remaking.main(["toy"], tmp_path) == 0
+    assert "toy.npz: the same numbers" in capfd.readouterr().out
+
+
+@pytest.mark.parametrize("changed, words", [
+    ({"loss": [1.0, 2.0], "rule": ["a", "b"]}, "the same numbers"),
+    ({"loss": [1.0, 2.0 + 2e-9], "rule": ["a", "b"]}, "loss differs by up to 1e-09"),
+    ({"loss": [1.0, np.nan], "rule": ["a", "b"]}, "loss differs by up to 2"),
+    ({"loss": [1.0, 2.0], "rule": ["a", "c"]}, "rule differs by up to 1"),
+    ({"loss": [1.0, 2.0]}, "Table(2 rows of loss, rule) is now Table(2 rows of loss)")])
+def test_a_difference_is_named(changed, words):
+    before = mha.Table({"loss": np.array([1.0, 2.0]), "rule": np.array(["a", "b"])})
+    assert remaking.difference(before, mha.Table({k: np.array(v) for k, v in changed.items()})) == words
+
+
+def test_a_name_that_is_no_script_is_refused(capsys):
+    with pytest.raises(SystemExit):
+        remaking.main(["haeds"])
+    assert "name: expected one of conditioning," in capsys.readouterr().err
