@@ -300,6 +300,7 @@ def every_figure():
     yield "attention", plots.attention(A, [0, 1, 0, 0, 0])
     yield "tokens", plots.tokens(rng.standard_normal((5, 3)), [1, 0, 0, 0, 1])
     yield "points", plots.points({"a": ([1, 10], [2, 30])}, {"y = x": ([1, 10], [1, 10])}, "x", "y")
+    yield "dots", plots.dots({"heads": 1e10, "steps": 2.0}, "asked / needed")
     yield "images", plots.images(rng.random((3, 8, 8)), "abc")
     yield "slices", plots.slices({name: rng.random((5, 5)) for name in "abc"}, np.linspace(-1, 1, 5))
     yield "mark", plots.mark(plots.slices({"a": rng.random((5, 5))}, np.linspace(-1, 1, 5)), 0,

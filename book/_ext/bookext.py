@@ -1,6 +1,7 @@
 """What the book adds to Sphinx: plotly.js where a page draws, live figures, and its own style."""
 
 import json
+import os
 import re
 from importlib.resources import files
 
@@ -11,6 +12,12 @@ FIGURE_MARKS = ('class="mha-figure"', "application/vnd.jupyter.widget-view+json"
 def add_plotly(app, config):
     """Serve the very plotly.js that the installed plotly wheel was made with."""
     config.html_static_path.append(str(files("plotly") / "package_data" / "plotly.min.js"))
+
+
+def take_executed(app, config):
+    """Take the outputs of notebooks from the cache that BOOK_CACHE names, if execute.py has made one."""
+    if cache := os.environ.get("BOOK_CACHE"):
+        config.nb_execution_mode, config.nb_execution_cache_path = "cache", cache
 
 
 def load_figures(app, pagename, templatename, context, doctree):
@@ -39,6 +46,12 @@ def is_manager(js):
     return bool(re.search(r"vendor/(require|paths|html-manager/embed-amd)\.js", str(js.filename)))
 
 
+def mend_roles(app, pagename, templatename, context, doctree):
+    """Leave out a role that docutils gives to the bibliography, and whose rules its entries do not keep."""
+    role = '<div role="list" class="citation-list">'
+    context["body"] = context.get("body", "").replace(role, role.replace(' role="list"', ""))
+
+
 def drop_thebe(app, pagename, templatename, context, doctree):
     """Leave out the in-page kernel that the theme always prepares: it would come from another host."""
     context["script_files"] = [js for js in context["script_files"] if "thebe" not in script_text(js)]
@@ -53,7 +66,9 @@ def setup(app):
     app.add_css_file("book.css")
     app.add_js_file("book.js")
     app.connect("config-inited", add_plotly)
+    app.connect("config-inited", take_executed)
     app.connect("html-page-context", load_figures)
+    app.connect("html-page-context", mend_roles)
     app.connect("html-page-context", load_live_figures, priority=800)
     app.connect("html-page-context", drop_thebe, priority=900)
     return {"parallel_read_safe": True, "parallel_write_safe": True}

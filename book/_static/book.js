@@ -19,3 +19,15 @@ document.addEventListener("click", (event) => {
   });
   window.addEventListener("afterprint", () => { root.dataset.theme = theme; });
 })();
+
+// Whatever scrolls sideways on its own, now or after a dropdown opens, is a stop of the keyboard, and nothing else is.
+(() => {
+  const BOXES = `.bd-article :is(pre, table, div.math, mjx-container[display="true"], .cell_output, .mha-figure),
+    .bd-article :is(p, dd):has(mjx-container)`;
+  const scrolls = (box) => box.scrollWidth > box.clientWidth + 1 && /auto|scroll/.test(getComputedStyle(box).overflowX);
+  const mark = ({ target }) => { if (scrolls(target)) target.tabIndex = 0; else target.removeAttribute("tabindex"); };
+  const sizes = new ResizeObserver((changes) => changes.forEach(mark));
+  const watch = () => document.querySelectorAll(BOXES).forEach((box) => sizes.observe(box));
+  // Formulas become boxes when MathJax has set them.
+  window.addEventListener("load", () => (window.MathJax?.startup?.promise ?? Promise.resolve()).then(watch));
+})();

@@ -118,7 +118,8 @@ def _area(panels, layout):
     below = [panel.below for panel in panels if panel.y.domain[0] == 0]
     bar = _bar(panels)
     margin = {"t": 100, "b": 80, **(layout.get("margin") or {})}
-    height = min(300, (layout.get("height") or 450) - margin["t"] - margin["b"])
+    rows = len({panel.y.domain[0] for panel in panels})
+    height = min(300 + 110 * (rows - 1), (layout.get("height") or 450) - margin["t"] - margin["b"])
     top = 10 + LINE * sum(map(bool, (layout.get("annotations"), layout.get("sliders"), bar and bar[2])))
     right = WIDTH - (34 + width_of(bar[1]) if bar else 18)
     return Area(max(left, default=0) + 6, top, right, top + height), max(below, default=0) + 16

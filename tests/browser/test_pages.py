@@ -5,6 +5,7 @@ from functools import partial
 import plotly.offline
 import pytest
 
+from browser import axe
 from browser.conftest import eventually
 
 ARTICLE_TEXT = """() => {
@@ -174,6 +175,18 @@ def test_words_of_figures_are_readable_in_dark(dark):
     assert dark.page.evaluate("() => document.documentElement.dataset.theme") == "dark"
     if count(dark, ".mha-figure"):
         assert dark.page.evaluate(LOWEST_CONTRAST) >= 4.5
+
+
+def test_axe_finds_nothing_serious_in_light(opened):
+    assert not axe.serious(opened.page)
+
+
+def test_axe_finds_nothing_serious_in_dark(dark):
+    assert not axe.serious(dark.page)
+
+
+def test_what_scrolls_is_within_reach_of_the_keyboard(phone):
+    eventually(phone.page, lambda: axe.assert_within_reach(phone.page))
 
 
 def test_paper_is_white_and_figures_know_it(dark):

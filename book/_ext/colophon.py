@@ -1,0 +1,196 @@
+"""What a published book says of itself: how to cite it, what it was built with, how long that took, what it carries.
+
+``{citation}`` writes BibTeX from CITATION.cff, of the ``book`` or of the ``papers``; ``{colophon}`` writes tables of
+``versions``, ``executions`` or ``licenses`` as they are when the book is built.
+"""
+
+import os
+import platform
+from datetime import UTC, datetime
+from importlib import metadata
+from pathlib import Path
+
+import edition
+import licenses
+from docutils import nodes
+from myst_nb.sphinx_ import NbMetadataCollector
+from sphinx.addnodes import pending_xref
+from sphinx.transforms.post_transforms import SphinxPostTransform
+from sphinx.util import logging
+from sphinx.util.docutils import SphinxDirective
+
+ROOT = Path(__file__).parents[2]
+PACKAGES = ("numpy", "scipy", "scikit-learn", "torch", "plotly", "ipywidgets", "anywidget", "jupyter-book",
+            "sphinx", "myst-nb")
+LONGEST = 60
+"""No notebook should take more seconds than this; one that does is named when the book is built."""
+LOG = logging.getLogger(__name__)
+
+
+def citation():
+    """What CITATION.cff says."""
+    return edition.citation(ROOT)
+
+
+def built_on():
+    """The date of the build, or the one that SOURCE_DATE_EPOCH asks for."""
+    seconds = os.environ.get("SOURCE_DATE_EPOCH")
+    return (datetime.fromtimestamp(int(seconds), UTC) if seconds else datetime.now(UTC)).date().isoformat()
+
+
+def bibtex(kind, key, fields):
+    """Write one entry of BibTeX; fields without a value are left out."""
+    lines = [f"  {name} = {{{value}}}" for name, value in fields.items() if value]
+    return f"@{kind}{{{key},\n" + ",\n".join(lines) + "\n}"
+
+
+def bibtex_of_the_book():
+    """The entry of the book; once a release is archived, CITATION.cff has its DOI and its date."""
+    about = citation()
+    year = str(about.get("date-released") or built_on())[:4]
+    return bibtex("misc", f"how-attention-learns-{year}", {
+        "title": f"{{{about['title']}}}",
+        "author": " and ".join(f"{{{author['name']}}}" for author in about["authors"]),
+        "year": year,
+        "note": f"Version {about['version']}",
+        "doi": about.get("doi"),
+        "url": about["repository-code"],
+    })  # fmt: skip
+
+
+def bibtex_of_the_papers():
+    """The entries of the papers that the book explains."""
+    return "\n\n".join(map(bibtex_of_a_paper, citation()["references"]))
+
+
+def bibtex_of_a_paper(paper):
+    """The entry of one paper: in proceedings, in a journal, or a preprint."""
+    arxiv = paper["identifiers"][0]["value"].removeprefix("arXiv:")
+    names = [f"{author['family-names']}, {author['given-names']}" for author in paper["authors"]]
+    kind = {"conference-paper": "inproceedings"}.get(paper["type"], "article")
+    return bibtex(kind, f"{paper['authors'][0]['family-names'].lower()}{paper['year']}", {
+        "title": f"{{{paper['title']}}}",
+        "author": " and ".join(names),
+        "journal": paper.get("journal") or ("" if "collection-title" in paper else f"arXiv preprint arXiv:{arxiv}"),
+        "booktitle": paper.get("collection-title"),
+        "volume": paper.get("volume"),
+        "pages": f"{paper['start']}--{paper['end']}" if "start" in paper else "",
+        "year": paper["year"],
+        "url": paper["url"],
+    })  # fmt: skip
+
+
+class Citation(SphinxDirective):
+    """BibTeX of the ``book`` or of the ``papers``."""
+
+    required_arguments = 1
+
+    def run(self):
+        self.env.note_dependency(str(ROOT / "CITATION.cff"))
+        words = {"book": bibtex_of_the_book, "papers": bibtex_of_the_papers}[self.arguments[0]]()
+        return [nodes.literal_block(words, words, language="bibtex")]
+
+
+class colophon(nodes.General, nodes.Element):
+    """The place of a table that is made when every page has been read."""
+
+
+class Colophon(SphinxDirective):
+    """A table of ``versions``, ``executions`` or ``licenses``."""
+
+    required_arguments = 1
+
+    def run(self):
+        self.env.note_reread()
+        return [colophon(table=self.arguments[0])]
+
+
+class Tables(SphinxPostTransform):
+    """Put the tables in their places."""
+
+    default_priority = 8  # before the links in them are resolved
+
+    def run(self, **kwargs):
+        make = {"versions": versions, "executions": executions, "licenses": carried}
+        for place in list(self.document.findall(colophon)):
+            place.replace_self(table(*make[place["table"]](self.env)))
+
+
+def table(names, rows):
+    """Make a table of cells that are words or nodes."""
+    group = nodes.tgroup(cols=len(names))
+    group += [nodes.colspec(colwidth=1) for _ in names]
+    group += [nodes.thead("", line(names)), nodes.tbody("", *map(line, rows))]
+    return nodes.table("", group, classes=["colwidths-auto"])
+
+
+def line(cells):
+    """Make one row of a table."""
+    cells = [cell if isinstance(cell, nodes.Node) else nodes.Text(str(cell)) for cell in cells]
+    return nodes.row("", *(nodes.entry("", nodes.paragraph("", "", cell)) for cell in cells))
+
+
+def versions(env):
+    """What the book was built with, and when."""
+    file = "how-attention-learns.pdf"
+    edition_link = nodes.reference("", file, refuri=edition.web_address(ROOT) + file, internal=False)
+    rows = [("this book as a PDF", edition_link), ("the day of the build", built_on()),
+            ("mhalib", citation()["version"]), ("Python", platform.python_version())]
+    return ("Part", "Version"), rows + [(name, metadata.version(name)) for name in PACKAGES]
+
+
+def seconds(env):
+    """How long each notebook took, in the order of the book: {page: seconds}."""
+    found = {page: NbMetadataCollector.get_exec_data(env, page) for page in in_order(env, env.config.root_doc)}
+    return {page: data["runtime"] for page, data in found.items() if data and data["runtime"] is not None}
+
+
+def in_order(env, page):
+    """Give a page and all below it in the order of the contents."""
+    yield page
+    for below in env.toctree_includes.get(page, ()):
+        yield from in_order(env, below)
+
+
+def executions(env):
+    """How long each notebook took."""
+    took = seconds(env)
+    rows = [(link(env, page), f"{time:.1f}") for page, time in took.items()]
+    return ("Notebook", "Seconds"), [*rows, ("all together", f"{sum(took.values()):.1f}")]
+
+
+def link(env, page):
+    """Make a link to a page that shows its title."""
+    return pending_xref("", nodes.inline("", page), refdoc=env.docname, refdomain="std", reftype="doc",
+                        reftarget=f"/{page}", refexplicit=False, refwarn=True)
+
+
+def carried(env):
+    """Whose work the pages carry, and under which license, with a link to its text."""
+    up = "../" * env.docname.count("/") + "_static/"
+    rows = [(work.name, work.version, nodes.reference("", work.license, refuri=up + work.text, internal=False))
+            for work in licenses.works()]
+    return ("Work", "Version", "License"), rows
+
+
+def finish(app, failed):
+    """Copy the licenses' texts beside the pages, and say which notebook was the slowest."""
+    if failed or app.builder.format != "html":
+        return
+    licenses.copy_texts(Path(app.outdir) / "_static")
+    took = seconds(app.env)
+    if took:
+        slowest = max(took, key=took.get)
+        LOG.info(f"executed {len(took)} notebooks in {sum(took.values()):.0f} s; {slowest} took {took[slowest]:.0f} s")
+    for page, time in took.items():
+        if time > LONGEST:
+            LOG.info(f"TOO SLOW: {page} took {time:.0f} s, and none should take more than {LONGEST}")
+
+
+def setup(app):
+    app.add_node(colophon)
+    app.add_directive("citation", Citation)
+    app.add_directive("colophon", Colophon)
+    app.add_post_transform(Tables)
+    app.connect("build-finished", finish)
+    return {"parallel_read_safe": True, "parallel_write_safe": True}

@@ -1,0 +1,224 @@
+"""The whole book as one HTML document for paper, made of its built pages: what ``make pdf`` prints."""
+
+import posixpath
+import re
+import tomllib
+from dataclasses import dataclass
+from html import escape
+from pathlib import Path
+from urllib.parse import urldefrag
+
+import yaml
+from bs4 import BeautifulSoup
+
+STYLE = Path(__file__).with_name("edition.css")
+# What asks for a hand, what only a screen can show, and code that the web page hides.
+LEFT_OUT = ("script:not([type*=widget]), style, button, input, select, .headerlink, .mha-keys, .cell.tag_hide-cell, "
+            "details.hide")
+WIDGET = "script[type='application/vnd.jupyter.widget-view+json']"
+ON_THE_WEB = "Move its controls on the web: "
+SCREEN_ONLY = "An interactive part of the page stands here on the web: "
+
+
+@dataclass(frozen=True)
+class Page:
+    """One page of the book: its name without ending, the part it belongs to, the address of its web version."""
+
+    name: str
+    part: str
+    web: str
+
+    @property
+    def slug(self):
+        return self.name.removeprefix("book/").replace("/", "-")
+
+
+def pages(root):
+    """List the pages in the order of _toc.yml."""
+    toc = yaml.safe_load((root / "_toc.yml").read_text("utf-8"))
+    named = [(toc["root"], "")]
+    named += [(chapter["file"], part["caption"]) for part in toc["parts"] for chapter in part["chapters"]]
+    return [Page(name, part, f"{web_address(root)}{name}.html") for name, part in named]
+
+
+def citation(root):
+    """What CITATION.cff says."""
+    return yaml.safe_load((root / "CITATION.cff").read_text("utf-8"))
+
+
+def web_address(root):
+    """The address at which GitHub Pages serves the book: NAME.github.io/REPOSITORY/."""
+    project = tomllib.loads((root / "pyproject.toml").read_text("utf-8"))["project"]
+    owner, repository = project["urls"]["Repository"].split("/")[-2:]
+    return f"https://{owner}.github.io/{repository}/"
+
+
+class Missing(Exception):
+    """A figure of a built page that has no picture to print."""
+
+
+@dataclass(frozen=True)
+class Article:
+    """A page made ready for paper: its HTML, its headings, the title first, and the alt texts of its pictures."""
+
+    page: Page
+    html: str
+    headings: tuple
+    figures: tuple
+
+    @property
+    def title(self):
+        return self.headings[0]
+
+
+def article(page, html, known):
+    """Make the article of a built page ready for paper.
+
+    Every figure becomes its still; a live one says where it lives. Dropdowns stand open, code that the page hides is
+    left out. Links to the pages ``known`` lead inside the document, those to other pages of the book to the web.
+    Raises Missing for a figure without a still.
+    """
+    box = BeautifulSoup(html, "html.parser").select_one("article.bd-article")
+    for figure in box.select(".mha-figure"):
+        still_of_plotly(figure, page)
+    for view in box.select(WIDGET):
+        still_of_widget(view, page)
+    for thing in box.select(LEFT_OUT):
+        thing.decompose()
+    for thing in box.select("details"):
+        thing["open"] = ""
+    for link in box.select("a[href]"):
+        link["href"] = target(link["href"], page, known)
+    for image in box.select("img[src]"):
+        image["src"] = resolved(image["src"], page)
+    own_names(box, page)
+    headings = box.find_all(re.compile("^h[1-6]$"))
+    for heading in headings if page.part else ():  # the part stands above
+        heading.name = f"h{min(int(heading.name[1]) + 1, 6)}"
+    pictures = [picture["aria-label"] for picture in box.select("svg[role=img]")]
+    pictures += [picture["alt"] for picture in box.select("img[alt]")]
+    titles = tuple(plain(heading.get_text()) for heading in headings)
+    return Article(page, box.decode_contents(formatter="html"), titles, tuple(pictures))
+
+
+def plain(words):
+    """Words without the marks of formulas, for places that set none: bookmarks and the heads of pages."""
+    words = re.sub(r"\\[()]", "", words).replace(r"\sqrt ", "√")
+    return " ".join(words.replace("\\", "").split())
+
+
+def still_of_plotly(figure, page):
+    """Leave of a plotly figure its caption and the still that stands where no script runs."""
+    still = figure.select_one("noscript svg[role=img]")
+    if still is None:
+        raise Missing(f"{page.name}: the figure “{figure.get('aria-label')}” has no still")
+    caption = figure.find("figcaption")
+    figure.clear()
+    figure.extend([piece for piece in (caption, still) if piece])
+    del figure["role"], figure["aria-label"]  # the still says it
+
+
+def still_of_widget(view, page):
+    """Put a link to the living page under the default frame of a live figure; a widget without one is only a link."""
+    cell = view.find_parent(class_="cell_output")
+    still = cell and cell.select_one("figure.mha-still")
+    if still is not None and still.select_one("svg[role=img]") is None:
+        raise Missing(f"{page.name}: the live figure “{still.get_text().strip()}” has no still")
+    words = ON_THE_WEB if still else SCREEN_ONLY
+    link = f'<p class="on-the-web">{words}<a href="{page.web}">{page.web.split("//")[1]}</a></p>'
+    view.replace_with(BeautifulSoup(link, "html.parser"))
+
+
+def resolved(address, page):
+    """An address as seen from the root of the site."""
+    return posixpath.normpath(posixpath.join(posixpath.dirname(page.name), address))
+
+
+def target(href, page, known):
+    """Where a link leads on paper: another place of this document, or the web."""
+    if re.match(r"[a-z]+:", href):
+        return href
+    path, anchor = urldefrag(href)
+    file = resolved(path, page) if path else f"{page.name}.html"
+    name = file.removesuffix(".html")
+    if name in known and "=" not in anchor:  # a state of a live figure lives on the web alone
+        return f"#{name_of(known[name].slug, anchor)}"
+    web = page.web.removesuffix(f"{page.name}.html")
+    return web + file + (f"#{anchor}" if anchor else "")
+
+
+def name_of(slug, anchor=""):
+    """The name of a place: that of its page before its own, for two pages may use the same."""
+    return f"{slug}--{anchor}" if anchor else slug
+
+
+def own_names(box, page):
+    """Put the name of the page before each name of the article."""
+    for thing in box.select("[id]"):
+        thing["id"] = name_of(page.slug, thing["id"])
+    for attribute in ("aria-labelledby", "aria-describedby", "for"):
+        for thing in box.select(f"[{attribute}]"):
+            del thing[attribute]
+
+
+def contents(articles):
+    """The table of contents; the numbers of the pages come when they are known."""
+    lines, part = [], ""
+    for each in articles:
+        if each.page.part != part:
+            part = each.page.part
+            lines.append(f'<p class="part">{escape(part)}</p>')
+        lines.append(f'<p><a href="#{each.page.slug}">{escape(each.title)}</a><span class="dots"></span>'
+                     f'<span class="number" data-to="{each.page.slug}"></span></p>')
+    return f'<nav class="table-of-contents"><h1 id="contents">Contents</h1>{"".join(lines)}</nav>'
+
+
+def title_page(root):
+    """The first page: what this is, which version, and under which licenses."""
+    about = citation(root)
+    web, authors = web_address(root), ", ".join(author["name"] for author in about["authors"])
+    return (f'<section class="title-page"><img src="_static/logo.svg" alt=""><p class="book-title">{about["title"]}</p>'
+            f"<p>{escape(about['abstract'])}</p><p>{escape(authors)}</p><p>Version {about['version']}</p>"
+            f'<p class="small">The living book, where figures train as you move their controls, is at '
+            f'<a href="{web}">{web}</a>. Each live figure stands here as its first frame. Proofs and solutions are '
+            f"open; the code that draws figures and checks numbers is on the web alone. "
+            f"Text and figures: CC BY 4.0. Code: MIT.</p></section>")
+
+
+def document(root, articles, head):
+    """The whole document: title page, contents, and every article, each part under a heading of its own."""
+    body, part = [], ""
+    for number, each in enumerate(articles):
+        if each.page.part != part:
+            part = each.page.part
+            body.append(f'<h1 class="part-title">{escape(part)}</h1>')
+        body.append(f'<article class="bd-article" id="{each.page.slug}" style="page: p{number}">{each.html}</article>')
+    heads = [each.title.replace('"', "'") for each in articles]
+    names = "".join(f'@page p{number} {{ @top-center {{ content: "{title}" }} }}' for number, title in enumerate(heads))
+    about = citation(root)
+    return (f'<!DOCTYPE html><html lang="en" data-theme="light" data-mode="light"><head><meta charset="utf-8">'
+            f"<title>{about['title']}</title>{head}<style>{STYLE.read_text('utf-8')}{names}</style></head>"
+            f'<body><main class="bd-content">{title_page(root)}{contents(articles)}{"".join(body)}</main></body>'
+            "</html>")
+
+
+def bookmarks(articles):
+    """The headings of the document in their order."""
+    names, part = ["Contents"], ""
+    for each in articles:
+        names += [each.page.part] * (each.page.part != part) + list(each.headings)
+        part = each.page.part
+    return names
+
+
+def head_of(sources):
+    """The style sheets and the mathematics of the built pages, each once, as seen from the root of the site."""
+    found = {}
+    for html in sources:
+        soup = BeautifulSoup(html.split("<body", 1)[0], "html.parser")
+        scripts = [s for s in soup.select("script") if "mathjax" in f"{s.get('src')}{s.string}".lower()]
+        for thing in [*soup.select("link[rel=stylesheet]"), *scripts]:
+            for name in {"href", "src"} & thing.attrs.keys():
+                thing[name] = re.sub(r"^(\.\./)+", "", thing[name])
+            found[str(thing)] = None
+    return "".join(found)

@@ -1,0 +1,39 @@
+"""axe-core, which looks for what shuts readers out: missing names, low contrasts, roles that lie."""
+
+from importlib.resources import files
+
+# Taken out while it looks, for it needs minutes for them: formulas, which MathJax wrote, which are most of a page's
+# elements, and in none of which it ever found anything; and all but the first forty entries of the page of the package,
+# which are of one pattern. That a formula that scrolls is a stop of the keyboard has a test of its own.
+RUN = """async () => {
+  const finite = document.getAnimations().filter((a) => a.effect?.getComputedTiming().endTime < Infinity);
+  await Promise.allSettled(finite.map((animation) => animation.finished));
+  const entries = [...document.querySelectorAll("section > dl.py > dd")].slice(40);
+  const emptied = [...document.querySelectorAll("mjx-container"), ...entries].map((box) => [box, [...box.childNodes]]);
+  emptied.forEach(([box]) => box.replaceChildren());
+  try {
+    const { violations } = await axe.run(document, { resultTypes: ["violations"], elementRef: false });
+    return violations.filter(({ impact }) => impact === "serious" || impact === "critical").flatMap(({ id, nodes }) =>
+      nodes.map(({ html, failureSummary }) => `${id}: ${html.slice(0, 200)}: ${failureSummary.slice(0, 300)}`));
+  } finally {
+    emptied.reverse().forEach(([box, parts]) => box.replaceChildren(...parts));
+  }
+}"""
+
+# Boxes that scroll sideways, and that the keyboard cannot reach.
+UNREACHED = """() => [...document.querySelectorAll(".bd-article *")].filter((box) =>
+  box.scrollWidth > box.clientWidth + 1 && box.clientWidth > 0 && /auto|scroll/.test(getComputedStyle(box).overflowX)
+  && box.tabIndex < 0 && !box.querySelector("a[href], button, input, select, [tabindex='0']"))
+  .map((box) => box.outerHTML.slice(0, 160))"""
+
+
+def assert_within_reach(page):
+    """The keyboard reaches whatever scrolls sideways, or something in it."""
+    assert not page.evaluate(UNREACHED)
+
+
+def serious(page):
+    """What axe finds serious or critical on a page as it stands."""
+    if not page.evaluate("() => Boolean(window.axe)"):
+        page.evaluate((files("axe_playwright_python") / "axe.min.js").read_text("utf-8") + "; 0")
+    return page.evaluate(RUN)

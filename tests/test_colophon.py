@@ -1,0 +1,103 @@
+"""What the book says of itself agrees: version, citation, archive, licenses of what it carries."""
+
+import json
+import re
+import sys
+import tomllib
+from html import unescape
+from pathlib import Path
+
+from browser.conftest import BUILD, NO_BUILD, missing
+
+ROOT = Path(__file__).parent.parent
+sys.path.append(str(ROOT / "book" / "_ext"))
+sys.path.append(str(ROOT / ".ci"))
+import colophon  # noqa: E402
+import licenses  # noqa: E402
+import links  # noqa: E402
+
+CITATION = colophon.citation()
+ARCHIVE = json.loads((ROOT / ".zenodo.json").read_text("utf-8"))
+# A sentence that only this license has.
+WORDS = {"MIT": "Permission is hereby granted, free of charge", "BSD": "Redistribution and use in source and binary",
+         "Apache": "Apache License", "OFL": "SIL OFL 1.1", "icons": "Icons: CC BY 4.0"}
+BUNDLED = {"@jupyter-widgets/html-manager", "fontawesome-free"}  # their texts list the licenses of all their parts
+
+
+def test_the_citation_has_what_the_format_asks_for():
+    assert {"cff-version", "message", "title", "authors"} <= CITATION.keys()
+    assert re.fullmatch(r"\d+\.\d+\.\d+", CITATION["version"])
+    for paper in CITATION["references"]:
+        assert {"type", "title", "authors", "url"} <= paper.keys()
+        assert all(author.keys() == {"family-names", "given-names"} for author in paper["authors"])
+    assert ("doi" in CITATION) == ("date-released" in CITATION), "a release brings both"
+
+
+def test_the_archive_says_what_the_citation_says():
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]
+    assert ARCHIVE["version"] == CITATION["version"] == project["version"]
+    assert ARCHIVE["title"] == CITATION["title"]
+    assert ARCHIVE["description"] == CITATION["abstract"]
+    assert ARCHIVE["keywords"] == CITATION["keywords"]
+    assert ARCHIVE["creators"] == [{"name": author["name"]} for author in CITATION["authors"]] == project["authors"]
+    assert ARCHIVE["license"] == project["license"] in CITATION["license"]
+    papers = [paper["identifiers"][0]["value"] for paper in CITATION["references"]]
+    assert [related["identifier"] for related in ARCHIVE["related_identifiers"]] == papers
+
+
+def test_bibtex_of_the_book_is_made_from_the_citation(monkeypatch):
+    monkeypatch.setenv("SOURCE_DATE_EPOCH", "1800000000")
+    entry = colophon.bibtex_of_the_book()
+    assert entry.startswith("@misc{how-attention-learns-2027,\n  title = {{How Attention Learns}},\n")
+    assert f"note = {{Version {CITATION['version']}}}" in entry and "doi" not in entry
+    released = CITATION | {"doi": "10.5281/zenodo.1", "date-released": "2028-01-02"}
+    monkeypatch.setattr(colophon, "citation", lambda: released)
+    entry = colophon.bibtex_of_the_book()
+    assert "year = {2028}" in entry and "doi = {10.5281/zenodo.1}" in entry
+
+
+def test_bibtex_has_every_paper():
+    entries = colophon.bibtex_of_the_papers()
+    assert re.findall(r"@(\w+)\{(\w+),", entries) == [
+        ("article", "deora2024"), ("article", "goel2026"), ("inproceedings", "song2024")]
+    assert "pages = {92317--92351}" in entries and "journal = {arXiv preprint arXiv:2603.01514}" in entries
+    assert entries.count("{") == entries.count("}")
+
+
+def test_every_license_is_that_of_its_text(tmp_path):
+    licenses.copy_texts(tmp_path)
+    for work in licenses.works():
+        folder = tmp_path if work.text.startswith("licenses/") else licenses.STATIC
+        words = " ".join((folder / work.text).read_text("utf-8").split())
+        for name in re.findall(r"MIT|BSD|Apache|OFL|icons", work.license.split("; ")[0]):
+            assert WORDS[name] in words or work.name in BUNDLED, f"{work.name} is not under {name}"
+
+
+def test_the_built_book_carries_only_what_its_colophon_names():
+    if not BUILD.is_dir():
+        missing(NO_BUILD)
+    assert licenses.unknown(BUILD / "_static") == []
+    page = unescape((BUILD / "book" / "colophon.html").read_text("utf-8"))
+    assert all(work.name in page for work in licenses.works())
+    links = set(re.findall(r'href="\.\./(_static/[^"]*(?:licenses)[^"]*)"', page))
+    assert len(links) >= 20 and all((BUILD / link).is_file() for link in links)
+
+
+def test_the_built_book_says_how_long_each_notebook_took():
+    if not BUILD.is_dir():
+        missing(NO_BUILD)
+    page = (BUILD / "book" / "colophon.html").read_text("utf-8")
+    took = re.search(r"<p>all together</p></td>\s*<td><p>([\d.]+)</p>", page)
+    assert took and float(took[1]) > 0
+    table = page[page.index("<p>Notebook</p>"):took.start()]
+    pages = {path.stem for path in BUILD.rglob("*.html")}
+    built = [path for path in (ROOT / "book").rglob("*.ipynb") if path.stem in pages]
+    with_code = [path for path in built if '"cell_type": "code"' in path.read_text("utf-8")]
+    assert len(with_code) > 15
+    assert not [path.name for path in with_code if f'{path.stem}.html"' not in table]
+
+
+def test_links_inside_the_built_book_lead_somewhere():
+    if not BUILD.is_dir():
+        missing(NO_BUILD)
+    assert links.inner_faults(links.read(BUILD)) == []

@@ -1,0 +1,25 @@
+"""The examples in the docstrings of mhalib run, and give what they say."""
+
+import doctest
+from importlib import import_module
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import mhalib as mha
+
+ROOT = Path(mha.__file__).parent
+NAMES = sorted(".".join(path.relative_to(ROOT.parent).with_suffix("").parts).removesuffix(".__init__")
+               for path in ROOT.rglob("*.py") if ">>> " in path.read_text("utf-8"))
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_examples_give_what_they_say(name):
+    found = doctest.testmod(import_module(name), extraglobs={"mha": mha, "np": np})
+    assert found.attempted
+    assert not found.failed, "the examples above printed something else"
+
+
+def test_there_are_examples():
+    assert len(NAMES) > 15
