@@ -8,13 +8,13 @@ READY  := $(VENV)/.ready
 NOTEBOOKS = $(shell find book -name '*.ipynb' -not -path '*/.*')
 
 # Small products on many threads fight each other: one thread is faster, and the same everywhere.
-book test bench descent: export OPENBLAS_NUM_THREADS := 1
-book test bench descent: export OMP_NUM_THREADS := 1
-book test bench descent: export MKL_NUM_THREADS := 1
+book test bench descent results: export OPENBLAS_NUM_THREADS := 1
+book test bench descent results: export OMP_NUM_THREADS := 1
+book test bench descent results: export MKL_NUM_THREADS := 1
 # Figures as the book draws them, on the book's own copy of plotly.
 book test: export MHALIB_FIGURES := book
 
-.PHONY: help book test lint notebooks chromium colab lab bench descent latency kernel address clean
+.PHONY: help book pdf test lint notebooks chromium colab newest links lab bench descent results latency kernel address clean
 .NOTPARALLEL:
 .DEFAULT_GOAL := help
 
@@ -24,13 +24,19 @@ help:            ## this list
 book: $(READY)   ## build the book from scratch, warnings as errors
 	@echo "== building the book (some minutes: every notebook is executed)"
 	@rm -rf _build
-	@$(PY) -c 'from jupyter_book.cli.main import main; main()' build . -W --keep-going -n
+	@$(PY) book/_ext/execute.py _build/executed
+	@BOOK_CACHE=$(CURDIR)/_build/executed \
+	    $(PY) -c 'from jupyter_book.cli.main import main; main()' build . -W --keep-going -n
+
+pdf: $(READY) chromium   ## print the built book: _build/pdf/how-attention-learns.pdf
+	@echo "== printing the book (some minutes)"
+	@$(PY) book/_ext/pdf.py
 
 test: lint notebooks book chromium   ## everything that is checked: style, book, notebooks, code, pages
 	@echo "== running the tests and every notebook cell"
 	@$(PY) -m pytest tests/browser book tests \
-	    -n 2 --dist loadfile --no-loadscope-reorder -rs \
-	    --nbval-lax --nbval-current-env --nbval-cell-timeout 300
+	    -n 2 --dist loadgroup --no-loadscope-reorder -rs \
+	    --nbval-lax --nbval-current-env --nbval-cell-timeout 300 $(ARGS)
 
 lint: $(READY)   ## style of the code alone
 	@echo "== style"
@@ -46,16 +52,26 @@ chromium:        ## the browser that the page tests drive
 colab:           ## every notebook on the versions that Colab ships, mhalib from its wheel
 	@.ci/colab
 
+newest:          ## the tests and the notebooks on the newest versions that the lower bounds allow
+	@.ci/newest
+
+links: $(READY)  ## follow every link of the built book, to other hosts too
+	@$(PY) .ci/links.py
+
 # The notebooks assert the numbers of the text; who changes a number in the laboratory need not hear of it.
 lab: export PYTHONOPTIMIZE := 1
 lab: $(READY)    ## work on the book live, in JupyterLab
 	@$(PY) -m jupyterlab book
 
-bench: $(READY)  ## this engine against what one would write by hand
+bench: $(READY)  ## this engine against what one would write by hand, and against JAX, torch.func and curvlinops
+	@$(PY) -m pip install --quiet --no-deps -r benchmarks/requirements.txt || echo "== comparing with what is there"
 	@$(PY) -m benchmarks
 
 descent: $(READY)  ## steps of plain and structure-aware descent to the noise floor, and the cost of 10,000 tokens
 	@$(PY) -m benchmarks.regression
+
+results: $(READY)  ## all stored tables again, nearly three hours of one core; ARGS=--list says what would run
+	@$(PY) book/results $(ARGS)
 
 kernel: $(READY) ## compile the inner loop of the live figures, kernel.c, to WebAssembly
 	@$(PY) .ci/kernel.py

@@ -11,8 +11,21 @@ from mhalib import data, landscape, losses, models, theory
 from mhalib.attention import gaussian, normalized_gaussian, softmax
 from mhalib.fleet import fleet
 from mhalib.minibatches import train_network, train_text
-from mhalib.models import AttentionLayer, AttentionRegression, MultiHeadAttention, PopulationRegression
-from mhalib.optim import Adam, AdamW, Backtracking, GradientDescent, Momentum, OneCycle, Preconditioned, StructureAware
+from mhalib.models import AttentionLayer, AttentionRegression, Linearized, MultiHeadAttention, PopulationRegression
+from mhalib.optim import (
+    Adam,
+    AdamW,
+    Backtracking,
+    Cosine,
+    GradientDescent,
+    InverseRoot,
+    Momentum,
+    OneCycle,
+    Preconditioned,
+    StructureAware,
+    Warmup,
+)
+from mhalib.surface import Surface
 from mhalib.theory.ledger import ledger
 from mhalib.training import Path, train
 
@@ -22,11 +35,11 @@ if TYPE_CHECKING:
     from mhalib.sweeps import Checkpoint, Table, stored, sweep
 
 __version__ = "0.1.0"
-__all__ = ["Adam", "AdamW", "AttentionLayer", "AttentionRegression", "Backtracking", "Checkpoint", "GradientDescent",
-           "Momentum", "MultiHeadAttention", "OneCycle", "Path", "PopulationRegression", "Preconditioned",
-           "StructureAware", "Table", "data", "explore", "fleet", "gaussian", "landscape", "ledger", "live", "losses",
-           "models", "normalized_gaussian", "plots", "softmax", "stored", "sweep", "theory", "train", "train_network",
-           "train_text"]
+__all__ = ["Adam", "AdamW", "AttentionLayer", "AttentionRegression", "Backtracking", "Checkpoint", "Cosine",
+           "GradientDescent", "InverseRoot", "Linearized", "Momentum", "MultiHeadAttention", "OneCycle", "Path",
+           "PopulationRegression", "Preconditioned", "StructureAware", "Surface", "Table", "Warmup", "data", "explore",
+           "fleet", "gaussian", "landscape", "ledger", "live", "losses", "models", "normalized_gaussian", "plots",
+           "softmax", "stored", "sweep", "theory", "train", "train_network", "train_text"]
 
 
 # Figures need plotly and widgets, which take longer to import than everything else together; sweeps need joblib.

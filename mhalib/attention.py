@@ -13,7 +13,14 @@ class Softmax:
     """
 
     def __call__(self, S):
-        """Weights A (…, q, k) from scores S (…, q, k); a row's largest score is subtracted first, so no overflow."""
+        """Weights A (…, q, k) from scores S (…, q, k); a row's largest score is subtracted first, so no overflow.
+
+        Examples
+        --------
+        >>> mha.softmax(np.array([[0.0, 0.0], [0.0, np.log(3)]]))
+        array([[0.5 , 0.5 ],
+               [0.25, 0.75]])
+        """
         xp = namespace(S)
         E = xp.exp(S - xp.amax(S, axis=-1, keepdims=True))
         return E / E.sum(axis=-1, keepdims=True)
@@ -22,6 +29,12 @@ class Softmax:
         """Pullback dS = A ∘ (dA − rowsum(A ∘ dA)): a row of dA minus its mean under the weights.
 
         The derivative of the weights is symmetric, so this is also how they move along scores dA.
+
+        Examples
+        --------
+        >>> A = mha.softmax(np.array([[0.0, np.log(3)]]))
+        >>> mha.softmax.vjp(A, np.array([[1.0, 0.0]]))
+        array([[ 0.1875, -0.1875]])
         """
         return A * (dA - (A * dA).sum(axis=-1, keepdims=True))
 
@@ -53,7 +66,13 @@ class Gaussian:
     c: float = 0.5
 
     def __call__(self, S):
-        """Weights A = exp(S) (…, q, k) from scores S ≤ 0."""
+        """Weights A = exp(S) (…, q, k) from scores S ≤ 0.
+
+        Examples
+        --------
+        >>> mha.gaussian(np.array([[0.0, -np.log(4)]]))
+        array([[1.  , 0.25]])
+        """
         return namespace(S).exp(S)
 
     def vjp(self, A, dA):
@@ -68,6 +87,12 @@ class Gaussian:
         """Negative scaled squared distances S_ij = −c ‖q_i − k_j‖² / √d of queries (…, q, d) and keys (…, k, d).
 
         The expanded form ‖q‖² − 2q·k + ‖k‖² can round below zero; it is cut there, so no weight exceeds 1.
+
+        Examples
+        --------
+        >>> Q, K = np.zeros((1, 4)), np.ones((2, 4))
+        >>> mha.gaussian.scores(Q, K)
+        array([[-1., -1.]])
         """
         xp = namespace(Q, K)
         squares = (Q * Q).sum(axis=-1)[..., :, None] - 2 * Q @ K.mT + (K * K).sum(axis=-1)[..., None, :]
@@ -91,6 +116,11 @@ class NormalizedGaussian(Gaussian):
     """Gaussian weights divided by their row sums, the softmax of Gaussian scores: the control between the two kernels.
 
     It has the distance of the Gaussian kernel and the normalization of softmax.  Source: this book.
+
+    Examples
+    --------
+    >>> mha.normalized_gaussian(np.array([[0.0, -np.log(4)]]))
+    array([[0.8, 0.2]])
     """
 
     __call__, vjp, vjp_along = Softmax.__call__, Softmax.vjp, Softmax.vjp_along

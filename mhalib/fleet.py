@@ -38,6 +38,14 @@ def fleet(models, data, optimizers, steps, *, test=None, record=200):
     ------
     ValueError, TypeError
         if something does not fit, before any step is taken.
+
+    Examples
+    --------
+    >>> data = mha.data.tokenized_mixture(n=20, seed=0)
+    >>> starts = [mha.MultiHeadAttention.zeros(H=1, T=10, d=8)] * 2
+    >>> slow, fast = mha.fleet(starts, data, [mha.GradientDescent(lr=0.1), mha.GradientDescent(lr=1.0)], steps=50)
+    >>> bool(fast.loss[-1] < slow.loss[-1])
+    True
     """
     runs = _runs(models, optimizers)
     recorded = list(recorded_steps(steps, record))

@@ -10,15 +10,33 @@ class Logistic:
     """
 
     def __call__(self, z):
-        """ℓ(z) = log(1 + e^{−z}), finite wherever z is."""
+        """ℓ(z) = log(1 + e^{−z}), finite wherever z is.
+
+        Examples
+        --------
+        >>> mha.losses.logistic(np.array([0.0, 1000.0, -1000.0])).round(4)
+        array([6.931e-01, 0.000e+00, 1.000e+03])
+        """
         return namespace(z).softplus(-z)
 
     def slope(self, z, value=None):
-        """ℓ′(z) = −1/(1 + e^{z}) = −exp(−z − ℓ(z)), without overflow; ``value`` spares a second ℓ(z)."""
+        """ℓ′(z) = −1/(1 + e^{z}) = −exp(−z − ℓ(z)), without overflow; ``value`` spares a second ℓ(z).
+
+        Examples
+        --------
+        >>> mha.losses.logistic.slope(np.array([0.0, np.log(3)]))
+        array([-0.5 , -0.25])
+        """
         return -namespace(z).exp(-z - (self(z) if value is None else value))
 
     def curvature(self, z):
-        """ℓ″(z) = −ℓ′(z)(1 + ℓ′(z)), in (0, ¼]; written as a product of two slopes, so nothing cancels."""
+        """ℓ″(z) = −ℓ′(z)(1 + ℓ′(z)), in (0, ¼]; written as a product of two slopes, so nothing cancels.
+
+        Examples
+        --------
+        >>> mha.losses.logistic.curvature(np.array([0.0, np.log(3)]))
+        array([0.25  , 0.1875])
+        """
         return self.slope(z) * self.slope(-z)
 
 
@@ -26,7 +44,13 @@ class Squared:
     """Squared loss of a residual r: ½ r²."""
 
     def __call__(self, r):
-        """½ r²."""
+        """½ r².
+
+        Examples
+        --------
+        >>> mha.losses.squared(np.array([3.0]))
+        array([4.5])
+        """
         return r * r / 2
 
     def slope(self, r):

@@ -18,6 +18,16 @@ class Path:
     is an array of the same length: ``loss``, ``accuracy``, ``grad_norm``, ``norm_W`` = (1/H) Σ‖W_h‖ and ``norm_U`` =
     H^{−1/2} Σ‖U_h‖, and where the data allow it ``attention_score``, ``test_loss``, ``test_accuracy``. ``path[k]`` is
     the model at the k-th recorded step. ``stopped`` says why a run ended early, else it is None.
+
+    Examples
+    --------
+    >>> data = mha.data.tokenized_mixture(n=40, seed=0)
+    >>> zero = mha.MultiHeadAttention.zeros(H=1, T=10, d=8)
+    >>> path = mha.train(zero, data, mha.GradientDescent(lr=1.0), steps=5)
+    >>> path.steps
+    array([0, 1, 2, 3, 4, 5])
+    >>> path[-1].sizes, path.loss.shape
+    ((1, 10, 8), (6,))
     """
 
     steps: np.ndarray
@@ -76,6 +86,14 @@ def train(model, data, optimizer, steps, *, test=None, record=200, batch=None, s
     ------
     ValueError, TypeError
         if sizes, labels, libraries or dtypes do not fit, before any step is taken.
+
+    Examples
+    --------
+    >>> data = mha.data.tokenized_mixture(n=40, seed=0)
+    >>> zero = mha.MultiHeadAttention.zeros(H=1, T=10, d=8)
+    >>> path = mha.train(zero, data, mha.GradientDescent(lr=1.0), steps=200)
+    >>> round(float(path.loss[0]), 4), bool(path.loss[-1] < 0.05)
+    (0.6931, True)
     """
     path = run(model, data, optimizer, steps, test, record, batch, seed, only)
     if path.stopped:
@@ -115,6 +133,12 @@ def minibatches(n, batch, seed, first=0):
     """Rows of n samples in batches, without end: every pass in a new order, the last batch of a pass perhaps smaller.
 
     The k-th pass has a random stream of its own, so that a run can be taken up again anywhere, at batch ``first``.
+
+    Examples
+    --------
+    >>> rows = minibatches(5, 2, seed=0)
+    >>> sorted(np.concatenate([next(rows) for _ in range(3)]).tolist())
+    [0, 1, 2, 3, 4]
     """
     passes, done = divmod(first, -(-n // batch))
     while True:
@@ -159,7 +183,15 @@ def _require_parts(model, optimizer, **datasets):
 
 
 def recorded_steps(steps, record):
-    """The steps that ``train`` records, in order, for its arguments ``steps`` and ``record``."""
+    """The steps that ``train`` records, in order, for its arguments ``steps`` and ``record``.
+
+    Examples
+    --------
+    >>> recorded_steps(1000, 5)
+    [0, 1, 500, 1000]
+    >>> recorded_steps(3, 200)
+    range(0, 4)
+    """
     if isinstance(steps, bool) or not isinstance(steps, (int, np.integer)) or steps < 0:
         raise ValueError(f"steps: expected a whole number ≥ 0, got {steps!r}")
     if isinstance(record, Iterable):

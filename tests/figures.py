@@ -27,6 +27,9 @@ FIGURES = {
     "book/kernels/12_two_kernels_one_rank.html": (mha.live.kernels,),
     "book/kernels/13_when_gradient_descent_must_succeed.html": (mha.live.layer,),
     "book/kernels/14_traps.html": (mha.live.traps, mha.live.two_tokens),
+    "book/start/softmax.html": (mha.live.scores,),
+    "book/start/descent_and_curvature.html": (mha.live.surface,),
+    "book/start/tangent_kernel.html": (mha.live.linearized,),
 }
 
 

@@ -58,6 +58,12 @@ def from_arrays(X, y, relevant=None):
     ------
     TypeError, ValueError
         naming the argument, what was expected and what came.
+
+    Examples
+    --------
+    >>> data = mha.data.from_arrays(np.ones((2, 4, 3)), np.array([1.0, -1.0]))
+    >>> len(data), data.X.shape
+    (2, (2, 4, 3))
     """
     require("X", X, ("n", "T", "d"))
     require_labels(y, X)

@@ -91,6 +91,14 @@ def tokenized_mixture(n=100, T=10, d=8, M=4, zeta=0.1, S=2.0, sigma=0.2, seed=0)
         if a size is no whole number ≥ 1, ζT is not whole, the patterns do not fit (M + 2 > d), S ≤ 0 or σ < 0.
 
     Source: Deora et al. 2023, data model DM1 [recalled].
+
+    Examples
+    --------
+    >>> data = mha.data.tokenized_mixture(n=6, T=10, d=8, zeta=0.2, seed=0)
+    >>> data.X.shape, sorted(set(data.y.tolist())), data.relevant.sum(axis=1)
+    ((6, 10, 8), [-1.0, 1.0], array([2, 2, 2, 2, 2, 2]))
+    >>> len(data.fresh(n=300, seed=1))
+    300
     """
     require_count(n=n, T=T, d=d, M=M)
     require_seed(seed)

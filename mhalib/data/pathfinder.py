@@ -217,6 +217,12 @@ def pathfinder(n=100, kind="micro", patch=4, seed=0):
         if there is no such kind, or the patches do not tile the image.
 
     Source: the task of Long Range Arena (Tay et al. 2021); the generator is this book's.
+
+    Examples
+    --------
+    >>> data = mha.data.pathfinder(n=4, kind="micro", patch=4, seed=0)
+    >>> data.X.shape, data.y.shape
+    ((4, 9, 16), (4,))
     """
     require_count(n=n, patch=patch)
     require_seed(seed)

@@ -81,6 +81,12 @@ def planted(n=1000, T=10, d=5, strength=1.0, margin=0.0, flip=0.0, seed=0):
         if a size is no whole number ≥ 1, or strength, margin or flip is outside of its range.
 
     Source: Deora et al. 2023, data model DM2 [recalled]; the teacher's distribution is this book's choice.
+
+    Examples
+    --------
+    >>> data = mha.data.planted(n=100, T=4, d=3, seed=0)
+    >>> data.X.shape, bool((data.y == np.sign(data.truth.logits(data.X))).all())
+    ((100, 4, 3), True)
     """
     require_count(n=n, T=T, d=d)
     require_seed(seed)

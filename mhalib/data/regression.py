@@ -157,6 +157,12 @@ def linear_regression(n=1000, d=5, p=5, kappa=16.0, s_max=0.4, kappa_M=4.0, sigm
         if a size is no whole number ≥ 1, or a number is outside of its range.
 
     Source: this book; the setting after Goel et al. 2026.
+
+    Examples
+    --------
+    >>> data = mha.data.linear_regression(n=100, d=3, p=2, kappa=16, seed=0)
+    >>> data.x.shape, data.y.shape, round(float(np.linalg.cond(data.truth.Sigma)), 6)
+    ((100, 3), (100, 2), 16.0)
     """
     require_count(n=n, d=d, p=p)
     require_seed(seed)
@@ -188,6 +194,12 @@ def regression_from_arrays(x, y):
     ------
     TypeError, ValueError
         naming the argument, what was expected and what came.
+
+    Examples
+    --------
+    >>> data = mha.data.regression_from_arrays(np.ones((4, 3)), np.zeros((4, 2)))
+    >>> len(data)
+    4
     """
     require("x", x, ("n", "d"))
     require("y", y, (len(x), "p"))

@@ -46,6 +46,12 @@ def random_sequences(N=8, n=4, D=32, m=1, seed=0, teacher=None):
         if a size is no whole number ≥ 1.
 
     Source: this book.
+
+    Examples
+    --------
+    >>> data = mha.data.random_sequences(N=8, n=4, D=6, m=2, seed=0)
+    >>> data.X.shape, data.y.shape
+    ((8, 4, 6), (8, 4, 2))
     """
     require_count(N=N, n=n, D=D, m=m)
     require_seed(seed)

@@ -36,6 +36,13 @@ class AttentionLayer(Vector):
         if shapes do not fit, an axis is empty, or an entry is not finite.
 
     Source: Song et al. 2024 (model second-hand; the Gaussian with c = ½ is this book's default).
+
+    Examples
+    --------
+    >>> layer = mha.AttentionLayer.random(H=2, d=4, D=8, m=1, seed=0)
+    >>> X = np.random.default_rng(0).standard_normal((3, 5, 8))
+    >>> layer(X).shape
+    (3, 5, 1)
     """
 
     WQ: np.ndarray

@@ -36,6 +36,14 @@ class AttentionRegression(Vector):
         if shapes do not fit, an axis is empty, or an entry is not finite.
 
     Source: Goel et al. 2026 [paper]; that every token attends to all, itself included, is this book's choice.
+
+    Examples
+    --------
+    >>> data = mha.data.linear_regression(n=200, d=3, p=2, seed=0)
+    >>> model = mha.AttentionRegression.random(d=3, p=2, scale=0.1, seed=0)
+    >>> path = mha.train(model, data, mha.StructureAware(lr=0.5), steps=30)
+    >>> bool(path.excess[-1] < path.excess[0] / 10)
+    True
     """
 
     A: np.ndarray

@@ -95,7 +95,14 @@ class Vector:
         return -1.0 * self
 
     def dot(self, other):
-        """The Euclidean inner product of all parameters with those of a point of the same class, a number."""
+        """The Euclidean inner product of all parameters with those of a point of the same class, a number.
+
+        Examples
+        --------
+        >>> model = mha.MultiHeadAttention.random(H=2, T=4, d=3)
+        >>> bool(np.isclose(model.dot(model), model.norm() ** 2))
+        True
+        """
         if type(other) is not type(self):
             raise TypeError(f"other: expected a {type(self).__name__}, got {type(other).__name__}")
         return float(sum(a.sum() for a in self._apply(operator.mul, other).arrays().values()))
@@ -109,5 +116,11 @@ class Vector:
         return Workspace(self, X, y)
 
     def norm(self):
-        """The Euclidean norm ‖θ‖ of all parameters together."""
+        """The Euclidean norm ‖θ‖ of all parameters together.
+
+        Examples
+        --------
+        >>> float(mha.MultiHeadAttention.zeros(H=2, T=4, d=3).norm())
+        0.0
+        """
         return self.dot(self) ** 0.5

@@ -23,6 +23,12 @@ def stored(name):
         if the file is in none of these places; the message names the folders and the address.
     ValueError
         if the file is damaged.
+
+    Examples
+    --------
+    >>> table = mha.stored("heads.npz")
+    >>> "H" in table.columns
+    True
     """
     here = Path.cwd()
     folders = [parent / FOLDER for parent in (here, *here.parents, *Path(__file__).resolve().parents[2:3])]

@@ -49,6 +49,12 @@ class Table:
         ------
         ValueError
             if there is no such row.
+
+        Examples
+        --------
+        >>> table = mha.Table({"H": np.array([1, 1, 4]), "loss": np.array([0.5, 0.3, 0.2])})
+        >>> len(table.where(H=1)), table.where(H=4)["loss"]
+        (2, array([0.2]))
         """
         self._require(*wanted)
         chosen = np.ones(len(self), dtype=bool)
@@ -65,6 +71,12 @@ class Table:
         ``table.group("H")`` has the mean over seeds, and over whatever else is not named; ``by=np.min`` and
         ``by=np.max`` give a band. ``by`` is any function that takes ``axis=0``. Columns of words go, as does ``seed``;
         ``rows`` counts the rows behind each one. Truth values count as 1 and 0.
+
+        Examples
+        --------
+        >>> table = mha.Table({"H": np.array([1, 1, 4]), "loss": np.array([0.5, 0.3, 0.2])})
+        >>> table.group("H")["loss"]
+        array([0.4, 0.2])
         """
         self._require(*names)
         groups = {}

@@ -128,6 +128,13 @@ def from_sentences(sentences, y, vocabulary=None, min_count=1, length=None, trut
     ------
     TypeError, ValueError
         if labels do not fit, or a sentence has no word.
+
+    Examples
+    --------
+    >>> data = mha.data.from_sentences(["a fine film", "a dull film"], np.array([1.0, -1.0]))
+    >>> data.tokens
+    array([[2, 5, 3],
+           [2, 4, 3]])
     """
     sentences = tuple(sentences)
     vocabulary = Vocabulary.of(sentences, min_count) if vocabulary is None else vocabulary

@@ -101,6 +101,12 @@ def reviews(n=500, seed=0):
     ------
     ValueError
         if n is no whole number ≥ 1, or seed no whole number ≥ 0.
+
+    Examples
+    --------
+    >>> data = mha.data.reviews(n=3, seed=0)
+    >>> data.sentences[0], float(data.y[0])
+    ('this film is funny', 1.0)
     """
     require_count(n=n)
     require_seed(seed)

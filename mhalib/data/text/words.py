@@ -78,6 +78,12 @@ def words(n=8000, length=16, seed=0):
         if n or length is no whole number ≥ 1, or seed no whole number ≥ 0.
 
     Source: this book; the task is sketched in its account of Song et al. 2024.
+
+    Examples
+    --------
+    >>> data = mha.data.words(n=4, length=16, seed=0)
+    >>> data.tokens.shape, sorted(set(data.y.tolist())) <= [-1.0, 1.0]
+    ((4, 16), True)
     """
     require_count(n=n, length=length)
     require_seed(seed)
