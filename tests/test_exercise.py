@@ -11,7 +11,7 @@ from py_mini_racer import MiniRacer
 
 import mhalib as mha
 from answers import TRUTH
-from mhalib.live.questions import QUESTIONS, Letter, Question
+from mhalib.live.exercises import QUESTIONS, Letter, Question
 
 ROOT = Path(__file__).parent.parent
 PLACES = [(label, k) for label, questions in QUESTIONS.items() for k in range(len(questions))]
@@ -28,7 +28,7 @@ TRIED = """function tried(work) {
 @cache
 def v8():
     engine = MiniRacer()
-    engine.eval((ROOT / "mhalib" / "live" / "formula.js").read_text("utf-8") + TRIED)
+    engine.eval((ROOT / "mhalib" / "live" / "exercises" / "formula.js").read_text("utf-8") + TRIED)
     return engine
 
 
@@ -150,6 +150,7 @@ def test_a_formula_has_its_value(text, value):
         ("0,5", 1, "decimal number has a point"),
         ("min(u)", 0, "two numbers"),
         ("√u", 0, "sqrt"),
+        ("u*σ(w)", 2, "sigmoid"),
         ("y=3", 1, "equals sign"),
         ("u²", 1, "\\^2"),
         ("|u|", 0, "abs"),

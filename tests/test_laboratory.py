@@ -13,13 +13,13 @@ import mhalib as mha
 from agreement import RUN, stopped_at
 from malformed import BAD, GOOD
 from mhalib.live.face import engine
-from mhalib.live.laboratory import ENGINE, FACES, Laboratory
-from mhalib.live.laboratory_controls import CONTROLS, DEFAULTS, settled, shown
+from mhalib.live.lab.controls import CONTROLS, DEFAULTS, settled, shown
+from mhalib.live.lab.figure import ENGINE, Laboratory
 from oracles import assert_refused
 
 LIVE = Path(__file__).parent.parent / "mhalib" / "live"
 SCRIPT = engine(more=ENGINE, run="laboratory")
-PIECES = "\n".join((LIVE / f"{name}.js").read_text("utf-8") for name in FACES[1:3])
+PIECES = "\n".join((LIVE / f"{name}.js").read_text("utf-8") for name in ("lab/files", "lab/links"))
 RULES = {"heads": ("gd", "momentum", "adam"), "layer": ("gd", "momentum", "adam"),
          "regression": ("gd", "momentum", "adam", "preconditioned", "structure_aware")}
 DATA = {"heads": ("mixture", "planted", "digits"), "regression": ("linear",), "layer": ("sequences",)}

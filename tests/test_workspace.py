@@ -20,7 +20,7 @@ sizes = pytest.mark.parametrize("sizes", [SIZES, {"n": 7, "T": 2, "d": 6, "H": 3
                                           {"n": 3, "T": 6, "d": 2, "H": 1}], ids=str)
 
 
-@pytest.fixture(scope="module", autouse=True, params=[(1 << 22, 1 << 28), (1400, 1 << 28), (1, 1 << 28), (1400, 400)],
+@pytest.fixture(scope="module", autouse=True, params=[(1 << 22, 1 << 28), (1400, 1 << 28), (1, 1 << 28), (1400, 1100)],
                 ids=["one block", "some heads", "single heads", "a few samples"])
 def heads_in_blocks(request):
     """Every test of this file with its heads in one block and in several, and with its samples in parts."""
@@ -37,7 +37,7 @@ def in_one_part(monkeypatch):
 
 
 def test_samples_are_divided_into_parts(monkeypatch):
-    monkeypatch.setattr(multihead_workspace, "HELD_BYTES", 400)
+    monkeypatch.setattr(multihead_workspace, "HELD_BYTES", 1100)
     drawn = problem(n=7, T=2, d=6, H=3)
     parts = drawn.model.workspace(drawn.X, drawn.y).parts
     assert [range(7)[part] for part in parts] == [range(2), range(2, 4), range(4, 6), range(6, 7)]

@@ -9,6 +9,7 @@ import shutil
 import sys
 from pathlib import Path
 
+import edition
 import yaml
 from jupyter_cache import get_cache
 from jupyter_cache.executors import load_executor
@@ -18,9 +19,7 @@ ROOT = Path(__file__).parents[2]
 
 def notebooks():
     """The notebooks of _toc.yml, the largest first: what takes long begins early."""
-    toc = yaml.safe_load((ROOT / "_toc.yml").read_text("utf-8"))
-    pages = [chapter["file"] for part in toc["parts"] for chapter in part["chapters"]]
-    found = [path for page in pages if (path := ROOT / f"{page}.ipynb").exists()]
+    found = [path for page in edition.pages(ROOT) if (path := ROOT / f"{page.name}.ipynb").exists()]
     return sorted(found, key=lambda path: -path.stat().st_size)
 
 

@@ -5,11 +5,11 @@ from mhalib.live.data_and_compute import data_and_compute
 from mhalib.live.descent import descent
 from mhalib.live.description import Control, Description
 from mhalib.live.digits import digits
-from mhalib.live.exercise import Exercise, exercise
+from mhalib.live.exercises import Exercise, exercise
 from mhalib.live.face import LiveFigure
 from mhalib.live.generalization import generalization
 from mhalib.live.kernels import kernels
-from mhalib.live.laboratory import Laboratory, laboratory
+from mhalib.live.lab import Laboratory, laboratory
 from mhalib.live.layer import layer
 from mhalib.live.linearized import linearized
 from mhalib.live.multihead import curvature, heads, mixture

@@ -32,7 +32,7 @@ def engine(more=(), run="run"):
                       f"return {{ run: {run}, spectrumEnds, maxMargin, models, datasets }};", "}"])
 
 
-def module(faces=("widget", "figure"), **of_engine):
+def module(faces=("element", "widget", "figure"), **of_engine):
     """The JavaScript of a widget: one module of the kernel, the engine, and the files ``faces`` beside this one."""
     folder = files("mhalib.live")
     kernel = b64encode((folder / "kernel.wasm").read_bytes()).decode()
@@ -40,7 +40,35 @@ def module(faces=("widget", "figure"), **of_engine):
     return "\n".join([f'const KERNEL = "{kernel}";', before, engine(**of_engine), *after])
 
 
-class LiveFigure(anywidget.AnyWidget):
+class Face(anywidget.AnyWidget):
+    """What a live figure and the laboratory share: the frame that stands until JavaScript runs, and plotly.js.
+
+    A subclass says in ``_at_the_start`` what the browser reads of it, with its title and the mark ``still``, and which
+    figure the frame shows.
+    """
+
+    def __init__(self, **traits):
+        super().__init__(**traits)
+        self.on_msg(self._answer)
+
+    def still(self):
+        """The default frame as HTML without JavaScript; it stands until the live figure takes its place."""
+        said, figure = self._at_the_start()
+        return (f'<figure class="mha-still" data-still="{said["still"]}"><figcaption>{escape(said["title"])}'
+                f"</figcaption>{svg(figure)}</figure>")
+
+    def _ipython_display_(self, **_):
+        display(HTML(self.still()))
+        bundle, metadata = self._repr_mimebundle_()
+        display(bundle, metadata=metadata, raw=True)
+
+    def _answer(self, _, content, __):
+        # The built book has plotly.js on its pages; a notebook asks for the one that the plotly wheel carries.
+        if content.get("want") == "plotly":
+            self.send({"plotly": True}, [plotly.offline.get_plotlyjs().encode()])
+
+
+class LiveFigure(Face):
     """A figure that trains where it is read. Made by ``mha.live.heads`` and its siblings.
 
     ``controls`` names what can be moved; ``values`` is where the controls stand, in Python as in the browser, and can
@@ -56,7 +84,6 @@ class LiveFigure(anywidget.AnyWidget):
         self._description = description
         # Not the model's id, which this widget does not have yet; as unlikely to be another's.
         super().__init__(spec=description.to_json() | {"still": uuid4().hex}, values=description.defaults)
-        self.on_msg(self._answer)
 
     @property
     def controls(self):
@@ -85,23 +112,9 @@ class LiveFigure(anywidget.AnyWidget):
         """The figure as a plotly figure that stands still, drawn from mhalib's own run."""
         return self._description.figure(self._description.values(self.values | values))
 
-    def still(self):
-        """The default frame as HTML without JavaScript; it stands until the live figure takes its place."""
-        drawing = svg(self.spec["figure"])
-        title = escape(self._description.title)
-        return (f'<figure class="mha-still" data-still="{self.spec["still"]}"><figcaption>{title}'
-                f"</figcaption>{drawing}</figure>")
-
-    def _ipython_display_(self, **_):
-        display(HTML(self.still()))
-        bundle, metadata = self._repr_mimebundle_()
-        display(bundle, metadata=metadata, raw=True)
+    def _at_the_start(self):
+        return self.spec, self.spec["figure"]
 
     @traitlets.validate("values")
     def _known_values(self, proposal):
         return self._description.values(self.values | proposal["value"])
-
-    def _answer(self, _, content, __):
-        # The built book has plotly.js on its pages; a notebook asks for the one that the plotly wheel carries.
-        if content.get("want") == "plotly":
-            self.send({"plotly": True}, [plotly.offline.get_plotlyjs().encode()])

@@ -1,5 +1,6 @@
 // What the faces of live figures are made of: controls, plotly, a worker that trains, a line of text that says what
-// came out. It stands behind kernel.js and the engine, and before figure.js or laboratory.js, in one module.
+// came out. It stands behind kernel.js, the engine and element.js, and before figure.js or the files of lab, in one
+// module.
 
 // Runs jobs in slices and posts what has been recorded; a newer job ends an older one, and one that waits behind it is
 // never begun. Its text runs in the worker too. Messages: {spec}, {job, values, slice}, {} to stop.
@@ -159,17 +160,6 @@ function insert(source) {
   document.head.append(script);
   window.define = define;
 }
-
-function element(name, properties, ...children) {
-  const { dataset, ...plain } = properties;
-  const made = Object.assign(document.createElement(name), plain);
-  Object.assign(made.dataset, dataset ?? {});
-  made.append(...children);
-  return made;
-}
-
-// JupyterLab's shortcuts would take the arrow keys from whatever in an output has the focus.
-const OWN_KEYS = { lmSuppressShortcuts: "true" };
 
 // One control: {root, set(value)}; `changed(value)` is called at every move.
 function control({ name, label, values, texts, kind }, changed) {

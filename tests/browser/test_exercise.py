@@ -3,7 +3,7 @@
 import pytest
 
 from browser.conftest import BUILD, eventually
-from mhalib.live.questions import QUESTIONS
+from mhalib.live.exercises import QUESTIONS
 
 SHEETS, MAP = "book/start/sheets.html", "book/start/map.html"
 FORGOTTEN = "() => [document.cookie, ...Object.values(localStorage)].some((kept) => kept.includes('sqrt(H)'))"

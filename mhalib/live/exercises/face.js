@@ -1,12 +1,5 @@
-// The face of an exercise that checks itself. It stands behind formula.js in one module; the questions come from
+// The face of an exercise that checks itself. It stands behind element.js and formula.js in one module; the questions come from
 // Python. Answers stay in the page's memory: nothing is stored, nothing is sent.
-
-const node = (tag, properties, ...children) => {
-  const { dataset = {}, ...rest } = properties, made = Object.assign(document.createElement(tag), rest);
-  Object.assign(made.dataset, dataset);
-  made.append(...children);
-  return made;
-};
 
 const MINUS = "−";
 const shown = (x) => {
@@ -18,8 +11,8 @@ const place = (part, values) =>
 
 // The reader's text with the fault marked in it, and what is wrong there.
 function marked(text, { message, at, length }) {
-  const mark = node("mark", { textContent: text.slice(at, at + length) || " " });
-  const where = length ? [node("code", { className: "mha-typed" }, text.slice(0, at), mark, text.slice(at + length))] : [];
+  const mark = element("mark", { textContent: text.slice(at, at + length) || " " });
+  const where = length ? [element("code", { className: "mha-typed" }, text.slice(0, at), mark, text.slice(at + length))] : [];
   return [length ? `At character ${at + 1}: ${message} ` : message, ...where];
 }
 
@@ -39,22 +32,22 @@ function agreed(part, { of }) {
 
 function field(part) {
   const id = `mha-answer-${Math.random().toString(36).slice(2)}`;
-  const input = node("input", { type: "text", id, autocomplete: "off", spellcheck: false, autocapitalize: "off",
-                                dataset: { lmSuppressShortcuts: "true" } });
-  const check = node("button", { type: "button", textContent: "Check" });
-  const more = node("button", { type: "button" });
-  const ours = node("button", { type: "button", textContent: "Our value there", hidden: true });
-  const verdict = node("p", { className: "mha-verdict", role: "status", id: `${id}-verdict` });
-  const hints = node("ol", { className: "mha-hints" });
+  const input = element("input", { type: "text", id, autocomplete: "off", spellcheck: false, autocapitalize: "off",
+                                   dataset: OWN_KEYS });
+  const check = element("button", { type: "button", textContent: "Check" });
+  const more = element("button", { type: "button" });
+  const ours = element("button", { type: "button", textContent: "Our value there", hidden: true });
+  const verdict = element("p", { className: "mha-verdict", role: "status", id: `${id}-verdict` });
+  const hints = element("ol", { className: "mha-hints" });
   hints.setAttribute("aria-live", "polite");
   input.setAttribute("aria-describedby", `${id}-names ${id}-verdict`);
   const letters = part.variables.map(({ name, symbol, meaning }) =>
     (symbol ? `${name} for ${symbol}` : name) + (meaning ? ` (${meaning})` : "")).join(", ");
-  const names = node("span", { className: "mha-names", id: `${id}-names`,
-                               textContent: letters ? `A formula in ${letters}` : part.digits
+  const names = element("span", { className: "mha-names", id: `${id}-names`,
+                                  textContent: letters ? `A formula in ${letters}` : part.digits
     ? `A number, to ${part.digits} digits` : "A number, or a formula for it" });
-  const root = node("div", { className: "mha-part" }, node("label", { htmlFor: id, textContent: part.ask }), names,
-                    node("span", { className: "mha-row" }, input, check, more, ours), verdict, hints);
+  const root = element("div", { className: "mha-part" }, element("label", { htmlFor: id, textContent: part.ask }), names,
+                       element("span", { className: "mha-row" }, input, check, more, ours), verdict, hints);
   const tried = new Set(); // what was wrong
   let last = null;
 
@@ -91,7 +84,7 @@ function field(part) {
   check.addEventListener("click", answer);
   input.addEventListener("input", () => { if (root.dataset.state) { ours.hidden = true; say(""); } });
   more.addEventListener("click", () => {
-    hints.append(node("li", { textContent: part.hints[hints.children.length] }));
+    hints.append(element("li", { textContent: part.hints[hints.children.length] }));
     next();
     if (more.hidden) input.focus();
   });
@@ -110,11 +103,11 @@ const HELP = "Numbers, + − * / ^ and parentheses; exp, log (natural), sqrt, ab
 
 function render({ model, el }) {
   const { parts } = model.get("exercise");
-  const help = node("details", { className: "mha-help" }, node("summary", { textContent: "How to type an answer" }),
-                    node("p", { textContent: HELP }));
-  el.append(node("div", { className: "mha-exercise", role: "group", ariaLabel: `Check your answer: ${parts[0].ask}` },
-                 node("p", { className: "mha-exercise-title", textContent: "Check your answer" }),
-                 ...parts.map(field), help));
+  const help = element("details", { className: "mha-help" }, element("summary", { textContent: "How to type an answer" }),
+                       element("p", { textContent: HELP }));
+  el.append(element("div", { className: "mha-exercise", role: "group", ariaLabel: `Check your answer: ${parts[0].ask}` },
+                    element("p", { className: "mha-exercise-title", textContent: "Check your answer" }),
+                    ...parts.map(field), help));
 }
 
 export default { render };

@@ -1,5 +1,5 @@
 // The face of the laboratory: controls that come and go, the reader's own files, links, exports. It stands behind
-// widget.js, laboratory_files.js and laboratory_links.js.
+// widget.js, files.js and links.js.
 
 const GROUPS = { model: "Model", data: "Data", training: "Training", picture: "Attention shown" };
 const PATIENCE = 6000; // a worker that is silent for so many milliseconds of a run is replaced
@@ -225,7 +225,7 @@ function render({ model, el }) {
     python: ["lines of Python", () => download(`${fileName()}.py`, lines.textContent, "text/x-python")],
   };
   function save(key) {
-    if (!result && key !== "python") return tell("There is no finished run yet. Wait until the sentence below the figure says its result.");
+    if (!result && key !== "python") return tell("There is no finished run to save. The sentence below the figure says whether to wait, or what to change.");
     EXPORTS[key][1]();
     tell("");
   }
@@ -242,7 +242,9 @@ function render({ model, el }) {
 
   const parts = panel(controls, (name, value) =>
     leave({ ...values, [name]: value, ...(name === "model" ? spec.begins[value] : {}) }));
-  const titles = Object.fromEntries(Object.entries(spec.experiments).map(([key, { title }]) => [key, title]));
+  // Their titles begin with their numbers; the state that a page carries has its keys in the order of the alphabet.
+  const inOrder = Object.entries(spec.experiments).sort(([, one], [, other]) => one.title.localeCompare(other.title));
+  const titles = Object.fromEntries(inOrder.map(([key, { title }]) => [key, title]));
   const experiments = menu("experiment", titles, (key) => {
     leave({ ...defaults(controls), ...spec.experiments[key].values });
     experiments.choose(key);

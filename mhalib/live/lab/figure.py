@@ -1,29 +1,24 @@
-"""The laboratory: one live figure in which every model, data, start and rule of the book can be combined."""
+"""The figure of the laboratory: its controls, its runs by mhalib, the lines that repeat them."""
 
 import warnings
 from functools import cache
-from html import escape
 from importlib.resources import files
 from uuid import uuid4
 
-import anywidget
 import numpy as np
 import plotly.graph_objects as go
-import plotly.offline
 import traitlets
-from IPython.display import HTML, display
 
-from mhalib._still import svg
 from mhalib.data import Dataset, RegressionDataset, SequenceDataset, from_file
 from mhalib.data.digits import bundled
-from mhalib.live import laboratory_code, laboratory_measures, laboratory_panels
-from mhalib.live.experiments import EXPERIMENTS
-from mhalib.live.face import module
-from mhalib.live.laboratory_controls import BEGINNINGS, CONTROLS, DEFAULTS, settled, shown
+from mhalib.live.face import Face, module
+from mhalib.live.lab import code, measures, panels
+from mhalib.live.lab.controls import BEGINNINGS, CONTROLS, DEFAULTS, settled, shown
+from mhalib.live.lab.experiments import EXPERIMENTS
 from mhalib.training import recorded_steps
 
 ENGINE = ("numpy_random", "schedules", "curvature", "laboratory")
-FACES = ("widget", "laboratory_files", "laboratory_links", "laboratory")
+FACES = ("element", "widget", "lab/files", "lab/links", "lab/face")
 RECORDED = 40
 KINDS = {Dataset: "heads", RegressionDataset: "regression", SequenceDataset: "layer"}
 TITLE = "The laboratory"
@@ -35,7 +30,7 @@ STOPPED = ("The loss stopped being finite at step {stopped}: the step size is to
            "before. Lower the step size η, or choose warm-up.")
 
 
-class Laboratory(anywidget.AnyWidget):
+class Laboratory(Face):
     """The laboratory of the last chapter. Made by ``mha.live.laboratory``.
 
     ``values`` is where the controls stand, in Python as in the browser, and can be set; ``code()`` gives the lines of
@@ -43,14 +38,13 @@ class Laboratory(anywidget.AnyWidget):
     """
 
     _esm = module(FACES, more=ENGINE, run="laboratory")
-    _css = "\n".join((files("mhalib.live") / name).read_text("utf-8") for name in ("widget.css", "laboratory.css"))
+    _css = "\n".join((files("mhalib.live") / name).read_text("utf-8") for name in ("widget.css", "lab/face.css"))
     laboratory = traitlets.Dict().tag(sync=True)
     values = traitlets.Dict().tag(sync=True)
 
     def __init__(self):
         self._file, self._kind, self._last = None, "", {}
         super().__init__(laboratory=_description() | {"still": uuid4().hex}, values=DEFAULTS)
-        self.on_msg(self._answer)
 
     @property
     def experiments(self):
@@ -94,7 +88,7 @@ class Laboratory(anywidget.AnyWidget):
 
     def code(self, **values):
         """The lines of Python that repeat the run, for the controls as they stand, or for other values."""
-        return laboratory_code.code(self.settings(**values), self._file)
+        return code.code(self.settings(**values), self._file)
 
     def path(self, **values):
         """The ``Path`` of the run: what the lines of ``code`` leave under that name."""
@@ -115,18 +109,18 @@ class Laboratory(anywidget.AnyWidget):
     def drawn(self, **values):
         """What is drawn, by name: ``steps``, the curves, and what is shown of the last model; by mhalib."""
         settings, run = self.settings(**values), self.run(**values)
-        path, known = run["path"], laboratory_measures.CURVES
-        names = laboratory_panels.curves(kind_of(settings))
+        path, known = run["path"], measures.CURVES
+        names = panels.curves(kind_of(settings))
         curves = {name: known[name](path, run, settings) if name in known else path.curves[name] for name in names
                   if name != "sharpness" or settings["curvature"]}
-        labels = laboratory_measures.tokens(run["data"], settings)
+        labels = measures.tokens(run["data"], settings)
         return {"steps": path.steps, **curves, "tokens": labels, "places": list(range(len(labels))),
-                "weights": laboratory_measures.weights(path[-1], run["data"], settings)}
+                "weights": measures.weights(path[-1], run["data"], settings)}
 
     def figure(self, **values):
         """The figure as a plotly figure that stands still, drawn from mhalib's own run."""
         drawn = self.drawn(**values)
-        figure, draw = laboratory_panels.frame(kind_of(self.settings(**values)))
+        figure, draw = panels.frame(kind_of(self.settings(**values)))
         for place in draw:
             if "layout" in place:
                 figure.update_layout({place["layout"].replace(".", "_"): drawn[place["from"]]})
@@ -135,24 +129,12 @@ class Laboratory(anywidget.AnyWidget):
                 figure.data[place["trace"]].update(parts)
         return go.Figure(figure).update_layout(meta={"alt": ALT})
 
-    def still(self):
-        """The default frame as HTML without JavaScript; it stands until the live figure takes its place."""
-        drawing = svg(self.figure(**DEFAULTS).to_plotly_json())
-        return (f'<figure class="mha-still" data-still="{self.laboratory["still"]}"><figcaption>{escape(TITLE)}'
-                f"</figcaption>{drawing}</figure>")
-
-    def _ipython_display_(self, **_):
-        display(HTML(self.still()))
-        bundle, metadata = self._repr_mimebundle_()
-        display(bundle, metadata=metadata, raw=True)
+    def _at_the_start(self):
+        return self.laboratory, self.figure(**DEFAULTS).to_plotly_json()
 
     @traitlets.validate("values")
     def _known_values(self, proposal):
         return self.settings(**{name: value for name, value in proposal["value"].items() if name in DEFAULTS})
-
-    def _answer(self, _, content, __):
-        if content.get("want") == "plotly":
-            self.send({"plotly": True}, [plotly.offline.get_plotlyjs().encode()])
 
 
 def laboratory():
@@ -175,8 +157,8 @@ def _description():
     """What the browser reads."""
     steps = next(control for control in CONTROLS if control.name == "steps")
     return {"title": TITLE, "alt": ALT, "stopped": STOPPED, "controls": [control.to_json() for control in CONTROLS],
-            "code": laboratory_code.to_json(), "experiments": EXPERIMENTS, "begins": BEGINNINGS, "images": _images(),
-            "drawn": laboratory_panels.to_json(),
+            "code": code.to_json(), "experiments": EXPERIMENTS, "begins": BEGINNINGS, "images": _images(),
+            "drawn": panels.to_json(),
             "records": {str(count): list(recorded_steps(count, RECORDED)) for count in steps.values}}
 
 

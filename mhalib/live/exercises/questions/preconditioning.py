@@ -1,6 +1,6 @@
 """Questions of Part II: tilted averages, factorization, data and compute."""
 
-from mhalib.live.questions.question import Letter, Question, rounded
+from mhalib.live.exercises.questions.question import Letter, Question, rounded
 
 tau = Letter("tau", -1.5, 1.5, "the tilt", "τ")
 v = Letter("v", 0.05, 0.68)

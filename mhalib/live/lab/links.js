@@ -1,5 +1,5 @@
 // What the controls of the laboratory offer beside each other, the lines of Python of a run, and the link that restores
-// it: as mhalib/live/laboratory_controls.py and laboratory_code.py have them.
+// it: as controls.py and code.py, beside this file, have them.
 
 const VERSION = "1";
 

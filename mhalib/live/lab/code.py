@@ -3,7 +3,7 @@
 import json
 import re
 
-from mhalib.live.laboratory_controls import CONTROLS, holds
+from mhalib.live.lab.controls import CONTROLS, holds
 
 # Name → (condition, text) pairs, of which the first that holds is taken. {name} is another of these, or the value of a
 # control in Python.

@@ -128,6 +128,7 @@ function read(text, names, aliases = {}) {
   function unknown(word) {
     const parts = names.flatMap((a) => names.map((b) => [a, b])).find(([a, b]) => a + b === word);
     if (parts) return `“${word}” is not known here. Write a product with *: ${parts.join("*")}.`;
+    if (word === "σ") return "“σ” is not known here. Write the logistic function as sigmoid(…).";
     const known = names.length ? `The letters here are ${names.join(", ")}` : "A number is asked for, so there are no letters";
     return `“${word}” is not known here. ${known}; there are also pi, e and functions such as exp, log, sqrt.`;
   }

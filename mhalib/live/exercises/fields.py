@@ -1,4 +1,4 @@
-"""Exercises that check themselves: the reader types a number or a formula, the page compares it with the answer."""
+"""Fields below an exercise: the reader types a number or a formula, the page compares it with the answer."""
 
 from difflib import get_close_matches
 from importlib.resources import files
@@ -6,13 +6,13 @@ from importlib.resources import files
 import anywidget
 import traitlets
 
-from mhalib.live.questions import QUESTIONS
+from mhalib.live.exercises.questions import QUESTIONS
 
 
 def module():
     """The JavaScript of the widget: what reads and compares formulas, and the face."""
-    folder = files("mhalib.live")
-    return "\n".join((folder / name).read_text("utf-8") for name in ("formula.js", "exercise.js"))
+    folder, names = files("mhalib.live"), ("element.js", "exercises/formula.js", "exercises/face.js")
+    return "\n".join((folder / name).read_text("utf-8") for name in names)
 
 
 class Exercise(anywidget.AnyWidget):
@@ -23,7 +23,7 @@ class Exercise(anywidget.AnyWidget):
     """
 
     _esm = module()
-    _css = (files("mhalib.live") / "exercise.css").read_text("utf-8")
+    _css = (files("mhalib.live") / "exercises" / "face.css").read_text("utf-8")
     exercise = traitlets.Dict().tag(sync=True)
 
     def __init__(self, label, questions):

@@ -1,6 +1,6 @@
 """Questions of the exercise sheets' own problems."""
 
-from mhalib.live.questions.question import Letter, Question, rounded
+from mhalib.live.exercises.questions.question import Letter, Question, rounded
 
 H = Letter("H", 2, 64, "the number of heads", whole=True)
 r = Letter("r", 1.1, 4, "the factor")
@@ -72,7 +72,7 @@ SHEETS = {
     ),
     "ex-sheet-price": (
         Question(
-            "The factor by which the heads of Theorem 1 grow",
+            "The factor by which the heads of the training theorem grow",
             "r^6",
             (r,),
             (

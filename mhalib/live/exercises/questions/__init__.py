@@ -1,0 +1,12 @@
+"""The exercises of the book that check themselves: label of the exercise → its questions."""
+
+from mhalib.live.exercises.questions.kernels import KERNELS
+from mhalib.live.exercises.questions.multihead import MULTIHEAD
+from mhalib.live.exercises.questions.preconditioning import PRECONDITIONING
+from mhalib.live.exercises.questions.question import Letter, Question
+from mhalib.live.exercises.questions.sheets import SHEETS
+from mhalib.live.exercises.questions.training import TRAINING
+
+QUESTIONS = MULTIHEAD | TRAINING | PRECONDITIONING | KERNELS | SHEETS
+
+__all__ = ["QUESTIONS", "Letter", "Question"]
