@@ -1,12 +1,13 @@
 """How far one machine goes: gradient descent with up to 4,096 heads, on up to 100,000 sequences.
 
-    python book/results/scale.py --largest 1e8                    # this CPU, by numpy, in double precision
+    python book/results/scale.py --largest 2e6                    # this CPU, by numpy, in double precision
     python book/results/scale.py --device cuda --dtype float32    # a GPU, by torch: the same code on other arrays
     python book/results/scale.py --toy --device cpu:0             # small sizes, by torch on this CPU, in seconds
 
 Every row is one call of ``mha.train`` on the mixture of chapter 1 (T = 10 tokens of d = 8 numbers), from a random
-start, so that all heads differ. A row says how long a step took (the median of those after the first), the most memory
-held beside data and parameters while it ran (numpy's allocations; on a GPU, torch's), and the loss before and after.
+start, so that all heads differ. A row says how long a step took (the median of those after the first; on the CPU that
+is CPU time, which other work on the machine does not lengthen much), the most memory held beside data and parameters
+while it ran (numpy's allocations; on a GPU, torch's), and the loss before and after.
 Rows with more than ``--largest`` pairs of a sequence and a head are left out, and named.
 
 It writes ``scale_<device>.npz`` beside this file. ``--cache`` names a folder for finished rows: the same command goes
@@ -34,8 +35,8 @@ STEPS, RATE = 3, 0.1
 class Timed:
     """Gradient descent that notes when its steps begin."""
 
-    def __init__(self, wait):
-        self.rule, self.wait, self.begun = mha.GradientDescent(lr=RATE), wait, []
+    def __init__(self, clock):
+        self.rule, self.clock, self.begun = mha.GradientDescent(lr=RATE), clock, []
 
     def start(self, theta):
         """As gradient descent."""
@@ -43,8 +44,7 @@ class Timed:
 
     def step(self, theta, grad, state, k):
         """One step, after everything before it is done."""
-        self.wait()
-        self.begun.append(time.perf_counter())
+        self.begun.append(self.clock())
         return self.rule.step(theta, grad, state, k)
 
     def seconds(self):
@@ -53,17 +53,19 @@ class Timed:
 
 
 def on_device(device, dtype):
-    """How an array gets there, and how to wait for it: numpy on the CPU, torch elsewhere."""
+    """How an array gets there, and a clock for it: numpy on the CPU, torch elsewhere."""
     if device == "cpu":
-        return lambda a: np.asarray(a, dtype), lambda: None
+        return lambda a: np.asarray(a, dtype), time.process_time
     import torch
 
-    def wait():
-        if device.startswith("cuda"):
-            torch.cuda.synchronize(device)
+    def clock():
+        if not device.startswith("cuda"):
+            return time.process_time()
+        torch.cuda.synchronize(device)  # everything before is done
+        return time.perf_counter()
 
     torch.set_num_threads(1)
-    return lambda a: torch.as_tensor(a, dtype=getattr(torch, dtype), device=device), wait
+    return lambda a: torch.as_tensor(a, dtype=getattr(torch, dtype), device=device), clock
 
 
 def peak(device, call):
@@ -74,26 +76,31 @@ def peak(device, call):
         held = tracemalloc.get_traced_memory()[1]
         tracemalloc.stop()
         return held
+    if not device.startswith("cuda"):
+        return None
     import torch
 
-    if not device.startswith("cuda"):
-        return call()
     torch.cuda.reset_peak_memory_stats(device)
     before = torch.cuda.memory_allocated(device)
     call()
     return torch.cuda.max_memory_allocated(device) - before
 
 
+def gradient(model, data):
+    """What a step computes, buffers and all."""
+    space = model.workspace(data.X, data.y)
+    space.loss_and_grad(space.pack(model))
+
+
 def run(*, n, H, seed, device="cpu", dtype="float64"):
     """One row: data, start, three steps that are timed, and one whose memory is counted."""
-    move, wait = on_device(device, dtype)
+    move, clock = on_device(device, dtype)
     data = mha.data.tokenized_mixture(n=n, T=10, d=8, M=4, zeta=0.1, S=2.0, sigma=0.2, seed=seed).map(move)
     start = mha.MultiHeadAttention.random(H, 10, 8, scale=0.1, seed=seed).map(move)
-    rule = Timed(wait)
+    rule = Timed(clock)
     with threadpool_limits(1):
         path = mha.train(start, data, rule, STEPS, record=[0, STEPS])
-        space = start.workspace(data.X, data.y)
-        held = peak(device, lambda: (space.loss_and_grad(space.pack(start)), None)[1])
+        held = peak(device, lambda: gradient(start, data))
     return {"seconds": rule.seconds(), "megabytes": np.nan if held is None else held / 1e6,
             "first_loss": float(path.loss[0]), "last_loss": float(path.loss[-1]), "hardware": hardware(device)}
 

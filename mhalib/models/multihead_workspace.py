@@ -11,14 +11,14 @@ BLOCK_BYTES = 1 << 22
 
 
 HELD_BYTES = 1 << 28
-"""A pass keeps two arrays (n, T, G T) from its way forward to its way back; a batch for which they are larger than this
-goes through in parts."""
+"""A batch whose arrays would take more than this goes through in parts: the weights and readings of all heads are kept
+from the way forward to the way back."""
 
 
 def workspace_of(model, X, y):
     """The workspace of a batch: in one part, or in as many as keep its memory near ``HELD_BYTES``."""
-    groups, T = len(equal_heads(model)[0]), X.shape[1]
-    rows = max(1, HELD_BYTES // (2 * groups * T * T * X.itemsize))
+    groups, (_, T, d) = len(equal_heads(model)[0]), X.shape
+    rows = max(1, HELD_BYTES // (T * (2 * groups * T + T + 3 * d) * X.itemsize))
     return MultiHeadWorkspace(model, X, y) if len(X) <= rows else MultiHeadParts(model, X, y, rows)
 
 
@@ -134,28 +134,31 @@ class MultiHeadParts(Workspace):
         first = MultiHeadWorkspace(model, X[:1], y[:1])
         self.pack, self.unpack = first.pack, first.unpack
 
-    def _each(self):
-        """Every part: its rows, its share of the samples, its workspace, which is given back after it."""
+    def _each(self, ask):
+        """For every part its share of the samples, and what its workspace answers; only one of them is alive."""
         for rows in self.parts:
-            yield rows, len(self.y[rows]) / len(self.y), MultiHeadWorkspace(self.model, self.X[rows], self.y[rows])
+            answer = ask(MultiHeadWorkspace(self.model, self.X[rows], self.y[rows]), rows)
+            yield len(self.y[rows]) / len(self.y), answer
 
     def logits(self, theta):
         """Φ (n,)."""
-        return namespace(self.X).concatenate([space.logits(theta) for _, _, space in self._each()])
+        found = [own for _, own in self._each(lambda space, _: space.logits(theta))]
+        return namespace(self.X).concatenate(found)
 
     def loss_and_grad(self, theta):
         """Mean logistic loss and its gradient in the form of θ."""
         loss = grad = 0
-        for _, share, space in self._each():
-            own, slope = space.loss_and_grad(theta)
+        for share, (own, slope) in self._each(lambda space, _: space.loss_and_grad(theta)):
             loss, grad = loss + share * own, grad + share * slope
         return loss, grad
 
     def summary(self, theta, relevant=None):
         """Loss, accuracy and attention score, as in ``Workspace.summary``."""
+        def ask(space, rows):
+            return space.summary(theta, None if relevant is None else relevant[rows])
+
         total = {}
-        for rows, share, space in self._each():
-            own = space.summary(theta, None if relevant is None else relevant[rows])
+        for share, own in self._each(ask):
             total = {name: total.get(name, 0.0) + share * value for name, value in own.items()}
         return total
 
