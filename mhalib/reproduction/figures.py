@@ -9,8 +9,9 @@ import numpy as np
 from mhalib.sweeps import stored
 
 STATUSES = {
-    "reproduced": "a claim of the caption holds here, on data and at sizes of our choice",
-    "differs": "a claim that we can read does not hold here, or only for some sizes",
+    "reproduced": "the claims that we can read hold here, on data and at sizes of our choice",
+    "in part": "a claim that we can read holds here for some curves, sizes or steps, and not for others",
+    "differs": "a claim that we can read does not hold here, or in a few comparisons only",
     "not knowable": "the caption claims nothing that a run could contradict, and the curves are not known to us",
     "not run": "the command for the full size is there, and was not run: what stands here is a small version",
 }
