@@ -27,8 +27,8 @@ def elsewhere(tmp_path, monkeypatch):
 def test_every_table_of_the_book_says_where_it_comes_from(path):
     table = mha.stored(path.name)
     assert len(table) > 0
-    script = table.about["command"].split()[-1]
-    assert script.startswith("book/results/")
+    python, script, *_ = table.about["command"].split()
+    assert python == "python" and script.startswith("book/results/")
     assert (RESULTS / Path(script).name).exists()
     assert {"numpy", "python", "mhalib"} <= set(table.about["versions"][0])
 

@@ -136,8 +136,8 @@ def main():
                           cache=f"{options.cache}/{options.device}-{options.dtype}")
     for H, n, seconds, held in zip(*(table[name] for name in ("H", "n", "seconds", "megabytes")), strict=True):
         print(f"H = {H:5}, n = {n:7,}: {1e3 * seconds:12,.2f} ms a step, {held:8,.1f} MB")
-    table.save(out, command=f"python book/results/scale.py --device {options.device} --dtype {options.dtype}"
-                            + " --toy" * options.toy)
+    table.save(out, command=f"python book/results/scale.py --device {options.device} --dtype {options.dtype} "
+                            f"--largest {options.largest:g}" + " --toy" * options.toy)
 
 
 if __name__ == "__main__":
