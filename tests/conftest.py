@@ -25,33 +25,36 @@ def pytest_addoption(parser):
     parser.addoption("--shuffle", type=int, metavar="SEED", help="run files, and the tests in them, in another order")
 
 
-@pytest.hookimpl(tryfirst=True)  # before xdist reads the groups
+def unit(nodeid):
+    """What stays on one worker, in its order: the tests of a file, or those of a file that open the same page."""
+    page = re.search(r"[\w/-]+\.html", nodeid)
+    return nodeid.split("::")[0], page and page[0]
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_make_scheduler(config, log):
+    """Hand out units instead of files, so that no worker is left alone with the live figures."""
+    from xdist.scheduler import LoadScopeScheduling
+
+    class ByUnit(LoadScopeScheduling):
+        def _split_scope(self, nodeid):
+            return " ".join(filter(None, unit(nodeid)))
+
+    return ByUnit(config, log)
+
+
 def pytest_collection_modifyitems(config, items):
-    """Keep what shares an open page, or else a file, on one worker: `--dist loadgroup`. Shuffle if asked to."""
-    groups = {}
-    for item in items:
-        groups.setdefault(f"{item.nodeid.split('::')[0]} {page_of(item)}".strip(), []).append(item)
-    if config.pluginmanager.hasplugin("xdist"):
-        for name, group in groups.items():
-            for item in group:
-                item.add_marker(pytest.mark.xdist_group(name))
+    """Shuffle, if asked to: first the units, then what is in them; the cells of a notebook keep their order."""
     if (seed := config.getoption("shuffle")) is not None:
-        items[:] = shuffled(list(groups.values()), random.Random(seed))
-
-
-def shuffled(groups, rng):
-    """The items of all groups in another order: first the groups, then what is in them; cells keep theirs."""
-    rng.shuffle(groups)
-    for group in groups:
-        if group[0].path.suffix == ".py":
-            rng.shuffle(group)
-    return [item for group in groups for item in group]
-
-
-def page_of(item):
-    """The page of the built book that a test is about, by its parameters; or nothing."""
-    page = re.search(r"[\w/-]+\.html", str(item.callspec.params)) if hasattr(item, "callspec") else None
-    return page[0] if page else ""
+        units, rng = {}, random.Random(seed)
+        for item in items:
+            units.setdefault(unit(item.nodeid), []).append(item)
+        groups = list(units.values())
+        rng.shuffle(groups)
+        for group in groups:
+            if group[0].path.suffix == ".py":
+                rng.shuffle(group)
+        items[:] = [item for group in groups for item in group]
 
 
 @pytest.fixture(scope="session")

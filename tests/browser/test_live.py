@@ -153,7 +153,7 @@ def live(pages, place):
     one.reset()
 
 
-each = pytest.mark.parametrize("place", PLACES, ids=lambda place: f"{place[0].split('/')[-1][:2]}-{place[1]}")
+each = pytest.mark.parametrize("place", PLACES, ids=lambda place: f"{place[0]}-{place[1]}")
 
 
 def test_every_live_figure_of_the_book_is_tested():
@@ -199,7 +199,7 @@ def test_two_controls_moved_together_are_both_heard(live):
     live.assert_draws(**values)
 
 
-@pytest.mark.parametrize("place", DRAGGED, ids=str)
+@pytest.mark.parametrize("place", DRAGGED, ids=lambda place: place[0])
 def test_a_point_that_is_dragged_moves_its_sliders(live):
     drag, grip = live.made.spec["drag"][0], live.root.locator(".mha-handle:not([hidden])").first
     grip.scroll_into_view_if_needed()

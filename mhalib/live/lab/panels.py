@@ -13,7 +13,7 @@ CURVATURES = (("sharpness", "largest eigenvalue"), ("smoothness_bound", "its bou
               ("stability_edge", "2/η (momentum: 3.8/η)"))
 WEIGHTS = tuple((f"norm_{name}", f"norm of {name}") for name in ("WQ", "WK", "WV", "WO"))
 RATE = (("rate", "step size η"),)
-LOG, SHARE = {"type": "log", "exponentformat": "power"}, {"range": [-0.02, 1.03]}
+LOG, SHARE = {"type": "log", "exponentformat": "power", "nticks": 3}, {"range": [-0.02, 1.03]}
 
 # Data → the panels of curves: (title, (curve, name) pairs, vertical axis).
 _HEADS = (("loss", LOSSES, LOG), ("accuracy", SHARES, SHARE), ("curvature", CURVATURES, LOG))
