@@ -10,7 +10,8 @@ import pytest
 from browser.conftest import BUILD, eventually
 from figures import FIGURES
 
-STATE = re.compile(r'<script type="application/vnd.jupyter.widget-state\+json">(.*?)</script>', re.DOTALL)
+SCRIPT = r'<script type="application/vnd.jupyter.widget-{}\+json">(.*?)</script>'
+STATE, VIEW = (re.compile(SCRIPT.format(kind), re.DOTALL) for kind in ("state", "view"))
 DRAWN = """(root) => JSON.parse(JSON.stringify(root.querySelector(".js-plotly-plot").data.map(
   ({ x, y, z }) => ({ x: x && Array.from(x), y: y && Array.from(y), z }))))"""
 # Where the ink of every line ends, less where its last point belongs, in pixels; lines that leave the frame aside.
@@ -39,10 +40,11 @@ NO_KERNEL = "delete window.WebAssembly;"
 
 
 def descriptions(page):
-    """The descriptions that a built page carries, in order."""
-    state = STATE.search((BUILD / page).read_text("utf-8"))
-    models = json.loads(state[1])["state"].values() if state else ()
-    return [model["state"]["spec"] for model in models if "spec" in model["state"]]
+    """The descriptions that a built page carries, in the order in which it shows them."""
+    text = (BUILD / page).read_text("utf-8")
+    models = json.loads(state[1])["state"] if (state := STATE.search(text)) else {}
+    shown = [models[json.loads(view)["model_id"]]["state"] for view in VIEW.findall(text)]
+    return [model["spec"] for model in shown if "spec" in model]
 
 
 @cache

@@ -165,7 +165,7 @@ def test_a_chapter_of_the_book_is_live_unchanged(opened, chapter):
             not_at_home = sliders.evaluate_all("all => all.findIndex((slider) => slider.value !== '0')")
             sliders.nth(not_at_home).press("Home")
             sentence.filter(has_not_text=before).wait_for()
-        if "mha.live.exercise(" in notebook(chapter).read_text():
+        if "mha.live.exercise(" in notebook(chapter).read_text() and "/voila/" not in seen.page.url:
             answer = seen.page.locator(".mha-part").first
             answer.locator("input").press_sequentially("a1/0")  # JupyterLab takes no letter for a command
             answer.locator("input").press("Enter")
