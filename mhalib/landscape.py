@@ -52,13 +52,23 @@ def direction(model, vector):
     ValueError
         if it has not as many entries as the model has parameters.
     """
-    arrays, vector = model.arrays(), np.asarray(vector, float)
-    ends = np.cumsum([int(np.prod(a.shape)) for a in arrays.values()])
-    if vector.shape != (ends[-1],):
-        raise ValueError(f"vector: expected {ends[-1]} numbers, one a parameter, got shape {vector.shape}")
-    parts = np.split(vector, ends[:-1])
-    return model.with_arrays(**{name: as_like(part.reshape(tuple(a.shape)), a)
-                                for (name, a), part in zip(arrays.items(), parts, strict=True)})
+    vector, names = np.asarray(vector, float), list(model.arrays())
+    if vector.shape != ((P := sum(_sizes(model, names))),):
+        raise ValueError(f"vector: expected {P} numbers, one a parameter, got shape {vector.shape}")
+    return _filled(model, names, vector)
+
+
+def _sizes(model, names):
+    """How many parameters each of these arrays has."""
+    return [int(np.prod(model.arrays()[name].shape)) for name in names]
+
+
+def _filled(model, names, vector):
+    """The model with the numbers of a vector in these of its arrays, one after the other."""
+    arrays, ends = model.arrays(), np.cumsum(_sizes(model, names))
+    parts = zip(names, np.split(vector, ends[:-1]), strict=True)
+    return model.with_arrays(**{name: as_like(part.reshape(tuple(arrays[name].shape)), arrays[name])
+                                for name, part in parts})
 
 
 class Smoothness(NamedTuple):
@@ -265,17 +275,10 @@ def hessian(model, data, only=None):
     ValueError
         if there are more than 2,000 of them, or a name is none of the model's.
     """
-    zero, columns, (X, y) = 0 * model, [], _arrays(model, data)
-    moving = _moving(model, only)
-    sizes = {name: int(np.prod(model.arrays()[name].shape)) for name in moving}
-    if sum(sizes.values()) > 2000:
-        raise ValueError(f"model: expected at most 2,000 parameters that move, got {sum(sizes.values())}")
-    for name, size in sizes.items():
-        like = model.arrays()[name]
-        for unit in np.eye(size):
-            image = model.hvp(X, y, zero.with_arrays(**{name: as_like(unit.reshape(like.shape), like)})).arrays()
-            columns.append(np.concatenate([to_numpy(image[part]).ravel() for part in moving]))
-    H = np.array(columns, dtype=float)
+    P, _, product = _on_vectors(model, data, only)
+    if P > 2000:
+        raise ValueError(f"model: expected at most 2,000 parameters that move, got {P}")
+    H = np.array([product(unit) for unit in np.eye(P)])
     return (H + H.T) / 2
 
 
@@ -321,27 +324,31 @@ def spectrum(model, data, count=1, only=None, seed=0):
 
     require_count(count=count)
     require_seed(seed)
-    zero, names, (X, y) = 0 * model, _moving(model, only), _arrays(model, data)
-    sizes = {name: int(np.prod(model.arrays()[name].shape)) for name in names}
-    P = sum(sizes.values())
+    P, point, product = _on_vectors(model, data, only)
     if not 2 * count < P:
         raise ValueError(f"count: expected 2 count < {P}, the number of parameters that move, got {count}")
+    start = np.random.default_rng([seed, 8]).standard_normal(P)
+    if product(start).any():
+        values, vectors = eigsh(LinearOperator((P, P), product, dtype=float), 2 * count, which="BE", v0=start, tol=0)
+    else:  # a flat surface, of which ARPACK would only say that its first vector became zero
+        values, vectors = np.zeros(2 * count), np.eye(P, 2 * count)
+    order = np.argsort(values)
+    return Spectrum(values[order], tuple(point(vectors[:, k]) for k in order))
+
+
+def _on_vectors(model, data, only):
+    """The Hessian in the P weights that move: P, how a vector (P,) becomes a direction, and the product with one."""
+    zero, names, (X, y) = 0 * model, _moving(model, only), _arrays(model, data)
+    hvp = model.hessian_operator(X, y) if hasattr(model, "hessian_operator") else partial(model.hvp, X, y)
 
     def point(vector):
-        parts = np.split(vector.ravel(), np.cumsum(list(sizes.values()))[:-1])
-        return zero.with_arrays(**{name: as_like(part.reshape(tuple(like.shape)), like) for name, part, like in
-                                   zip(names, parts, (model.arrays()[name] for name in names), strict=True)})
-
-    hvp = model.hessian_operator(X, y) if hasattr(model, "hessian_operator") else partial(model.hvp, X, y)
+        return _filled(zero, names, vector.ravel())
 
     def product(vector):
         image = hvp(point(vector)).arrays()
         return np.concatenate([to_numpy(image[name]).ravel() for name in names]).astype(float)
 
-    start = np.random.default_rng([seed, 8]).standard_normal(P)
-    values, vectors = eigsh(LinearOperator((P, P), product, dtype=float), 2 * count, which="BE", v0=start, tol=0)
-    order = np.argsort(values)
-    return Spectrum(values[order], tuple(point(vectors[:, k]) for k in order))
+    return sum(_sizes(model, names)), point, product
 
 
 def _moving(model, only):

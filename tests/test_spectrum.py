@@ -45,6 +45,16 @@ def test_the_ends_of_the_spectrum_are_those_of_the_full_hessian(pair, only, coun
         assert (way - way.only(only or list(way.arrays()))).norm() == 0
 
 
+def test_a_flat_surface_has_eigenvalues_zero():
+    model, data = heads()
+    won = mha.train(model, data, mha.GradientDescent(1.0), 200)[-1]
+    flat = won.with_arrays(U=1e5 * won.U)
+    assert flat.loss(data.X, data.y) == 0
+    found = landscape.spectrum(flat, data, count=2)
+    assert not found.values.any()
+    assert [way.norm() for way in found.directions] == [1.0] * 4
+
+
 def test_parts_of_a_network_have_a_spectrum():
     model, data = network()
     point = NetworkPoint.of(model)

@@ -1,10 +1,9 @@
 """What the laboratory draws, computed by mhalib: name → function of (a path, its data and rule, the values)."""
 
 import numpy as np
-from scipy.sparse.linalg import LinearOperator, eigsh
 
 from mhalib._array import to_numpy
-from mhalib.landscape import direction
+from mhalib.landscape import spectrum
 from mhalib.optim import rate
 from mhalib.theory.bounds import smoothness_constant
 from mhalib.theory.instances import token_radius
@@ -29,21 +28,9 @@ def edges(path, run, values):
 
 
 def sharpness(path, run, values):
-    """The largest eigenvalue of the Hessian in the weights that move, or 0 where none is positive; to seven digits."""
-    moves = values["moves"].split() if values["model"] == "layer" else tuple(run["model"].arrays())
-    return np.array([_largest(model, run["data"], moves) for model in path.models])
-
-
-def _largest(model, data, moves):
-    P = sum(a.size for a in model.arrays().values())
-
-    def product(vector):
-        image = model.hvp(data.X, data.y, direction(model, vector.ravel()).only(moves)).only(moves)
-        return np.concatenate([a.ravel() for a in image.arrays().values()])
-
-    begin = np.random.default_rng(0).standard_normal(P)
-    operator = LinearOperator((P, P), product, dtype=float)
-    return max(eigsh(operator, 1, which="LA", v0=begin, tol=1e-8, return_eigenvectors=False)[0], 0.0)
+    """The largest eigenvalue of the Hessian in the weights that move, or 0 where none is positive."""
+    moves = values["moves"].split() if values["model"] == "layer" else None
+    return np.array([max(spectrum(model, run["data"], only=moves).values[-1], 0.0) for model in path.models])
 
 
 def _of(measure):
