@@ -13,10 +13,9 @@ import time
 
 import numpy as np
 
-from benchmarks import curvature, fleet
+from benchmarks import SIZES, curvature, fleet
 from benchmarks.competitors import COMPETITORS
 
-SIZES = {"slider": (64, 8, 16), "paper": (100, 10, 50)}
 GOALS = {("slider", "float32", 1): 12, ("slider", "float32", 4): 9, ("slider", "float32", 16): 7,
          ("paper", "float32", 1): 6, ("paper", "float32", 16): 4.5, ("paper", "float32", 64): 4.5,
          ("slider", "float64", 1): 5, ("slider", "float64", 4): 5, ("slider", "float64", 16): 5,

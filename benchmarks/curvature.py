@@ -10,8 +10,8 @@ from scipy.sparse.linalg import LinearOperator, eigsh
 from torch.func import grad, jacrev, jvp, vmap
 
 import mhalib as mha
+from benchmarks import SIZES
 
-SIZES = {"slider": (64, 8, 16), "paper": (100, 10, 50)}
 TOLERANCE = 1e-8
 
 

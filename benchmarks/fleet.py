@@ -5,8 +5,9 @@ import time
 import numpy as np
 
 import mhalib as mha
+from benchmarks import SIZES as LARGER
 
-SIZES = {"smallest": (50, 8, 8), "small": (100, 10, 8), "slider": (64, 8, 16), "paper": (100, 10, 50)}
+SIZES = {"smallest": (50, 8, 8), "small": (100, 10, 8)} | LARGER
 RUNS, STEPS, RECORD = 28, 100, 40
 
 
