@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING
 from mhalib import data, landscape, losses, models, theory
 from mhalib.attention import gaussian, normalized_gaussian, softmax
 from mhalib.fleet import fleet
-from mhalib.minibatches import train_network, train_text
 from mhalib.models import AttentionLayer, AttentionRegression, Linearized, MultiHeadAttention, PopulationRegression
+from mhalib.networks import train_network, train_text
 from mhalib.optim import (
     Adam,
     AdamW,
@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from mhalib.exploring import explore
     from mhalib.sweeps import Checkpoint, Table, stored, sweep
 
-__version__ = "0.1.0"
+__version__ = "0.2.0"
 __all__ = ["Adam", "AdamW", "AttentionLayer", "AttentionRegression", "Backtracking", "Checkpoint", "Cosine",
            "GradientDescent", "InverseRoot", "Linearized", "Momentum", "MultiHeadAttention", "OneCycle", "Path",
            "PopulationRegression", "Preconditioned", "StructureAware", "Surface", "Table", "Warmup", "data", "explore",

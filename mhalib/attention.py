@@ -12,6 +12,9 @@ class Softmax:
     ``softmax(S)`` = exp(S) / rowsum(exp(S)) over the last axis; any real scores S (…, T, T) will do.
     """
 
+    normalized = True
+    """Whether the weights of a row sum to 1, so that an output is a mean of values."""
+
     def __call__(self, S):
         """Weights A (…, q, k) from scores S (…, q, k); a row's largest score is subtracted first, so no overflow.
 
@@ -65,6 +68,9 @@ class Gaussian:
 
     c: float = 0.5
 
+    normalized = False
+    """Whether the weights of a row sum to 1; here each key acts alone."""
+
     def __call__(self, S):
         """Weights A = exp(S) (…, q, k) from scores S ≤ 0.
 
@@ -110,7 +116,6 @@ class Gaussian:
                 scale * (dS.mT @ Q - dS.sum(axis=-2)[..., None] * K))
 
 
-
 @dataclass(frozen=True)
 class NormalizedGaussian(Gaussian):
     """Gaussian weights divided by their row sums, the softmax of Gaussian scores: the control between the two kernels.
@@ -123,6 +128,7 @@ class NormalizedGaussian(Gaussian):
     array([[0.8, 0.2]])
     """
 
+    normalized = True
     __call__, vjp, vjp_along = Softmax.__call__, Softmax.vjp, Softmax.vjp_along
 
 

@@ -96,9 +96,13 @@ def differences(loss, a, b):
     """
     loss, steps = np.asarray(loss, float), []
     for name, axis, count in (("a", a, loss.shape[1]), ("b", b, loss.shape[0])):
+        if count < 3 or len(axis) != count:
+            raise ValueError(f"{name}: expected as many numbers as loss has points, {count}, and at least 3, "
+                             f"got {len(axis)}")
         gaps = np.diff(axis)
-        if count < 3 or len(axis) != count or not np.allclose(gaps, gaps[:1], rtol=1e-9, atol=0) or not gaps[0] > 0:
-            raise ValueError(f"{name}: expected {count} evenly spaced numbers, at least 3, got {len(axis)}")
+        if not gaps[0] > 0 or not np.allclose(gaps, gaps[0], rtol=1e-9, atol=0):
+            raise ValueError(f"{name}: expected evenly spaced numbers in rising order, "
+                             f"got gaps from {gaps.min():.3g} to {gaps.max():.3g}")
         steps.append(gaps.mean())
     (h, k), middle = steps, loss[1:-1, 1:-1]
     left, right, below, above = loss[1:-1, :-2], loss[1:-1, 2:], loss[:-2, 1:-1], loss[2:, 1:-1]
@@ -353,10 +357,7 @@ def _on_vectors(model, data, only):
 
 def _moving(model, only):
     """The names of the arrays that move, in the order of the model."""
-    if only is None:
-        return list(model.arrays())
-    marked = (0 * model).map(lambda a: a + 1).only(only)  # the model knows what its names mean
-    return [name for name, a in marked.arrays().items() if a.max() > 0]
+    return list(model.arrays()) if only is None else model.chosen(only)
 
 
 def interpolation(first, second, data, resolution=41):

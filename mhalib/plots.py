@@ -28,6 +28,10 @@ def finish(figure, alt, title=None, height=380):
     return figure
 
 
+def _titled(title, words):
+    return f"{title}: {words}" if title else words
+
+
 def curves(x, named, xlabel="step", ylabel="", log_x=False, log_y=True, title=None, alt=None):
     """Lines over a common x: ``named`` is {name: values} or {name: (x, values)}; values ≤ 0 leave gaps on a log axis.
 
@@ -47,7 +51,7 @@ def curves(x, named, xlabel="step", ylabel="", log_x=False, log_y=True, title=No
     figure.update_xaxes(title=xlabel, type="log" if log_x else "linear")
     figure.update_yaxes(title=ylabel, type="log" if log_y else "linear", exponentformat="power")
     words = "; ".join(_in_words(name, line.y) for name, line in zip(named, figure.data, strict=True))
-    return finish(figure, alt or f"{title + ': ' if title else ''}over {xlabel}, {words}.", title)
+    return finish(figure, alt or _titled(title, f"over {xlabel}, {words}."), title)
 
 
 def _drawable(values, log):
@@ -176,7 +180,7 @@ def multiples(x, panels, guides=(), span=None, xlabel="step", title=None, alt=No
         figure.update_xaxes(title=xlabel, **place)
     words = "; ".join(f"{panel}: " + ", ".join(f"{name} ends at {np.median(values, axis=0)[-1]:.2g}"
                       for name, (_, values) in lines.items()) for panel, lines in panels.items())
-    figure = finish(figure, alt or f"{title + ': ' if title else ''}{words}.", title, height=300 * rows + 60)
+    figure = finish(figure, alt or _titled(title, f"{words}."), title, height=300 * rows + 60)
     return figure.update_layout(legend={"y": -0.2 / rows})
 
 
@@ -211,7 +215,7 @@ def points(named, lines=None, xlabel="", ylabel="", title=None, alt=None):
         update(title=label, type="log", exponentformat="power", dtick=1)
     words = "; ".join(f"{name}: {len(np.ravel(xs))} points, {ylabel} from {np.nanmin(ys):.3g} to {np.nanmax(ys):.3g}"
                       for name, (xs, ys) in named.items())
-    return finish(figure, alt or f"{title + ': ' if title else ''}{words}.", title)
+    return finish(figure, alt or _titled(title, f"{words}."), title)
 
 
 def dots(named, xlabel="", start=1.0, title=None, alt=None):
@@ -226,7 +230,7 @@ def dots(named, xlabel="", start=1.0, title=None, alt=None):
     figure.update_xaxes(title=xlabel, type="log", exponentformat="power")
     figure.update_yaxes(tickvals=at.tolist(), ticktext=names, automargin=True, zeroline=False)
     words = "; ".join(f"{name} {value:.2g}" for name, value in named.items())
-    return finish(figure, alt or f"{title + ': ' if title else ''}{xlabel}: {words}.", title, 120 + 26 * len(names))
+    return finish(figure, alt or _titled(title, f"{xlabel}: {words}."), title, 120 + 26 * len(names))
 
 
 def plane(x, y, Z, lines=None, xlabel="", ylabel="", colorbar="", title=None, alt=None, zrange=None):
@@ -272,7 +276,7 @@ def slices(panels, at, colorbar="loss", xlabel="a", ylabel="b", title=None, alt=
         figure.update_yaxes(title=None if k % 2 else ylabel, row=k // 2 + 1, col=k % 2 + 1)
     figure.update_annotations(font_size=13)
     words = "; ".join(f"{name}: {colorbar} from {Z.min():.3g} to {Z.max():.3g}" for name, Z in panels.items())
-    return finish(figure, alt or f"{title + ': ' if title else ''}{words}.", title, height=320 * rows + 60)
+    return finish(figure, alt or _titled(title, f"{words}."), title, height=320 * rows + 60)
 
 
 def mark(figure, panel, points, lines=()):

@@ -15,9 +15,11 @@ class Path:
     """What a training run left behind, at the recorded steps.
 
     ``path.steps`` are the recorded steps in order; 0 and the last are among them unless you chose others. Every curve
-    is an array of the same length: ``loss``, ``accuracy``, ``grad_norm``, ``norm_W`` = (1/H) Σ‖W_h‖ and ``norm_U`` =
-    H^{−1/2} Σ‖U_h‖, and where the data allow it ``attention_score``, ``test_loss``, ``test_accuracy``. ``path[k]`` is
-    the model at the k-th recorded step. ``stopped`` says why a run ended early, else it is None.
+    is an array of the same length. All models have ``loss`` and ``grad_norm``, and ``test_loss`` with a test set; the
+    others are those of the model: of ``MultiHeadAttention`` ``accuracy``, ``norm_W`` = (1/H) Σ‖W_h‖ and ``norm_U`` =
+    H^{−1/2} Σ‖U_h‖, and where the data allow it ``attention_score`` and ``test_accuracy``; of ``AttentionRegression``
+    ``effective_tokens``, ``norm_A``, ``norm_B`` and ``excess``. ``path[k]`` is the model at the k-th recorded step.
+    ``stopped`` says why a run ended early, else it is None.
 
     Examples
     --------
@@ -74,7 +76,8 @@ def train(model, data, optimizer, steps, *, test=None, record=200, batch=None, s
         pass over the data has a new order. The curves are those of all samples, but ``grad_norm`` is of the minibatch.
         In a regression a minibatch is one of queries: all tokens stay their context
     seed : fixes the minibatches
-    only : the names of the weights that move, such as ("WQ",); the others stay as they are. All move unless you choose
+    only : the names of the weights that move, such as ("WQ",); the others stay as they are. All move unless you choose.
+        ``Preconditioned`` and ``StructureAware`` move two matrices as one, and take no choice
 
     Returns
     -------
@@ -108,9 +111,10 @@ def run(model, data, optimizer, steps, test, record, batch=None, seed=0, only=No
     recorded = set(recorded_steps(steps, record))
     workspace, stopped = recorder.train_space, None
     loss_and_grad = workspace.loss_and_grad if batch is None else _Minibatches(workspace, data, batch, seed)
+    step = optimizer.step
     if only is not None:
-        model.only(only)  # refuses names that are none
-        loss_and_grad = _restricted(loss_and_grad, workspace, only)
+        _require_apart(optimizer)
+        step, loss_and_grad = _holding(step, workspace, model, only), _restricted(loss_and_grad, workspace, only)
     theta = before = workspace.pack(model)
     state = optimizer.start(theta)
     with np.errstate(over="ignore", invalid="ignore", divide="ignore"):
@@ -125,7 +129,7 @@ def run(model, data, optimizer, steps, test, record, batch=None, seed=0, only=No
                 recorder.add(k, theta, grad)
             if k < steps:
                 before = theta
-                theta, state = optimizer.step(theta, grad, state, k)
+                theta, state = step(theta, grad, state, k)
     return recorder.records.path(stopped)
 
 
@@ -153,6 +157,23 @@ def _restricted(loss_and_grad, workspace, names):
         loss, grad = loss_and_grad(theta)
         return loss, workspace.pack(workspace.unpack(grad).only(names))
     return restricted
+
+
+def _holding(step, workspace, model, names):
+    """The same step, with all weights but some put back: weight decay moves a weight whose gradient is zero, too."""
+    moving = model.chosen(names)
+    held = {name: a for name, a in model.arrays().items() if name not in moving}
+
+    def holding(theta, grad, state, k):
+        theta, state = step(theta, grad, state, k)
+        return workspace.pack(workspace.unpack(theta).with_arrays(**held)), state
+    return holding
+
+
+def _require_apart(optimizer):
+    if getattr(optimizer, "together", False):
+        raise ValueError("only: expected a rule that moves each weight by itself, such as GradientDescent(lr=0.1), "
+                         f"got {type(optimizer).__name__}, which moves all weights together")
 
 
 class _Minibatches:

@@ -37,6 +37,12 @@ def logit_hessian(u, w):
     return model.logit_hessian(X)[0].reshape(3, 3)
 
 
+def smoothness_at_the_start():
+    """Of the training run of chapter 2."""
+    data = mha.data.tokenized_mixture(n=40, T=8, d=6, M=3, zeta=0.25, S=1.0, sigma=0.1, seed=0)
+    return theory.smoothness(mha.MultiHeadAttention.random(H=4, T=8, d=6, scale=0.3, seed=0), data)
+
+
 def root(function, low, high):
     return brentq(function, low, high, xtol=1e-14)
 
@@ -269,6 +275,7 @@ TRUTH = {
         (lambda w: logit_hessian(1.7, w)[0, 1], EXACT),
     ],
     "ex-2-worst": [(two_point_deviation, EXACT), (lambda: at_largest(two_point_deviation, 0.1, 0.9), NUMERIC)],
+    "ex-2-step": [(lambda: 1 / smoothness_at_the_start().rhs, 1e-5), (lambda: 2 / smoothness_at_the_start().lhs, 1e-4)],
     "ex-3-by-hand": [
         (lambda S: by_hand(S).U, EXACT),
         (lambda S: by_hand(S).W / by_hand(S).U, EXACT),

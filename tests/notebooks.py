@@ -1,7 +1,11 @@
-"""Reading a notebook, the plain dictionary of its JSON: its cells, its directives, its prose."""
+"""The notebooks of the book, and reading one, the plain dictionary of its JSON: its cells, directives and prose."""
 
 import ast
+import json
 import re
+from pathlib import Path
+
+BOOK = Path(__file__).parent.parent / "book"
 
 HIDING = {"remove-cell", "remove-input", "hide-input", "hide-cell"}
 FENCE = re.compile(r"\s*(?P<fence>`{3,}|:{3,})(?P<info>.*)")
@@ -11,6 +15,15 @@ NOT_WORDS = (
     r"|`[^`\n]*`|\]\([^)]*\)"  # code, addresses
 )
 NOT_PROSE = {"math", "code", "code-block", "code-cell", "bibliography"}
+
+
+def paths(book=BOOK):
+    """Every notebook of a folder, in order; not the copies that Jupyter keeps of unsaved ones."""
+    return sorted(path for path in book.rglob("*.ipynb") if ".ipynb_checkpoints" not in path.parts)
+
+
+def read(path):
+    return json.loads(path.read_text("utf-8"))
 
 
 def source(cell):

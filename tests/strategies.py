@@ -6,6 +6,7 @@ import numpy as np
 from hypothesis import strategies as st
 
 import mhalib as mha
+from mhalib.theory.groups import HeadGroups
 
 SIZES = {"n": 5, "T": 4, "d": 3, "H": 2}
 """Generic sizes: n, T, d and H all differ, so that no wrong axis fits."""
@@ -40,6 +41,12 @@ def problem(seed=0, n=5, T=4, d=3, H=2, X=1.0, W=0.5, U=1.0):
                                   zip((X, W, U), ((n, T, d), (H, d, d), (H, T, d)), strict=True))
     y = rng.permutation(np.where(np.arange(n) % 2, 1.0, -1.0))
     return Problem(mha.MultiHeadAttention(key_query, decoder), tokens, y)
+
+
+def grouped(seed=0, copies=(3, 1, 2)):
+    """Groups of equal heads of unequal size, and data that fit them."""
+    drawn = problem(seed, H=len(copies))
+    return HeadGroups(drawn.model.W, drawn.model.U, copies), mha.data.from_arrays(drawn.X, drawn.y)
 
 
 problems = st.builds(lambda seed, sizes, scales: problem(seed, **sizes, **scales), seeds, small_sizes, scales)

@@ -1,6 +1,5 @@
 """The repository's address stands in many files, and one command sets it in all of them."""
 
-import json
 import re
 import shutil
 import subprocess
@@ -11,10 +10,11 @@ from pathlib import Path
 import pytest
 import yaml
 
+from notebooks import paths, read, source
+
 ROOT = Path(__file__).parent.parent
 NEW = "https://github.com/someone/a-new.home"
 SOURCES = ["pyproject.toml", "_config.yml", "CITATION.cff", "README.md"]
-NOTEBOOKS = [path for path in (ROOT / "book").rglob("*.ipynb") if ".ipynb_checkpoints" not in path.parts]
 LEFT_OUT = shutil.ignore_patterns("vendor", ".ipynb_checkpoints", "results")
 
 
@@ -45,9 +45,8 @@ def addresses(root):
         "_config.yml": yaml.safe_load((root / "_config.yml").read_text("utf-8"))["repository"]["url"],
         "CITATION.cff": yaml.safe_load((root / "CITATION.cff").read_text("utf-8"))["repository-code"],
     }
-    for path in (root / "book").rglob("*.ipynb"):
-        cells = json.loads(path.read_text("utf-8"))["cells"]
-        setup = next(("".join(cell["source"]) for cell in cells if cell.get("id") == "colab-setup"), "")
+    for path in paths(root / "book"):
+        setup = next((source(cell) for cell in read(path)["cells"] if cell.get("id") == "colab-setup"), "")
         found[path.relative_to(root).as_posix()] = "".join(re.findall(r"git\+([^\"]*)", setup))
     return found
 

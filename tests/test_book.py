@@ -1,20 +1,15 @@
 """Every notebook of the book keeps the book's rules (book_rules.py says what each is)."""
 
-import json
 from pathlib import Path
 
 import pytest
 
 import book_rules as rules
-from notebooks import directives, option
+from notebooks import directives, option, paths, read
 
 ROOT = Path(__file__).parent.parent
-NOTEBOOKS = sorted(p for p in (ROOT / "book").rglob("*.ipynb") if ".ipynb_checkpoints" not in p.parts)
+NOTEBOOKS = paths()
 CHAPTERS = [p for p in NOTEBOOKS if p.match("book/*/[0-9][0-9]_*.ipynb")]
-
-
-def read(path):
-    return json.loads(path.read_text("utf-8"))
 
 
 def of_each(paths):

@@ -1,15 +1,14 @@
 """Which scripts a page of the book loads."""
 
-import importlib.util
 import json
 from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
 
-SPEC = importlib.util.spec_from_file_location("bookext", Path(__file__).parents[1] / "book" / "_ext" / "bookext.py")
-bookext = importlib.util.module_from_spec(SPEC)
-SPEC.loader.exec_module(bookext)
+from scripts import load
+
+bookext = load("book/_ext/bookext.py")
 MANAGER = ["_static/vendor/require.js", "_static/vendor/paths.js", "_static/vendor/html-manager/embed-amd.js"]
 LAYOUT, LIVE, OTHER = ("@jupyter-widgets/base", ""), ("anywidget", "mhalib.live.face.LiveFigure"), ("anywidget", "x.Y")
 

@@ -12,8 +12,10 @@ from pathlib import Path
 
 import pytest
 
+from notebooks import code, paths, read, source
+
 ROOT = Path(__file__).parent.parent
-NOTEBOOK = next(path for path in sorted((ROOT / "book").rglob("*.ipynb")) if ".ipynb_checkpoints" not in path.parts)
+NOTEBOOK = paths()[0]
 MANAGER = "https://example.org/manager.min.js"
 VIEW = "application/vnd.jupyter.widget-view+json"
 
@@ -48,8 +50,7 @@ print(json.dumps([installed, asked, metadata, asserts_count]))
 
 def run(on_colab):
     """Run the set-up cell and make a widget: the last line that the program prints is what it saw."""
-    cells = json.loads(NOTEBOOK.read_text("utf-8"))["cells"]
-    setup = "".join(next(cell["source"] for cell in cells if cell["cell_type"] == "code"))
+    setup = source(code(read(NOTEBOOK))[0])
     program = subprocess.run([sys.executable, "-c", PROGRAM], input=json.dumps([setup, on_colab]), cwd=ROOT,
                              stdout=subprocess.PIPE, text=True, check=True)
     return json.loads(program.stdout.splitlines()[-1])

@@ -6,8 +6,14 @@ import sys
 import tomllib
 from html import unescape
 from pathlib import Path
+from types import SimpleNamespace
+from unittest.mock import MagicMock
 
+import pytest
+
+import mhalib as mha
 from browser.conftest import BUILD, NO_BUILD, missing
+from notebooks import code, paths, read
 
 ROOT = Path(__file__).parent.parent
 sys.path.append(str(ROOT / "book" / "_ext"))
@@ -30,12 +36,13 @@ def test_the_citation_has_what_the_format_asks_for():
     for paper in CITATION["references"]:
         assert {"type", "title", "authors", "url"} <= paper.keys()
         assert all(author.keys() == {"family-names", "given-names"} for author in paper["authors"])
-    assert ("doi" in CITATION) == ("date-released" in CITATION), "a release brings both"
 
 
 def test_the_archive_says_what_the_citation_says():
     project = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]
-    assert ARCHIVE["version"] == CITATION["version"] == project["version"]
+    version, date = re.search(r"(?m)^## \[(\S+)\] - (\S+)$", (ROOT / "CHANGELOG.md").read_text("utf-8")).groups()
+    assert ARCHIVE["version"] == CITATION["version"] == project["version"] == mha.__version__ == version
+    assert ARCHIVE["publication_date"] == str(CITATION["date-released"]) == date
     assert ARCHIVE["title"] == CITATION["title"]
     assert ARCHIVE["description"] == CITATION["abstract"]
     assert ARCHIVE["keywords"] == CITATION["keywords"]
@@ -46,10 +53,12 @@ def test_the_archive_says_what_the_citation_says():
 
 
 def test_bibtex_of_the_book_is_made_from_the_citation(monkeypatch):
+    entry, year = colophon.bibtex_of_the_book(), str(CITATION["date-released"])[:4]
+    assert entry.startswith(f"@misc{{how-attention-learns-{year},\n  title = {{{{How Attention Learns}}}},\n")
+    assert f"note = {{Version {CITATION['version']}}}" in entry
     monkeypatch.setenv("SOURCE_DATE_EPOCH", "1800000000")
-    entry = colophon.bibtex_of_the_book()
-    assert entry.startswith("@misc{how-attention-learns-2027,\n  title = {{How Attention Learns}},\n")
-    assert f"note = {{Version {CITATION['version']}}}" in entry and "doi" not in entry
+    monkeypatch.setattr(colophon, "citation", lambda: CITATION | {"date-released": None})
+    assert "year = {2027}" in colophon.bibtex_of_the_book()
     released = CITATION | {"doi": "10.5281/zenodo.1", "date-released": "2028-01-02"}
     monkeypatch.setattr(colophon, "citation", lambda: released)
     entry = colophon.bibtex_of_the_book()
@@ -62,6 +71,14 @@ def test_bibtex_has_every_paper():
         ("article", "deora2024"), ("article", "goel2026"), ("inproceedings", "song2024")]
     assert "pages = {92317--92351}" in entries and "journal = {arXiv preprint arXiv:2603.01514}" in entries
     assert entries.count("{") == entries.count("}")
+
+
+@pytest.mark.parametrize("directive, known", [("Citation", "book, papers"),
+                                               ("Colophon", "versions, executions, licenses")])
+def test_a_directive_names_what_it_knows(directive, known):
+    here = SimpleNamespace(name="name", arguments=["buk"], env=MagicMock(), error=ValueError)
+    with pytest.raises(ValueError, match=f"^name: expected one of {known}, got buk$"):
+        getattr(colophon, directive).run(here)
 
 
 def test_every_license_is_that_of_its_text(tmp_path):
@@ -91,8 +108,7 @@ def test_the_built_book_says_how_long_each_notebook_took():
     assert took and float(took[1]) > 0
     table = page[page.index("<p>Notebook</p>"):took.start()]
     pages = {path.stem for path in BUILD.rglob("*.html")}
-    built = [path for path in (ROOT / "book").rglob("*.ipynb") if path.stem in pages]
-    with_code = [path for path in built if '"cell_type": "code"' in path.read_text("utf-8")]
+    with_code = [path for path in paths() if path.stem in pages and code(read(path))]
     assert len(with_code) > 15
     assert not [path.name for path in with_code if f'{path.stem}.html"' not in table]
 

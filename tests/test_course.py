@@ -1,17 +1,17 @@
 """The course, its map and its sheets: what course.yml says is so in the table of contents and in the notebooks."""
 
-import importlib.util
-import json
 import re
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 import yaml
 
+import notebooks
+from scripts import load
+
 ROOT = Path(__file__).parent.parent
-SPEC = importlib.util.spec_from_file_location("course", ROOT / "book" / "_ext" / "course.py")
-course = importlib.util.module_from_spec(SPEC)
-SPEC.loader.exec_module(course)
+course = load("book/_ext/course.py")
 FOUND = course.course()
 PAGES, WEEKS = FOUND["pages"], FOUND["weeks"]
 PARTS = yaml.safe_load((ROOT / "_toc.yml").read_text("utf-8"))["parts"]
@@ -74,7 +74,9 @@ def test_a_sheet_brings_the_text_of_its_problems_with_it():
     assert "   For $T=4$, $\\zeta=\\frac12$" in "\n".join(lines)
     with pytest.raises(ValueError, match="expected labels of exercises, got 'ex-0'"):
         course.problem(FOUND, "ex-0")
-    assert not [line for k in "123456" for line in course.sheet(FOUND, k) if ".ipynb" in line], "a link of its own page"
+    texts = ["\n".join(course.sheet(FOUND, k)) for k in "123456"]
+    assert not [text for text in texts if ".ipynb" in text], "a link of its own page"
+    assert not [text for text in texts if re.search(r"[Tt]his (chapter|page)|\b(above|earlier)\b", text)], "whose?"
 
 
 def test_every_sheet_stands_on_the_page_of_sheets_with_its_own_problems():
@@ -83,6 +85,16 @@ def test_every_sheet_stands_on_the_page_of_sheets_with_its_own_problems():
     assert [re.findall(r":label: (\S+)", part) for part in parts] == [week["own"] for week in WEEKS]
     assert re.findall(r"\{course-sheet\} (\d)", text) == list("123456")
     assert all(f"{{solution-start}} {label}\n" in text for week in WEEKS for label in week["own"])
+
+
+def test_problems_of_a_sheet_are_counted_within_their_sheet():
+    counted = {label: (13 + k,) for k, label in enumerate(label for week in WEEKS for label in week["own"])}
+    env = SimpleNamespace(toc_fignumbers={course.SHEETS: {"exercise": dict(counted)}})
+    assert course.number_problems(None, env) == []
+    found = env.toc_fignumbers[course.SHEETS]["exercise"]
+    assert list(found) == list(counted)
+    assert found["ex-sheet-copies"] == ("S1", 6) and found["ex-sheet-price"] == ("S3", 6)
+    assert course.number_problems(None, SimpleNamespace(toc_fignumbers={})) == [], "a book without its sheets"
 
 
 def test_routes_lead_to_pages_of_the_book():
@@ -166,5 +178,5 @@ def test_a_term_of_the_glossary_is_used_where_its_entry_leads():
 def read(file):
     path = ROOT / f"{file}.ipynb"
     if path.exists():
-        return "\n".join("".join(cell["source"]) for cell in json.loads(path.read_text("utf-8"))["cells"])
+        return "\n".join(map(notebooks.source, notebooks.read(path)["cells"]))
     return (ROOT / f"{file}.md").read_text("utf-8")

@@ -149,17 +149,24 @@ def test_the_late_factor_of_structure_aware_descent_is_that_of_the_spectrum():
     assert path.excess[81] / path.excess[80] == pytest.approx((1 - 2 * 0.5 / 4) ** 2, rel=5e-3)
 
 
+GIVEN = mha.AttentionRegression.random(3, 2)
 BAD = {
     "population of arrays": (lambda: mha.data.regression_from_arrays(np.eye(3), np.eye(3)).population(), ValueError,
                              ["population: expected a dataset made by", "not known"]),
     "Σ of another d": (lambda: mha.PopulationRegression.random(3, 2).loss(np.eye(2), np.ones((2, 3))), ValueError,
                        ["Sigma: expected shape (3, 3)", "(2, 2)"]),
+    "a direction with infinitely many tokens": (
+        lambda: mha.PopulationRegression.random(3, 2).hvp(np.eye(3), np.ones((2, 3)), GIVEN),
+        TypeError, ["V: expected a direction like PopulationRegression(A (2, 3)", "got AttentionRegression"]),
     "M of another p": (lambda: mha.PopulationRegression.random(3, 2).loss(np.eye(3), np.ones((1, 3))), ValueError,
                        ["M: expected shape (2, 3)", "(1, 3)"]),
     "a batch of infinitely many": (
         lambda: mha.train(mha.PopulationRegression.random(5, 5), mha.data.linear_regression(n=1).population(),
                           mha.GradientDescent(0.1), 1, batch=4),
         ValueError, ["batch: expected", "Population(d=5, p=5"]),
+    "one matrix of a rule of two": (
+        lambda: mha.train(mha.AttentionRegression.random(2, 2), mha.data.linear_regression(n=9, d=2, p=2),
+                          mha.StructureAware(), 1, only="A"), ValueError, ["only: expected a rule", "StructureAware"]),
     "singular Σ": (lambda: Whitening.roots(np.diag([1.0, 0.0])), ValueError, ["second moment", "a matrix", "0"]),
 }
 

@@ -1,20 +1,14 @@
 """The browser's engine in V8, from Python: its paths are mhalib's, in plain JavaScript and with the kernel."""
 
 import json
-from functools import cache
-from pathlib import Path
 
 import numpy as np
 import pytest
-from py_mini_racer import MiniRacer
 
-from agreement import DIVERGING, RUN, STABLE, TABLE, UNSTABLE, Case, assert_agrees
-from figures import FIGURES, assert_figure_agrees, corners, different_runs
-from mhalib.live.face import engine as source_of_the_engine
+from agreement import DIVERGING, STABLE, TABLE, UNSTABLE, Case, assert_agrees
+from engines import assert_follows, broken, compiled, plain
+from figures import FIGURES, corners, different_runs
 
-LIVE = Path(__file__).parent.parent / "mhalib" / "live"
-ENGINE = source_of_the_engine()
-DECODE = """function bytesOf(text) { return Uint8Array.from(JSON.parse(text)); }"""
 # One character, or one sign, each; the words around it say where.
 BUGS = {
     "gradient of the scores": ("G[k] * (P[at + k] - v[row + t]);", "G[k] * (P[at + k] + v[row + t]);"),
@@ -30,46 +24,8 @@ BUGS = {
 }
 
 
-def engine(source=ENGINE, kernel=False):
-    """A V8 that holds the engine."""
-    v8 = MiniRacer()
-    v8.eval(f"{source}\n{DECODE}\n{RUN}")
-    v8.eval((LIVE / "kernel.js").read_text("utf-8"))
-    compiled = f'makeKernel(bytesOf("{list((LIVE / "kernel.wasm").read_bytes())}"))' if kernel else "null"
-    v8.eval(f"const kernel = {compiled}; const engine = makeEngine(kernel);")
-    assert v8.eval("kernel !== null") is kernel
-    return v8
-
-
-@cache
-def plain():
-    return engine()
-
-
-@cache
-def compiled():
-    return engine(kernel=True)
-
-
-def broken(bug):
-    """An engine in which one piece of text, which it has once, stands for another."""
-    right, wrong = bug
-    assert ENGINE.count(right) == 1
-    return engine(ENGINE.replace(right, wrong))
-
-
 def run(v8, case):
     return v8.eval(f"runAll(engine, {json.dumps(case.spec())}, {json.dumps(case.values())})")
-
-
-def asked(v8, made, values):
-    """What an engine answers for a figure and some values of its controls, the others at the start."""
-    return v8.eval(f"runAll(engine, {json.dumps(made.spec)}, {json.dumps(made.values | values)})")
-
-
-def assert_follows(v8, made, values, rel=1e-9):
-    """An engine answers for a figure and these values what mhalib computes."""
-    assert_figure_agrees(made, values, asked(v8, made, values), rel)
 
 
 @pytest.mark.parametrize("case", TABLE, ids=str)

@@ -10,10 +10,13 @@ import pytest
 from py_mini_racer import MiniRacer
 
 import mhalib as mha
-from answers import TRUTH
+import notebooks
+from answers import TRUTH as CHAPTERS
+from answers_start import TRUTH as OPENING
 from mhalib.live.exercises import QUESTIONS, Letter, Question
 
 ROOT = Path(__file__).parent.parent
+TRUTH = CHAPTERS | OPENING
 PLACES = [(label, k) for label, questions in QUESTIONS.items() for k in range(len(questions))]
 each = pytest.mark.parametrize(("label", "k"), PLACES, ids=lambda part: str(part))
 TRIED = """function tried(work) {
@@ -39,9 +42,8 @@ def tried(work):
 @cache
 def solution(label):
     """The text of an exercise's solution: what follows its directive in the book."""
-    for path in (ROOT / "book").rglob("*.ipynb"):
-        cells = json.loads(path.read_text("utf-8"))["cells"]
-        text = "\n\n".join("".join(cell["source"]) for cell in cells if cell["cell_type"] == "markdown")
+    for path in notebooks.paths():
+        text = notebooks.text(notebooks.read(path))
         found = re.search(rf"\{{solution(?:-start)?\}} {label}\n(.*?)(?=\{{exercise|\Z)", text, re.DOTALL)
         if found:
             return found[1]
@@ -160,7 +162,7 @@ def test_a_formula_has_its_value(text, value):
         ("(u*)", 3, "before this parenthesis"),
         ("u # w", 2, "means nothing"),
         ("log(u,w)", 5, "comma"),
-        ("constructor", 0, "not known"),
+        ("constructor", 0, "“constructor” is not known"),
         ("2*toString", 2, "not known"),
         ("alert(1)", 0, "not known"),
     ],
@@ -172,8 +174,11 @@ def test_a_fault_says_where_it_is_and_what_to_do(text, at, words):
 
 
 def test_a_letter_may_be_typed_as_the_chapter_writes_it():
-    question = Question("how", "2*eta", (Letter("eta", 1, 2, symbol="η"),))
-    assert judge(question, "η+η")["right"]
+    letters = [letter for questions in QUESTIONS.values() for question in questions for letter in question.letters]
+    for letter in {letter for letter in letters if letter.symbol}:
+        assert judge(Question("how", f"2*{letter.name}", (letter,)), f"{letter.symbol}+{letter.symbol}")["right"]
+    prime = Question("how", "2*xp", (Letter("xp", 1, 2, symbol="x′"),))
+    assert judge(prime, "2*x'")["right"]
 
 
 def test_a_wrong_answer_tells_where_and_not_what_is_right():
@@ -199,21 +204,22 @@ def test_rounding_to_the_wanted_digits_is_right(text, right):
 # --- the widget -----------------------------------------------------------------------------------------------
 
 
-def test_every_exercise_is_asked_below_itself_and_every_chapter_asks():
+def test_every_exercise_is_asked_below_itself_and_every_page_asks():
     """The cell stands between the exercise and its solution, and every label has its place."""
     found = {}
-    for path in sorted((ROOT / "book").rglob("*.ipynb")):
-        cells = json.loads(path.read_text("utf-8"))["cells"] if ".ipynb_checkpoints" not in path.parts else []
+    for path in notebooks.paths():
+        cells = notebooks.read(path)["cells"]
         for before, cell, after in zip(cells, cells[1:], cells[2:], strict=False):
-            for label in re.findall(r'mha\.live\.exercise\("([^"]+)"\)', "".join(cell["source"])):
-                assert f":label: {label}\n" in "".join(before["source"]), f"{label}: not below its exercise"
-                assert re.search(rf"\{{solution(-start)?\}} {label}\n", "".join(after["source"])), (
+            for label in re.findall(r'mha\.live\.exercise\("([^"]+)"\)', notebooks.source(cell)):
+                assert f":label: {label}\n" in notebooks.source(before), f"{label}: not below its exercise"
+                assert re.search(rf"\{{solution(-start)?\}} {label}\n", notebooks.source(after)), (
                     f"{label}: not above its solution"
                 )
                 assert label not in found and "remove-input" in cell["metadata"]["tags"]
-                found[label] = path.name[:2]
+                found[label] = path.stem
     assert set(found) == set(QUESTIONS)
-    assert {f"{k:02}" for k in range(1, 17)} <= set(found.values())
+    assert {f"{k:02}" for k in range(1, 17)} <= {stem[:2] for stem in found.values()}
+    assert {"softmax", "descent_and_curvature", "tangent_kernel"} <= set(found.values())
 
 
 def test_the_widget_carries_its_questions_and_no_spec():

@@ -1,6 +1,5 @@
 """The fine-tuning recipe, from end to end, with a stand-in for the pretrained encoder."""
 
-import importlib.util
 import json
 import sys
 from pathlib import Path
@@ -12,6 +11,7 @@ import torch
 
 import mhalib as mha
 from mhalib.models import TextTransformer
+from scripts import loaded
 
 SCRIPT = Path(__file__).parent.parent / "book" / "results" / "finetune_sst2.py"
 HEADS = 4
@@ -19,12 +19,8 @@ HEADS = 4
 
 @pytest.fixture(scope="module")
 def recipe():
-    spec = importlib.util.spec_from_file_location("finetune_sst2", SCRIPT)
-    module = importlib.util.module_from_spec(spec)
-    sys.modules["finetune_sst2"] = module  # dataclasses look their module up
-    spec.loader.exec_module(module)
-    yield module
-    del sys.modules["finetune_sst2"]
+    with loaded(SCRIPT) as module:
+        yield module
 
 
 class StandIn(torch.nn.Module):

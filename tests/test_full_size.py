@@ -1,6 +1,5 @@
 """The command for full size, from end to end at toy size: killed, taken up again, and what it refuses."""
 
-import importlib.util
 import json
 import os
 import signal
@@ -14,18 +13,15 @@ import pytest
 import torch
 
 import mhalib as mha
+from scripts import loaded
 
 SCRIPT = Path(__file__).parent.parent / "book" / "results" / "full_size.py"
 
 
 @pytest.fixture(scope="module")
 def command():
-    spec = importlib.util.spec_from_file_location("full_size", SCRIPT)
-    module = importlib.util.module_from_spec(spec)
-    sys.modules["full_size"] = module  # a sweep looks its function up
-    spec.loader.exec_module(module)
-    yield module
-    del sys.modules["full_size"]
+    with loaded(SCRIPT) as module:
+        yield module
 
 
 @pytest.fixture(autouse=True)

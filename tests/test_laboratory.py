@@ -19,7 +19,7 @@ from oracles import assert_refused
 
 LIVE = Path(__file__).parent.parent / "mhalib" / "live"
 SCRIPT = engine(more=ENGINE, run="laboratory")
-PIECES = "\n".join((LIVE / f"{name}.js").read_text("utf-8") for name in ("lab/files", "lab/links"))
+PIECES = "\n".join((LIVE / f"{name}.js").read_text("utf-8") for name in ("widget", "lab/files", "lab/links"))
 RULES = {"heads": ("gd", "momentum", "adam"), "layer": ("gd", "momentum", "adam"),
          "regression": ("gd", "momentum", "adam", "preconditioned", "structure_aware")}
 DATA = {"heads": ("mixture", "planted", "digits"), "regression": ("linear",), "layer": ("sequences",)}
@@ -91,6 +91,13 @@ def test_exported_lines_give_the_curve_that_the_page_draws(combination):
                             ("normalized", "WQ WK WV"), ("gaussian", "WV")))], ids=str)
 def test_curvature_is_that_of_the_hessian(values):
     assert_repeats(whole(), settled(DEFAULTS | SMALL | {"curvature": True} | values))
+
+
+@pytest.mark.parametrize(("rule", "name"), [("gd", "2/η"), ("momentum", "3.8/η"), ("adam", None)])
+def test_the_legend_names_the_edge_of_the_rule_alone(rule, name):
+    edge = next(trace for trace in LAB.figure(**SMALL, optimizer=rule).data if trace.name.endswith("/η"))
+    assert edge.visible is bool(name) and (edge.name == name or not name)
+    assert {"edge": edge.name, "has_edge": edge.visible} == LAB.laboratory["looks"][rule]
 
 
 @pytest.mark.parametrize("seed", [[0], [5, 0], [7, 2, 1, 3], [4294967295, 1, 2, 3, 4, 5]], ids=str)

@@ -336,7 +336,9 @@ BAD = {
     "a Hessian in no weight": (lambda: landscape.hessian(MODEL, DATA, "WX"), ValueError, ["only:", "WX"]),
     "too small a grid": (lambda: smoothness(np.zeros((2, 3)), [0, 1, 2], [0, 1]), ValueError, ["b:", "at least 3"]),
     "an uneven grid": (lambda: differences(np.zeros((3, 3)), [0, 1, 3], [0, 1, 2]), ValueError,
-                       ["a:", "evenly spaced"]),
+                       ["a: expected evenly spaced", "from 1 to 2"]),
+    "a grid of another size": (lambda: differences(np.zeros((3, 4)), [0, 1, 2], [0, 1, 2]), ValueError,
+                               ["a: expected as many", "4", "got 3"]),
 }
 
 

@@ -9,7 +9,7 @@ import pytest
 
 ROOT = Path(__file__).parent.parent
 PACKAGE = ROOT / "mhalib"
-LAYERS = ["_array", "whitening", "attention", "losses", "models", "data", "optim", "training", "fleet", "minibatches"]
+LAYERS = ["_array", "whitening", "attention", "losses", "models", "data", "optim", "training", "fleet", "networks"]
 LAYERS += ["landscape", "surface", "theory", "sweeps", "reproduction", "_still", "_render", "plots", "exploring"]
 LAYERS += ["live", "notebook"]
 # These know nothing of attention: what they may import of ours, besides their own folder.
@@ -76,10 +76,11 @@ def code_lines(path):
 
 
 def body_lengths(path):
-    """Name → lines of code in the body, for every function."""
-    kinds = (ast.FunctionDef, ast.AsyncFunctionDef)
+    """Name and line → lines of code in the body, for every function."""
+    kinds, spoken = (ast.FunctionDef, ast.AsyncFunctionDef), code_lines(path)
     functions = [node for node in ast.walk(tree(path)) if isinstance(node, kinds)]
-    return {f.name: len(code_lines(path) & set(range(f.body[0].lineno, f.end_lineno + 1))) for f in functions}
+    return {f"{f.name}, line {f.lineno}": len(spoken & set(range(f.body[0].lineno, f.end_lineno + 1)))
+            for f in functions}
 
 
 @of_each(MODULES)
@@ -99,12 +100,12 @@ def test_layers_apart_know_nothing_of_attention(path):
 
 
 # The formulas take either library. A network of several layers is torch's own: its modules, autograd and optimizers.
-KNOW_TORCH = {PACKAGE / "_array.py", PACKAGE / "models" / "transformer.py", PACKAGE / "minibatches" / "steps.py",
+KNOW_TORCH = {PACKAGE / "_array.py", PACKAGE / "models" / "transformer.py", PACKAGE / "networks" / "steps.py",
               PACKAGE / "models" / "network.py"}
 
 
 @of_each([path for path in [*MODULES, PACKAGE / "__init__.py"] if path not in KNOW_TORCH])
-def test_only_array_and_the_transformer_know_torch(path):
+def test_only_arrays_and_networks_know_torch(path):
     named = {node.id for node in ast.walk(tree(path)) if isinstance(node, ast.Name)}
     looked_up = {node.value for node in ast.walk(tree(path)) if isinstance(node, ast.Constant)}
     words = imported(path) | named | {value for value in looked_up if isinstance(value, str)}

@@ -47,8 +47,18 @@ def test_queries_and_keys_of_all_layers_move_by_one_name():
     moving = {name for name, weights in some.arrays().items() if (weights != 0).any()}
     assert moving == {f"layers.{k}.attention.{part}.{kind}" for k in range(2) for part in "QK"
                       for kind in ("weight", "bias")}
-    named = point.only("layers.0.attention.Q.weight")
-    assert {name for name, weights in named.arrays().items() if (weights != 0).any()} == {"layers.0.attention.Q.weight"}
+    assert point.chosen("layers.0.attention.Q.weight") == ["layers.0.attention.Q.weight"]
+    assert point.chosen("layers.1.norm_2") == ["layers.1.norm_2.weight", "layers.1.norm_2.bias"]
+
+
+def test_a_point_is_trained_by_the_rules_of_models():
+    data = mha.data.pathfinder(6)
+    start = NetworkPoint.of(mha.models.PatchTransformer(16, 9, d=4, H=2, hidden=4).double())
+    path = mha.train(start, data, mha.AdamW(0.01), 4, test=data, only=("WQ", "WK"))
+    assert set(path.curves) == {"loss", "grad_norm", "test_loss"}
+    assert path.loss[-1] == path.test_loss[-1] == path[-1].loss(data.X, data.y) < path.loss[0]
+    moved = {name for name, weights in (path[-1] - start).arrays().items() if (weights != 0).any()}
+    assert moved <= set(start.chosen(("WQ", "WK"))) and "layers.0.attention.Q.weight" in moved
 
 
 def test_a_patch_network_reads_its_own_array():
@@ -65,7 +75,7 @@ def test_a_patch_network_reads_its_own_array():
 BAD = {
     "a network without a loss": (lambda: NetworkPoint.of(torch.nn.Linear(2, 2)), TypeError, ["network:", "Linear"]),
     "a direction that is none": (lambda: NetworkPoint.of(network()[0]).hvp(None, None, layer()[0]), TypeError,
-                                 ["V: expected a NetworkPoint", "AttentionLayer"]),
+                                 ["V: expected a direction like NetworkPoint(TextTransformer", "AttentionLayer"]),
     "an unknown weight of a network": (lambda: NetworkPoint.of(network()[0]).only("WX"), ValueError, ["WX"]),
 }
 

@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 
 import mhalib as mha
+from engines import assert_follows, broken, plain
 from mhalib.theory.max_margin import max_margin
-from test_engine import assert_follows, broken, plain
 
 BUGS = {
     "labels that do not sign the features": ("out[i * p + a] *= y[i] / T", "out[i * p + a] /= T"),

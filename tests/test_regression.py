@@ -229,7 +229,7 @@ BAD = {
     "targets of another p": (lambda: MODEL.loss(DATA.x, DATA.y[:, :1]), ValueError,
                              ["y: expected shape (6, 2)", "(6, 1)"]),
     "direction of another size": (lambda: MODEL.hvp(DATA.x, DATA.y, mha.AttentionRegression.random(3, 1)), ValueError,
-                                  ["V: expected an AttentionRegression of (p, d) = (2, 3)", "(1, 3)"]),
+                                  ["V: expected a direction like AttentionRegression(A (2, 3)", "A (1, 3)"]),
     "fewer tokens than dimensions": (
         lambda: mha.AttentionRegression.spectral(mha.data.linear_regression(n=2, d=3, p=2)), ValueError,
         ["second moment", "2 tokens in 3 dimensions"]),

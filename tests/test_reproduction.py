@@ -1,10 +1,9 @@
 """The papers' figures: each is listed, each outcome is what its stored table says, each command and test is there."""
 
 import ast
-import importlib.util
 import re
 import shlex
-import sys
+from contextlib import ExitStack
 from pathlib import Path
 
 import numpy as np
@@ -15,8 +14,8 @@ from mhalib import data as datasets
 from mhalib.reproduction import FIGURES, STATUSES
 from mhalib.sweeps import stored
 from mhalib.theory.ledger import MARKS
-from notebooks import text
-from test_book import read
+from notebooks import paths, read, text
+from scripts import loaded
 
 ROOT = Path(__file__).parent.parent
 LISTED = {"Deora et al. 2023": 8, "Goel et al. 2026": 2, "Song et al. 2024": 4}
@@ -27,15 +26,10 @@ each_kept = pytest.mark.parametrize("figure", KEPT, ids=lambda figure: figure.id
 
 
 @pytest.fixture
-def script(monkeypatch):
+def script():
     """A function that loads a script of book/results afresh."""
-    def load(name):
-        spec = importlib.util.spec_from_file_location(name, ROOT / "book" / "results" / f"{name}.py")
-        module = importlib.util.module_from_spec(spec)
-        monkeypatch.setitem(sys.modules, name, module)
-        spec.loader.exec_module(module)
-        return module
-    return load
+    with ExitStack() as kept:
+        yield lambda name: kept.enter_context(loaded(f"book/results/{name}.py"))
 
 
 def sections(path):
@@ -151,5 +145,5 @@ def test_theory_against_practice_leads_to_sections_that_exist():
     places = re.findall(r'\(\\"(\d\d_\w+)\\",\s*\\"([a-z0-9-]+)\\"\)', source)
     assert len(places) >= 7
     for chapter, section in places:
-        (path,) = (ROOT / "book").rglob(f"{chapter}.ipynb")
+        (path,) = (path for path in paths() if path.stem == chapter)
         assert section in sections(path), f"{chapter} has no section {section}"

@@ -1,17 +1,15 @@
 """One command makes all stored tables again (book/results/__main__.py), and says what it leaves out."""
 
-import importlib.util
 from pathlib import Path
 
 import numpy as np
 import pytest
 
 import mhalib as mha
+from scripts import load
 
 RESULTS = Path(__file__).parent.parent / "book" / "results"
-SPEC = importlib.util.spec_from_file_location("remaking", RESULTS / "__main__.py")
-remaking = importlib.util.module_from_spec(SPEC)
-SPEC.loader.exec_module(remaking)
+remaking = load("book/results/__main__.py", "remaking")
 SCRIPTS = remaking.scripts()
 TOY = '''"""A toy.
 

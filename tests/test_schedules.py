@@ -34,8 +34,8 @@ def test_cosine_stays_at_zero():
 
 
 @pytest.mark.parametrize(("call", "words"), [
-    (lambda: mha.Cosine(0.0, 5), ["lr: expected a positive number"]),
-    (lambda: mha.InverseRoot(float("nan")), ["lr: expected a positive number"]),
+    (lambda: mha.Cosine(0.0, 5), ["peak: expected a positive number"]),
+    (lambda: mha.InverseRoot(float("nan")), ["peak: expected a positive number"]),
     (lambda: mha.Warmup(lambda k: 1.0, 5), ["peak: expected a positive number"]),
     (lambda: mha.Warmup(0.1, rise=0), ["rise: expected a whole number ≥ 1, got 0"]),
     (lambda: mha.Cosine(0.1, steps=2.5), ["steps: expected a whole number ≥ 1, got 2.5"]),

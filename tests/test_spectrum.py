@@ -90,5 +90,5 @@ def test_more_eigenvalues_than_there_are_are_refused():
 def test_the_operator_refuses_what_is_no_direction():
     model, data = heads()
     operator = model.hessian_operator(data.X, data.y)
-    assert_refused(lambda: operator(mha.MultiHeadAttention.zeros(3, 5, 6)), ValueError, ["V: expected", "(2, 5, 6)"])
+    assert_refused(lambda: operator(mha.MultiHeadAttention.zeros(3, 5, 6)), ValueError, ["V: expected", "U (2, 5, 6)"])
     assert_refused(lambda: operator(model.map(lambda a: a.astype("float32"))), TypeError, ["expected one dtype"])

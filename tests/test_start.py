@@ -5,8 +5,8 @@ import pytest
 import torch
 
 import mhalib as mha
+from engines import assert_follows, broken, plain
 from oracles import assert_refused
-from test_engine import assert_follows, broken, plain
 
 SURFACES = [mha.Surface((1.3, 0.2), (0.8, 0.6)), mha.Surface((2.0, -0.7), (0.28, 0.96)), mha.Surface((0.5, 0.0))]
 each_surface = pytest.mark.parametrize("surface", SURFACES, ids=str)

@@ -11,8 +11,9 @@ import pytest
 import torch
 
 import mhalib as mha
-from mhalib.minibatches import minibatches, summary
 from mhalib.models import PatchTransformer, TextTransformer
+from mhalib.networks import summary
+from mhalib.training import minibatches
 from oracles import assert_close, assert_refused
 
 ROOT = Path(__file__).parent.parent

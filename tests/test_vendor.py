@@ -1,6 +1,5 @@
 """The third-party files that the book serves itself are those of the manifest, no more, no fewer."""
 
-import importlib.util
 import json
 import shutil
 from importlib import metadata
@@ -8,10 +7,10 @@ from pathlib import Path
 
 import pytest
 
+from scripts import load
+
 ROOT = Path(__file__).parents[1]
-SPEC = importlib.util.spec_from_file_location("vendor", ROOT / "book" / "_ext" / "vendor.py")
-vendor = importlib.util.module_from_spec(SPEC)
-SPEC.loader.exec_module(vendor)
+vendor = load("book/_ext/vendor.py")
 MANIFEST = json.loads((vendor.VENDOR / "manifest.json").read_text())
 
 

@@ -1,6 +1,5 @@
 """The workflows of GitHub: what they run exists, what they may do is little, and a failing lane opens one issue."""
 
-import importlib.util
 import os
 import re
 import subprocess
@@ -11,15 +10,15 @@ from pathlib import Path
 import pytest
 import yaml
 
+from scripts import load
+
 ROOT = Path(__file__).parent.parent
 FILES = sorted((ROOT / ".github" / "workflows").glob("*.yml"))
 WORKFLOWS = {path.name: yaml.safe_load(path.read_text("utf-8")) for path in FILES}
 JOBS = {f"{name}: {job}": what for name, flow in WORKFLOWS.items() for job, what in flow["jobs"].items()}
 TARGETS = set(re.findall(r"(?m)^([a-z]+):", (ROOT / "Makefile").read_text("utf-8")))
 every_job = pytest.mark.parametrize("job", JOBS.values(), ids=JOBS)
-SPEC = importlib.util.spec_from_file_location("links", ROOT / ".ci" / "links.py")
-links = importlib.util.module_from_spec(SPEC)
-SPEC.loader.exec_module(links)
+links = load(".ci/links.py")
 
 
 def scripts(job):

@@ -9,7 +9,7 @@ import oracles
 from mhalib.data import from_arrays
 from mhalib.losses import logistic
 from mhalib.models import multihead_workspace
-from mhalib.models.workspace import Workspace, accuracy
+from mhalib.models.workspace import ClassifierWorkspace, accuracy
 from mhalib.optim import Adam, GradientDescent, Momentum
 from mhalib.training import train
 from oracles import assert_close
@@ -187,8 +187,8 @@ def test_summary_equals_the_plain_workspace(library):
     model, X, y = problem(W=2.0).map(library)
     relevant = library((np.random.default_rng(5).random(X.shape[:2]) < 0.4) * 1.0)
     workspace = model.workspace(X, y)
-    ours, plain = workspace.summary(workspace.pack(model), relevant), Workspace(model, X, y).summary(model, relevant)
-    assert ours == pytest.approx(plain, rel=1e-12)
+    plain = ClassifierWorkspace(model, X, y).summary(model, relevant)
+    assert workspace.summary(workspace.pack(model), relevant) == pytest.approx(plain, rel=1e-12)
     assert workspace.summary(workspace.pack(model)).keys() == {"loss", "accuracy"}
 
 
@@ -198,7 +198,7 @@ def test_attention_score_is_the_mean_weight_on_relevant_tokens():
     X_, W = oracles.tensors(X, model.W)
     scores = [float(oracles.attention(x, W_h)[:, marks].sum(axis=1).mean())
               for x, marks in zip(X_, torch.tensor(relevant), strict=True) for W_h in W]
-    summary = Workspace(model, X, y).summary(model, relevant)
+    summary = ClassifierWorkspace(model, X, y).summary(model, relevant)
     assert summary["attention_score"] == pytest.approx(np.mean(scores), rel=1e-12)
     workspace = model.workspace(X, y)
     assert workspace.summary(workspace.pack(model), relevant * 1.0)["attention_score"] == \
@@ -219,7 +219,7 @@ def test_equal_heads_are_computed_once_and_counted(seed, library):
     assert workspace.pack(drawn.model).shape == (drawn.X.shape[2], 3 * sum(drawn.X.shape[1:]))
     assert_equal_to_the_formula(drawn, 1e-12)
     relevant = library((np.random.default_rng(5).random(drawn.X.shape[:2]) < 0.4) * 1.0)
-    plain = Workspace(*drawn[:3]).summary(drawn.model, relevant)
+    plain = ClassifierWorkspace(*drawn[:3]).summary(drawn.model, relevant)
     assert workspace.summary(workspace.pack(drawn.model), relevant) == pytest.approx(plain, rel=1e-12)
 
 
@@ -247,7 +247,7 @@ def test_a_run_with_copies_is_the_run_of_the_plain_formula(rule):
 
 def test_the_plain_workspace_is_the_model_itself():
     model, X, y = problem()
-    workspace = Workspace(model, X, y)
+    workspace = ClassifierWorkspace(model, X, y)
     assert workspace.unpack(workspace.pack(model)) is model
     assert_close(workspace.logits(model), model(X), 0)
     assert_close(workspace.loss_and_grad(model)[1].ravel(), model.loss_and_grad(X, y)[1].ravel(), 0)

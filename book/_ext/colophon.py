@@ -80,6 +80,17 @@ def bibtex_of_a_paper(paper):
     })  # fmt: skip
 
 
+ENTRIES = {"book": bibtex_of_the_book, "papers": bibtex_of_the_papers}
+
+
+def chosen(directive, known):
+    """The argument of a directive, which must be known."""
+    (name,) = directive.arguments
+    if name not in known:
+        raise directive.error(f"{directive.name}: expected one of {', '.join(known)}, got {name}")
+    return name
+
+
 class Citation(SphinxDirective):
     """BibTeX of the ``book`` or of the ``papers``."""
 
@@ -87,7 +98,7 @@ class Citation(SphinxDirective):
 
     def run(self):
         self.env.note_dependency(str(ROOT / "CITATION.cff"))
-        words = {"book": bibtex_of_the_book, "papers": bibtex_of_the_papers}[self.arguments[0]]()
+        words = ENTRIES[chosen(self, ENTRIES)]()
         return [nodes.literal_block(words, words, language="bibtex")]
 
 
@@ -102,7 +113,7 @@ class Colophon(SphinxDirective):
 
     def run(self):
         self.env.note_reread()
-        return [colophon(table=self.arguments[0])]
+        return [colophon(table=chosen(self, TABLES))]
 
 
 class Tables(SphinxPostTransform):
@@ -111,9 +122,8 @@ class Tables(SphinxPostTransform):
     default_priority = 8  # before the links in them are resolved
 
     def run(self, **kwargs):
-        make = {"versions": versions, "executions": executions, "licenses": carried}
         for place in list(self.document.findall(colophon)):
-            place.replace_self(table(*make[place["table"]](self.env)))
+            place.replace_self(table(*TABLES[place["table"]](self.env)))
 
 
 def table(names, rows):
@@ -171,6 +181,9 @@ def carried(env):
     rows = [(work.name, work.version, nodes.reference("", work.license, refuri=up + work.text, internal=False))
             for work in licenses.works()]
     return ("Work", "Version", "License"), rows
+
+
+TABLES = {"versions": versions, "executions": executions, "licenses": carried}
 
 
 def finish(app, failed):

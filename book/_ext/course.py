@@ -16,6 +16,7 @@ from sphinx.util.docutils import SphinxDirective
 
 ROOT = Path(__file__).parents[2]
 COURSE = ROOT / "book" / "start" / "course.yml"
+SHEETS = "book/start/sheets"
 COLUMNS, WIDTH, WIDE, HIGH, STEP = 3, 400, 116, 46, 84
 SEATS = {1: (1,), 2: (0, 2), 3: (0, 1, 2)}  # the columns of a row with so many boxes: lines pass between columns
 PARTS = {"start": 0, "multihead": 1, "preconditioning": 2, "kernels": 3, "laboratory": 0}
@@ -204,13 +205,25 @@ def problem(found, label):
 
 
 def sheet(found, week):
-    """The problems of a week that stand in the chapters, each with a link to its place, its field and its solution."""
-    out = ["**From the chapters**", ""]
+    """The problems of a week that stand in the book, each with a link to its place, its field and its solution."""
+    out = ["**From the book**", ""]
     for label in found["weeks"][int(week) - 1]["sheet"]:
         title, text = problem(found, label)
         out += [f"1. **{{ref}}`{label}`**{' · ' + title if title else ''}", ""]
         out += [f"   {line}".rstrip() for line in text.split("\n")] + [""]
     return out
+
+
+def own_numbers(found):
+    """label → the number of a problem that a sheet adds: ("S3", 6) is the sixth of sheet 3."""
+    return {label: (f"S{k}", place) for k, week in enumerate(found["weeks"], 1)
+            for place, label in enumerate(week["own"], len(week["sheet"]) + 1)}
+
+
+def number_problems(app, env):
+    """Sphinx counts all exercises outside of chapters in one run; those of the sheets count within their sheet."""
+    env.toc_fignumbers.get(SHEETS, {}).get("exercise", {}).update(own_numbers(course()))
+    return []
 
 
 class Text(SphinxDirective):
@@ -241,6 +254,7 @@ class Map(SphinxDirective):
 def setup(app):
     app.add_css_file("course.css")
     app.add_directive("course-map", Map)
+    app.connect("env-get-updated", number_problems, priority=900)  # after Sphinx has counted
     for make in (goals, weeks, weekend, researcher, sheet):
         app.add_directive(f"course-{make.__name__}", type(make.__name__, (Text,), {"make": staticmethod(make)}))
     return {"parallel_read_safe": True, "parallel_write_safe": True}

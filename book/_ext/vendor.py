@@ -67,7 +67,7 @@ PACKAGES = [
         "npm",
         {"licenses/fontawesome.txt": "package/LICENSE.txt"},
     ),
-    Package("ipywidgets", "8.1.9", "BSD-3-Clause", "PyPI", {"licenses/jupyter-widgets.txt": "*/LICENSE"}),
+    Package("ipywidgets", "8.1.8", "BSD-3-Clause", "PyPI", {"licenses/jupyter-widgets.txt": "*/LICENSE"}),
     Package(
         "anywidget",
         "0.11.0",

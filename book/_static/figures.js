@@ -9,10 +9,10 @@
     Object.assign(input, { type: "range", className: "mha-keys", min: 0, max: slider.steps.length - 1, step: 1 });
     input.value = slider.active ?? 0;
     input.setAttribute("aria-label", (slider.currentvalue?.prefix ?? "").replace(/[\s=]+$/, "") || "slider");
-    input.addEventListener("input", async () => {
+    input.addEventListener("input", () => {
       say();
-      await Plotly.animate(figure, ...slider.steps[input.value].args);
-      Plotly.relayout(figure, { [`sliders[${i}].active`]: Number(input.value) });
+      const done = () => Plotly.relayout(figure, { [`sliders[${i}].active`]: Number(input.value) });
+      Plotly.animate(figure, ...slider.steps[input.value].args).then(done, () => {}); // the next key interrupts it
     });
     figure.on("plotly_sliderchange", ({ slider: moved }) => { input.value = moved.active; say(); });
     say();

@@ -2,7 +2,7 @@
 // its own module and its state with the page, asks for nothing, and draws; the manager, which can show every other
 // widget too, weighs 4 MB and waits until the page has loaded.
 (() => {
-  const JSON_OF = (type, root = document) => [...root.querySelectorAll(`script[type="application/vnd.jupyter.${type}+json"]`)];
+  const scripts = (type) => [...document.querySelectorAll(`script[type="application/vnd.jupyter.${type}+json"]`)];
 
   // The model that a module sees: no kernel is behind it, so nothing that is set goes anywhere.
   const standing = (state) => ({
@@ -35,16 +35,26 @@
 
   // The states stand in the head; a figure is shown as soon as its place has been read, while the page still loads.
   const shown = new Set();
-  function look() {
-    const states = JSON_OF("widget-state").map((script) => script.textContent);
-    for (const view of JSON_OF("widget-view")) {
-      if (shown.has(view) || !states.length) continue;
-      shown.add(view);
-      known ??= Object.assign({}, ...states.map((state) => JSON.parse(state).state));
-      show(view, known[JSON.parse(view.textContent).model_id]);
+  let known = null;
+
+  // Null as long as the parser has read a part of it.
+  function parsed(script) {
+    try {
+      return JSON.parse(script.textContent);
+    } catch {
+      return null;
     }
   }
-  let known = null;
+
+  function look() {
+    for (const script of scripts("widget-view")) {
+      const view = shown.has(script) ? null : parsed(script);
+      if (!view) continue;
+      shown.add(script);
+      known ??= Object.assign({}, ...scripts("widget-state").map((each) => parsed(each).state));
+      show(script, known[view.model_id]);
+    }
+  }
   const reading = new MutationObserver(look);
   reading.observe(document, { childList: true, subtree: true });
   document.addEventListener("DOMContentLoaded", () => { reading.disconnect(); look(); });

@@ -33,7 +33,7 @@ import torch
 from torch.nn import functional
 
 import mhalib as mha
-from mhalib.minibatches import minibatches
+from mhalib.training import minibatches
 
 READ_OUT = ("attention.output.dense", "attention.out_lin")
 """Where heads leave a layer, in the words of BERT and RoBERTa, and of DistilBERT."""

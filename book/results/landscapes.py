@@ -15,8 +15,8 @@ import numpy as np
 import torch
 
 import mhalib as mha
-from mhalib.minibatches import read, summary
 from mhalib.models import NetworkPoint, PatchTransformer, TextTransformer
+from mhalib.networks import read, summary
 
 KERNELS = {"softmax": mha.softmax, "softmax, scaled": mha.softmax, "Gaussian": mha.gaussian,
            "Gaussian, normalized": mha.normalized_gaussian}

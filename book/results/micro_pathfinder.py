@@ -13,8 +13,8 @@ import numpy as np
 import torch
 
 import mhalib as mha
-from mhalib.minibatches import summary
 from mhalib.models import PatchTransformer
+from mhalib.networks import summary
 
 SIZES = {"d": 64, "H": 2, "layers": 2, "hidden": 128}
 KERNELS = {"softmax": mha.softmax, "gaussian": mha.gaussian, "normalized": mha.normalized_gaussian}

@@ -5,11 +5,41 @@ from typing import Any
 
 import numpy as np
 
-from mhalib._array import as_like, is_array, require, require_labels
+from mhalib._array import as_like, is_array, require, require_labels, to_numpy
+
+
+class Samples:
+    """What datasets of arrays share: ``truth`` is the object that made them, where there is one, and draws more.
+
+    A subclass has ``map``, which takes its arrays to another library or dtype, and labels or targets ``y``.
+    """
+
+    def __len__(self):
+        return self.y.shape[0]
+
+    @property
+    def _source(self):
+        return "arrays" if self.truth is None else type(self.truth).__name__
+
+    def fresh(self, n=None, seed=1):
+        """n samples that training has not seen, from the same ``truth``: new draws for each ``seed``.
+
+        n defaults to as many as this dataset has; of real data, whose source is finite, to all that were held out.
+
+        Raises
+        ------
+        ValueError
+            if the dataset has no source to draw from.
+        """
+        if not hasattr(self.truth, "sample"):
+            raise ValueError(f"fresh: expected a dataset made by a generator of mhalib.data, got {self!r}, "
+                             "which has no source of new samples")
+        n = getattr(self.truth, "size", len(self)) if n is None else n
+        return self.truth.sample(n, seed).map(lambda a: as_like(a, self.y))
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Dataset:
+class Dataset(Samples):
     """Labeled token sequences: X (n, T, d), y (n,) in {−1, +1}, and what is known about where they came from.
 
     ``relevant`` (n, T) marks the tokens that carry the label, where that is known. ``truth`` is the object that made
@@ -21,30 +51,9 @@ class Dataset:
     relevant: np.ndarray | None = None
     truth: Any = None
 
-    def __len__(self):
-        return self.X.shape[0]
-
     def __repr__(self):
-        n, T, d = self.X.shape
-        source = "arrays" if self.truth is None else type(self.truth).__name__
-        return f"Dataset(n={n}, T={T}, d={d}, {int((self.y > 0).sum())} labeled +1, from {source}, {self.X.dtype})"
-
-    def fresh(self, n=None, seed=1):
-        """n samples that training has not seen, from the same source: the same patterns, new draws for each ``seed``.
-
-        n defaults to as many as this dataset has; of real data, whose source is finite, to all that were held out.
-
-        Raises
-        ------
-        ValueError
-            if the dataset has no source to draw from.
-        """
-        if not hasattr(self.truth, "sample"):
-            raise ValueError("fresh: expected a dataset made by a generator of mhalib.data; "
-                             "one made from_arrays has no source of new samples")
-        n = getattr(self.truth, "size", len(self)) if n is None else n
-        drawn = self.truth.sample(n, seed)
-        return replace(drawn, X=as_like(drawn.X, self.X), y=as_like(drawn.y, self.y))
+        (n, T, d), positive = self.X.shape, int((self.y > 0).sum())
+        return f"Dataset(n={n}, T={T}, d={d}, {positive} labeled +1, from {self._source}, {self.X.dtype})"
 
     def map(self, function):
         """The same data with ``function`` applied to X and y: ``data.map(torch.as_tensor)``."""
@@ -71,5 +80,6 @@ def from_arrays(X, y, relevant=None):
         raise ValueError(f"relevant: expected an array of shape (n, T) = {tuple(X.shape[:2])}, "
                          f"got {getattr(relevant, 'shape', type(relevant).__name__)}")
     if relevant is not None and not bool(((relevant == 0) | (relevant == 1)).all()):
-        raise ValueError("relevant: expected marks, true or false, one a token; got other values")
+        found = ", ".join(f"{value:g}" for value in sorted(set(to_numpy(relevant).ravel().tolist()))[:5])
+        raise ValueError(f"relevant: expected marks, true or false, one a token; got {found}")
     return Dataset(X, y, relevant)

@@ -4,12 +4,13 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from mhalib._array import as_like, require, require_count, require_same_dtype, require_seed
+from mhalib._array import require, require_count, require_same_dtype, require_seed
+from mhalib.data.dataset import Samples
 from mhalib.whitening import Whitening
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class RegressionDataset:
+class RegressionDataset(Samples):
     """Tokens x (n, d) with targets y (n, p); every token is one sample, and all n tokens are the context of each.
 
     ``Sigma`` (d, d), ``M`` (p, d) and ``sigma`` are the covariance of the tokens, the regression matrix and the noise,
@@ -40,27 +41,9 @@ class RegressionDataset:
         """Standard deviation σ of the noise of each target, or None."""
         return getattr(self.truth, "sigma", None)
 
-    def __len__(self):
-        return self.x.shape[0]
-
     def __repr__(self):
         (n, d), p = self.x.shape, self.y.shape[1]
-        source = "arrays" if self.truth is None else type(self.truth).__name__
-        return f"RegressionDataset(n={n}, d={d}, p={p}, from {source}, {self.x.dtype})"
-
-    def fresh(self, n=None, seed=1):
-        """n new samples (as many as these, if not said) with the same Σ, M and σ; other draws for each ``seed``.
-
-        Raises
-        ------
-        ValueError
-            if the dataset has no source to draw from.
-        """
-        if not hasattr(self.truth, "sample"):
-            raise ValueError("fresh: expected a dataset made by mhalib.data.linear_regression; "
-                             "one made from arrays has no source of new samples")
-        drawn = self.truth.sample(len(self) if n is None else n, seed)
-        return replace(drawn, x=as_like(drawn.x, self.x), y=as_like(drawn.y, self.y))
+        return f"RegressionDataset(n={n}, d={d}, p={p}, from {self._source}, {self.x.dtype})"
 
     def map(self, function):
         """The same data with ``function`` applied to x and y: ``data.map(torch.as_tensor)``."""

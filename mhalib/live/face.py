@@ -32,7 +32,7 @@ def engine(more=(), run="run"):
                       f"return {{ run: {run}, spectrumEnds, maxMargin, models, datasets }};", "}"])
 
 
-def module(faces=("element", "widget", "figure"), **of_engine):
+def module(faces=("element", "training", "drawing", "widget", "figure"), **of_engine):
     """The JavaScript of a widget: one module of the kernel, the engine, and the files ``faces`` beside this one."""
     folder = files("mhalib.live")
     kernel = b64encode((folder / "kernel.wasm").read_bytes()).decode()

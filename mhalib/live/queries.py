@@ -6,25 +6,29 @@ from functools import cache
 import numpy as np
 
 from mhalib.attention import Gaussian, NormalizedGaussian, softmax
-from mhalib.live.description import Control
+from mhalib.live.description import Control, Description
+from mhalib.live.face import LiveFigure
 from mhalib.live.frames import line, step_axis
 from mhalib.optim import GradientDescent
 from mhalib.theory.lines import Line
 from mhalib.theory.traps import EXAMPLES, example
-from mhalib.training import train
+from mhalib.training import recorded_steps, train
 
 WIDTHS = (0.125, 0.25, 0.5, 0.75, 1.0)
 FACTORS = (0.1, 0.2, 0.5, 1.0, 2.0)
 SMALLEST = 1e-10
 """What a curve shows of anything smaller, which is rounding."""
+RECORDED = 60
 NEAR = 0.05
 """A query so near to a minimum is counted as at it."""
 NAMES = {"soft": "softmax", "gauss": "Gaussian", "between": "Gaussian, rows normalized"}
 CURVES = ("loss", "gauss", "between")
 KINDS = ("best", "other", "path", "start", "finish")
 """What is drawn on a landscape, from below to above: minima, descent, its start and end."""
-STARTS = tuple(6 * k + 4 for k in range(3))
-"""The traces of the starts."""
+LABELS = ("global minimum", "spurious minimum", "descent", "start", "end")
+"""What the legend calls them."""
+TRACES = 1 + len(KINDS)
+"""How many each panel of a kernel has."""
 
 
 def kernels_of(c):
@@ -56,7 +60,7 @@ def minima(name, kernel):
 @cache
 def descended(name, kernel, begin, lr, steps):
     """The run that trains W^Q alone, and where it has the queries that count, (recorded steps, queries)."""
-    path = train(*example(name, kernel, begin), GradientDescent(lr), steps, only=("WQ",), record=60)
+    path = train(*example(name, kernel, begin), GradientDescent(lr), steps, only=("WQ",), record=RECORDED)
     return path, np.array([model.WQ.ravel()[:len(begin)] for model in path.models])
 
 
@@ -105,15 +109,46 @@ def carried():
     return {"kind": "traps", "traps": found, "widths": WIDTHS}
 
 
-def trap_control():
-    """The menu of examples; each has a step size of its own."""
-    texts = tuple(f"{name} (η = {one['lr']:g})" for name, one in EXAMPLES.items())
-    return Control("trap", "construction", tuple(EXAMPLES), "B2", texts, "choice")
+def descent_figure(steps, begin, starts, measures, fixed=(), **more):
+    """The live figure of the descent from ``begin(values)``, whose controls are ``starts``, along x, or along x and y.
+
+    ``more`` goes to the ``Description``.
+    """
+    texts = tuple(f"{name} (η = {one['lr']:g})" for name, one in EXAMPLES.items())  # each has a step size of its own
+    drag = dict(zip("xy", (control.name for control in starts), strict=False))
+    return LiveFigure(Description(
+        data=carried(), start={"kind": "traps"}, record=tuple(recorded_steps(steps, RECORDED)), curves=CURVES,
+        fixed={"steps": steps} | dict(fixed), lasts=tuple(measures), measure=measures,
+        drag=tuple({"trace": TRACES * k + 1 + KINDS.index("start")} | drag for k in range(len(NAMES))),
+        controls=(Control("trap", "construction", tuple(EXAMPLES), "B2", texts, "choice"), *starts,
+                  Control("lr", "step size, × η", FACTORS, 1.0), Control("c", "width c", WIDTHS, 0.5)),
+        train=lambda values: path_of(values, steps, begin(values)), **more))
 
 
-def shared_controls():
-    """Step size and width."""
-    return (Control("lr", "step size, × η", FACTORS, 1.0), Control("c", "width c", WIDTHS, 0.5))
+def add_points(frame, looks, k):
+    """Add to the panel of kernel k the traces of KINDS, in these looks; the legend has those of the first."""
+    for label, look in zip(LABELS, looks, strict=True):
+        frame.add_scatter(**{"mode": "markers"} | look, name=label, showlegend=not k, **panel(k))
+
+
+def panel(k):
+    """Where kernel k is drawn."""
+    return {"row": k // 2 + 1, "col": k % 2 + 1}
+
+
+def drawn(beneath, parts, axes):
+    """What goes where: on the panel of each kernel what lies ``beneath``, then points by ``parts`` = their names.
+
+    ``axes`` names the measures that are the ranges of the axes.
+    """
+    entries = [{"trace": TRACES * len(NAMES) + k, "x": "steps", "y": curve} for k, curve in enumerate(CURVES)]
+    for k, short in enumerate(NAMES):
+        entries.append({"trace": TRACES * k} | beneath(short))
+        entries += [{"trace": TRACES * k + j, "x": f"{short}_{kind}_{parts[0]}", "y": f"{short}_{kind}_{parts[1]}"}
+                    for j, kind in enumerate(KINDS, start=1)]
+        entries += [{"layout": f"{axis}{k + 1 if k else ''}.range", "from": source}
+                    for axis, source in zip(("xaxis", "yaxis"), axes, strict=True)]
+    return tuple(entries)
 
 
 def losses_over_steps(frame, steps):

@@ -3,31 +3,12 @@
 import numpy as np
 
 from mhalib._array import require_count
-from mhalib.live.description import Control, Description
-from mhalib.live.face import LiveFigure
+from mhalib.live import queries
+from mhalib.live.description import Control
 from mhalib.live.frames import line, panels
-from mhalib.live.queries import (
-    CURVES,
-    KINDS,
-    NAMES,
-    SHARED,
-    STARTS,
-    carried,
-    ends_of,
-    kernels_of,
-    loss_of_one,
-    losses_over_steps,
-    minima,
-    of,
-    path_of,
-    reach,
-    rounded,
-    shared_controls,
-    trap_control,
-)
+from mhalib.live.queries import KINDS, NAMES, kernels_of, loss_of_one, minima, of, reach, rounded
 from mhalib.plots import COLORS
 from mhalib.theory.traps import EXAMPLES
-from mhalib.training import recorded_steps
 
 SHIFTS = tuple(round(0.2 * k, 1) for k in range(-15, 16))
 
@@ -55,18 +36,17 @@ def traps(steps=300):
     Source: this book.
     """
     require_count(steps=steps)
-    return LiveFigure(Description(
+    return queries.descent_figure(
+        steps, _begin, (Control("shift", "starts moved by", SHIFTS, 0.0),), MEASURES, model="traps",
         title="Where queries come to rest",
         alt="Three panels show the loss of one query over the line in B2, the fourth losses over the steps. Softmax: "
             "four queries run into a spurious minimum at 1.07, of loss 0.34; the global one lies at −1.39. Gaussian: "
             "four minima of loss zero; every query runs into one. Gaussian with rows normalized: all queries run into "
             "a spurious minimum at 1.42, of loss 0.17. In the fourth panel the Gaussian loss falls below 10⁻¹⁰, the "
             "other two level off.",
-        model="traps", data=carried(), start={"kind": "traps"}, record=tuple(recorded_steps(steps, 60)), curves=CURVES,
-        fixed={"steps": steps}, lasts=tuple(MEASURES), drag=tuple({"trace": k, "x": "shift"} for k in STARTS),
-        controls=(trap_control(), Control("shift", "starts moved by", SHIFTS, 0.0), *shared_controls()),
-        frame=_frame(steps), draw=_draw(), summary=_SUMMARY,
-        train=lambda values: path_of(values, steps, _begin(values)), measure=MEASURES))
+        frame=_frame(steps), summary=_SUMMARY,
+        draw=queries.drawn(lambda short: {"x": "queries", "y": f"{short}_landscape"}, ("q", "loss"),
+                           ("range", "loss_range")))
 
 
 def _begin(values):
@@ -77,23 +57,23 @@ def _queries(name):
     return np.linspace(-reach(name), reach(name), 161)
 
 
-def _landscape(name, kernel, queries):
+def _landscape(name, kernel, visited):
     return rounded(loss_of_one(name, kernel, _queries(name)))
 
 
-def _lowest(name, kernel, queries):
+def _lowest(name, kernel, visited):
     """The least loss of all queries."""
-    return rounded(queries.shape[1] * loss_of_one(name, kernel, minima(name, kernel)[0][0]), 9)
+    return rounded(visited.shape[1] * loss_of_one(name, kernel, minima(name, kernel)[0][0]), 9)
 
 
 def _points(kind):
     """Two formulas: where the points of a kind are, and the loss there."""
-    def at(name, kernel, queries):
+    def at(name, kernel, visited):
         if kind in ("best", "other"):
             return np.array([q for q in minima(name, kernel)[kind == "other"] if abs(q) <= reach(name)])
         if kind == "path":  # one query after the other, with gaps between
-            return np.column_stack([queries.T, np.full(queries.shape[1], np.nan)]).ravel()
-        return queries[-1 if kind == "finish" else 0]
+            return np.column_stack([visited.T, np.full(visited.shape[1], np.nan)]).ravel()
+        return visited[-1 if kind == "finish" else 0]
 
     return {"q": lambda *run: rounded(at(*run)), "loss": lambda *run: rounded(loss_of_one(*run[:2], at(*run)))}
 
@@ -103,11 +83,12 @@ def _loss_range(path, values):
     return rounded([-0.05 * top, 1.08 * top])
 
 
-MEASURES = SHARED | {"queries": lambda path, values: _queries(values["trap"]).tolist(), "loss_range": _loss_range,
-                     "n": lambda path, values: len(EXAMPLES[values["trap"]]["start"])}
+MEASURES = queries.SHARED | {"queries": lambda path, values: _queries(values["trap"]).tolist(),
+                             "loss_range": _loss_range,
+                             "n": lambda path, values: len(EXAMPLES[values["trap"]]["start"])}
 for _short in NAMES:
     MEASURES |= {f"{_short}_landscape": of(_short, _landscape), f"{_short}_lowest": of(_short, _lowest)}
-    MEASURES |= ends_of(_short)
+    MEASURES |= queries.ends_of(_short)
     MEASURES |= {f"{_short}_{kind}_{part}": of(_short, formula)
                  for kind in KINDS for part, formula in _points(kind).items()}
 
@@ -120,26 +101,13 @@ _SUMMARY = ("{trap}, starts moved by {shift}, step size {rate}, c = {c}. Loss f 
 def _frame(steps):
     frame = panels("softmax: loss of a query", "Gaussian: loss of a query", "normalized: loss of a query",
                    "loss f of all, over steps", height=680)
-    looks = {"global minimum": {"marker": {"color": COLORS[2], "size": 13, "symbol": "diamond"}},
-             "spurious minimum": {"marker": {"color": COLORS[3], "size": 13, "symbol": "x"}},
-             "descent": {"mode": "lines", "line": {"color": "#888888", "width": 5}, "opacity": 0.6},
-             "start": {"marker": {"color": COLORS[4], "size": 10, "symbol": "circle-open", "line": {"width": 2}}},
-             "end": {"marker": {"color": COLORS[4], "size": 7, "line": {"color": "#222222", "width": 1}}}}
+    looks = ({"marker": {"color": COLORS[2], "size": 13, "symbol": "diamond"}},
+             {"marker": {"color": COLORS[3], "size": 13, "symbol": "x"}},
+             {"mode": "lines", "line": {"color": "#888888", "width": 5}, "opacity": 0.6},
+             {"marker": {"color": COLORS[4], "size": 10, "symbol": "circle-open", "line": {"width": 2}}},
+             {"marker": {"color": COLORS[4], "size": 7, "line": {"color": "#222222", "width": 1}}})
     for k, words in enumerate(NAMES.values()):
-        row, column = k // 2 + 1, k % 2 + 1
-        line(frame, k, words, column, row, legend=False)
-        for label, look in looks.items():
-            frame.add_scatter(**{"mode": "markers"} | look, name=label, showlegend=not k, row=row, col=column)
-    losses_over_steps(frame, steps)
+        line(frame, k, words, queries.panel(k)["col"], queries.panel(k)["row"], legend=False)
+        queries.add_points(frame, looks, k)
+    queries.losses_over_steps(frame, steps)
     return frame.update_xaxes(zeroline=False)
-
-
-def _draw():
-    entries = [{"trace": 18 + k, "x": "steps", "y": curve} for k, curve in enumerate(CURVES)]
-    for k, short in enumerate(NAMES):
-        entries.append({"trace": 6 * k, "x": "queries", "y": f"{short}_landscape"})
-        entries += [{"trace": 6 * k + j, "x": f"{short}_{kind}_q", "y": f"{short}_{kind}_loss"}
-                    for j, kind in enumerate(KINDS, start=1)]
-        entries += [{"layout": f"{axis}{k + 1 if k else ''}.range", "from": source}
-                    for axis, source in (("xaxis", "range"), ("yaxis", "loss_range"))]
-    return tuple(entries)

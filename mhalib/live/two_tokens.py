@@ -6,31 +6,11 @@ from itertools import product
 import numpy as np
 
 from mhalib._array import require_count
-from mhalib.live.description import Control, Description
-from mhalib.live.face import LiveFigure
+from mhalib.live import queries
+from mhalib.live.description import Control
 from mhalib.live.frames import panels
-from mhalib.live.queries import (
-    CURVES,
-    KINDS,
-    NAMES,
-    SHARED,
-    STARTS,
-    carried,
-    count,
-    ends_of,
-    kernels_of,
-    loss_of_one,
-    losses_over_steps,
-    minima,
-    of,
-    path_of,
-    reach,
-    rounded,
-    shared_controls,
-    trap_control,
-)
+from mhalib.live.queries import KINDS, NAMES, count, kernels_of, loss_of_one, minima, of, reach, rounded
 from mhalib.plots import COLORS, SEQUENTIAL
-from mhalib.training import recorded_steps
 
 PLACES = tuple(0.25 * k for k in range(-16, 17))
 SQUARE = 65
@@ -59,20 +39,17 @@ def two_tokens(steps=300):
     Source: this book.
     """
     require_count(steps=steps)
-    return LiveFigure(Description(
+    starts = Control("q1", "start of q₁", PLACES, 0.5), Control("q2", "start of q₂", PLACES, -1.0)
+    return queries.descent_figure(
+        steps, lambda values: (values["q1"], values["q2"]), starts, MEASURES, {"square": SQUARE}, model="two_tokens",
         title="Two free queries",
         alt="Three maps show the loss over two queries from −4 to 4 in B2. Softmax has four minima, one of loss zero "
             "and three spurious; the Gaussian kernel has sixteen, all of loss zero; with rows normalized there are "
             "four again, three spurious. From the start (0.5, −1) descent ends at a spurious minimum under softmax and "
             "with rows normalized, and at a global one under the Gaussian kernel. The fourth panel shows the losses "
             "over the steps.",
-        model="two_tokens", data=carried(), start={"kind": "traps"}, record=tuple(recorded_steps(steps, 60)),
-        curves=CURVES, fixed={"steps": steps, "square": SQUARE}, lasts=tuple(MEASURES),
-        drag=tuple({"trace": k, "x": "q1", "y": "q2"} for k in STARTS),
-        controls=(trap_control(), Control("q1", "start of q₁", PLACES, 0.5), Control("q2", "start of q₂", PLACES, -1.0),
-                  *shared_controls()),
-        frame=_frame(steps), draw=_draw(), summary=_SUMMARY,
-        train=lambda values: path_of(values, steps, (values["q1"], values["q2"])), measure=MEASURES))
+        frame=_frame(steps), summary=_SUMMARY,
+        draw=queries.drawn(lambda short: {"x": "axis", "y": "axis", "z": f"{short}_z"}, ("q1", "q2"), ("range",) * 2))
 
 
 def axis(name):
@@ -102,10 +79,10 @@ def _height(short):
 
 
 def _points(kind, k):
-    def formula(name, kernel, queries):
+    def formula(name, kernel, visited):
         if kind in ("best", "other"):
             return rounded([pair[k] for pair in pairs(name, kernel)[kind == "other"]])
-        return rounded(queries[{"path": slice(None), "start": slice(1), "finish": slice(-1, None)}[kind], k])
+        return rounded(visited[{"path": slice(None), "start": slice(1), "finish": slice(-1, None)}[kind], k])
     return formula
 
 
@@ -114,12 +91,12 @@ def _verdict(*run):
     return "a global minimum" if best == 2 else "a spurious minimum" if best + other == 2 else "no minimum yet"
 
 
-MEASURES = SHARED | {"axis": lambda path, values: rounded(axis(values["trap"]))}
+MEASURES = queries.SHARED | {"axis": lambda path, values: rounded(axis(values["trap"]))}
 for _short in NAMES:
-    MEASURES |= ends_of(_short) | {
+    MEASURES |= queries.ends_of(_short) | {
         f"{_short}_z": _height(_short), f"{_short}_verdict": of(_short, _verdict),
-        f"{_short}_minima": of(_short, lambda name, kernel, queries: sum(map(len, pairs(name, kernel)))),
-        f"{_short}_spurious": of(_short, lambda name, kernel, queries: len(pairs(name, kernel)[1]))}
+        f"{_short}_minima": of(_short, lambda name, kernel, visited: sum(map(len, pairs(name, kernel)))),
+        f"{_short}_spurious": of(_short, lambda name, kernel, visited: len(pairs(name, kernel)[1]))}
     MEASURES |= {f"{_short}_{kind}_q{k + 1}": of(_short, _points(kind, k)) for kind in KINDS for k in (0, 1)}
 
 _SUMMARY = "{trap} from ({q1}, {q2}), step size {rate}, c = {c}, {steps} steps. " + " ".join(
@@ -130,28 +107,16 @@ _SUMMARY = "{trap} from ({q1}, {q2}), step size {rate}, c = {c}, {steps} steps. 
 def _frame(steps):
     frame = panels("softmax", "Gaussian", "Gaussian, rows normalized", "loss f over steps", height=760)
     white = {"line": {"color": "#ffffff", "width": 1}}
-    looks = {"global minimum": {"marker": white | {"color": COLORS[2], "size": 12, "symbol": "diamond"}},
-             "spurious minimum": {"marker": white | {"color": COLORS[3], "size": 12, "symbol": "x"}},
-             "descent": {"mode": "lines", "line": {"color": COLORS[1], "width": 3}},
-             "start": {"marker": white | {"color": COLORS[4], "size": 12}},
-             "end": {"marker": white | {"color": COLORS[1], "size": 8}}}
+    looks = ({"marker": white | {"color": COLORS[2], "size": 12, "symbol": "diamond"}},
+             {"marker": white | {"color": COLORS[3], "size": 12, "symbol": "x"}},
+             {"mode": "lines", "line": {"color": COLORS[1], "width": 3}},
+             {"marker": white | {"color": COLORS[4], "size": 12}}, {"marker": white | {"color": COLORS[1], "size": 8}})
     for k in range(3):
-        place = {"row": k // 2 + 1, "col": k % 2 + 1}
+        place = queries.panel(k)
         frame.add_heatmap(zmin=0, zmax=1, colorscale=SEQUENTIAL, showscale=k == 1, hoverinfo="skip",
                           colorbar={"title": "√(f/max)", "y": 0.8, "len": 0.42}, **place)
-        for label, look in looks.items():
-            frame.add_scatter(**{"mode": "markers"} | look, name=label, showlegend=not k, **place)
+        queries.add_points(frame, looks, k)
         frame.update_xaxes(title="q₁", **place)
         frame.update_yaxes(title="q₂", **place)
-    losses_over_steps(frame, steps)
+    queries.losses_over_steps(frame, steps)
     return frame
-
-
-def _draw():
-    entries = [{"trace": 18 + k, "x": "steps", "y": curve} for k, curve in enumerate(CURVES)]
-    for k, short in enumerate(NAMES):
-        entries.append({"trace": 6 * k, "x": "axis", "y": "axis", "z": f"{short}_z"})
-        entries += [{"trace": 6 * k + j, "x": f"{short}_{kind}_q1", "y": f"{short}_{kind}_q2"}
-                    for j, kind in enumerate(KINDS, start=1)]
-        entries += [{"layout": f"{letter}axis{k + 1 if k else ''}.range", "from": "range"} for letter in "xy"]
-    return tuple(entries)

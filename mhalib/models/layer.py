@@ -132,9 +132,7 @@ class AttentionLayer(Vector):
         It is the derivative of ``loss_and_grad`` along V, line by line.
         """
         self._require_targets(X, y)
-        if type(V) is not type(self) or V.sizes != self.sizes:
-            raise ValueError(f"V: expected an AttentionLayer of (H, D, d, m) = {self.sizes}, "
-                             f"got {getattr(V, 'sizes', type(V).__name__)}")
+        self.require_direction(V)
         kernel, N = self.kernel, len(X)
         values, values_ = _heads(X, self.WV), _heads(X, V.WV)
         Q, K, Q_, K_ = (_heads(X, W) for W in (self.WQ, self.WK, V.WQ, V.WK))
@@ -151,9 +149,9 @@ class AttentionLayer(Vector):
                            "WO": (values_.mT @ back + values.mT @ back_).sum(axis=0)})
 
     def workspace(self, X, y):
-        """What ``train`` runs on: this formula, and what a recorded step measures."""
+        """What ``train`` runs on: this formula; a recorded step measures the loss."""
         self._require_targets(X, y)
-        return LayerWorkspace(self, X, y)
+        return Workspace(self, X, y)
 
     def norms(self):
         """The Euclidean norm of every weight: norm_WQ, norm_WK, norm_WV, norm_WO."""
@@ -183,11 +181,3 @@ def _heads(X, W):
 def _pull(X, dQ):
     """Σ_i X_iᵀ dQ_i: (N, n, D), (N, H, n, d) → (H, D, d)."""
     return (X[:, None].mT @ dQ).sum(axis=0)
-
-
-class LayerWorkspace(Workspace):
-    """The plain formula, and the loss."""
-
-    def summary(self, theta, relevant=None):
-        """The loss (1/2N) Σ ‖f(X_i) − Y_i‖²."""
-        return {"loss": float(theta.loss(self.X, self.y))}

@@ -8,7 +8,7 @@ from mhalib._array import require, require_labels, require_same_dtype
 from mhalib.losses import logistic
 from mhalib.models.multihead import MultiHeadAttention
 from mhalib.models.vector import Vector
-from mhalib.models.workspace import Workspace, accuracy
+from mhalib.models.workspace import ClassifierWorkspace
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -83,7 +83,7 @@ class Linearized(Vector):
         return {"norm_V": self.norm()}
 
 
-class LinearizedWorkspace(Workspace):
+class LinearizedWorkspace(ClassifierWorkspace):
     """Logits at the start and features of one batch, computed once."""
 
     def __init__(self, model, X, y):
@@ -105,5 +105,5 @@ class LinearizedWorkspace(Workspace):
         return logistic(z).mean(), theta.with_arrays(V=pull @ self.features)
 
     def summary(self, theta, relevant=None):
-        """Loss and accuracy."""
-        return {"loss": float(self.loss(theta)), "accuracy": accuracy(self.y, self.logits(theta))}
+        """Loss and accuracy; the attention of a linear model stays as it is at the start."""
+        return super().summary(theta)

@@ -1,6 +1,6 @@
 """The Hessian of the multi-head classifier's loss at one point, as an operator: many products, one forward pass."""
 
-from mhalib._array import namespace, require_labels, require_same_dtype
+from mhalib._array import namespace, require_labels
 from mhalib.losses import logistic
 
 
@@ -46,7 +46,7 @@ class MultiHeadHessian:
 
     def __call__(self, V):
         """The product with a direction V, again a ``MultiHeadAttention``."""
-        self._require(V)
+        self.model.require_direction(V)
         weights, reads = self._along(V)
         change = (weights * self.away) + self.A * reads
         total = change @ self.ones
@@ -70,9 +70,3 @@ class MultiHeadHessian:
         own = xp.ascontiguousarray
         return self.model._with({"W": own(W.reshape(d, H, d).swapaxes(0, 1)),
                                  "U": own(U.reshape(T, H, d).swapaxes(0, 1))})
-
-    def _require(self, V):
-        if type(V) is not type(self.model) or V.sizes != self.model.sizes:
-            raise ValueError(f"V: expected a MultiHeadAttention of (H, T, d) = {self.model.sizes}, "
-                             f"got {getattr(V, 'sizes', type(V).__name__)}")
-        require_same_dtype(V=V.W, W=self.model.W)

@@ -4,7 +4,7 @@ import numpy as np
 
 from mhalib._array import as_like, namespace, to_numpy
 from mhalib.losses import logistic
-from mhalib.models.workspace import Workspace, accuracy
+from mhalib.models.workspace import ClassifierWorkspace
 
 BLOCK_BYTES = 1 << 22
 """Heads are taken in blocks whose largest buffer has about this size, so that it stays in the cache."""
@@ -30,7 +30,7 @@ def equal_heads(model):
     return [member.index(group) for group in range(len(groups))], member
 
 
-class MultiHeadWorkspace(Workspace):
+class MultiHeadWorkspace(ClassifierWorkspace):
     """Loss and gradient of ``MultiHeadAttention`` on one batch, equal to the plain formula and several times faster.
 
     Heads that are equal in ``model`` have equal gradients, so under any rule that treats parameters one by one they
@@ -112,17 +112,12 @@ class MultiHeadWorkspace(Workspace):
             block.backward(g, self.grad)
         return values.sum(axis=-1) / self.n, self.grad
 
-    def summary(self, theta, relevant=None):
-        """Loss, accuracy and attention score, as in ``Workspace.summary``, from one forward pass."""
-        logits = self.logits(theta)
-        summary = {"loss": float(logistic(self.y * logits).mean()), "accuracy": accuracy(self.y, logits)}
-        if relevant is not None:
-            weights = sum(float(block.weight_on(relevant)) for block in self.blocks)
-            summary["attention_score"] = weights / (self.n * self.H * self.T)
-        return summary
+    def attention_score(self, theta, relevant):
+        """The weight on relevant tokens, averaged; from the forward pass that ``logits`` took."""
+        return sum(float(block.weight_on(relevant)) for block in self.blocks) / (self.n * self.H * self.T)
 
 
-class MultiHeadParts(Workspace):
+class MultiHeadParts(ClassifierWorkspace):
     """The workspace of a large batch, a part of its samples at a time.
 
     Loss, gradient, accuracy and attention score are means over samples; each part counts by its share of them.
@@ -153,7 +148,7 @@ class MultiHeadParts(Workspace):
         return loss, grad
 
     def summary(self, theta, relevant=None):
-        """Loss, accuracy and attention score, as in ``Workspace.summary``."""
+        """Loss, accuracy and attention score, as in ``ClassifierWorkspace``."""
         def ask(space, rows):
             return space.summary(theta, None if relevant is None else relevant[rows])
 

@@ -57,19 +57,9 @@ class NetworkPoint(Vector):
         """Which array of a dataset the network reads."""
         return getattr(self.module.network, "field", "X")
 
-    def only(self, names):
-        """The same point with zeros in all parameters but ``names``: of parameters, or of parts that the network knows.
-
-        A ``TextTransformer`` knows "WQ", the query maps of all layers, and so on; ``network.parts()`` lists them.
-
-        Raises
-        ------
-        ValueError
-            if a name is none of this network's, or there is none.
-        """
-        names, network = (names,) if isinstance(names, str) else tuple(names), self.module.network
-        parts = network.parts() if hasattr(network, "parts") else {}
-        return super().only([own for name in names for own in parts.get(name, [name])])
+    def chosen(self, names):
+        """The parameters that one name or several stand for, as ``train_network`` reads them: ``chosen``."""
+        return chosen(self.module.network, names)
 
     def network(self):
         """A network of its own with these parameters."""
@@ -89,15 +79,8 @@ class NetworkPoint(Vector):
         return loss.item(), self._with(_gradient(loss, tracked))
 
     def hvp(self, X, y, V):
-        """Product of the Hessian of the loss with a direction V, by differentiating the gradient along V.
-
-        Raises
-        ------
-        TypeError
-            if V is no ``NetworkPoint``.
-        """
-        if type(V) is not type(self):
-            raise TypeError(f"V: expected a NetworkPoint, got {type(V).__name__}")
+        """Product of the Hessian of the loss with a direction V, by differentiating the gradient along V."""
+        self.require_direction(V)
         tracked = self._tracked()
         gradient = _gradient(self._loss(tracked, X, y), tracked, create_graph=True)
         slope = sum((g * V.parameters[name]).sum() for name, g in gradient.items())
@@ -109,6 +92,32 @@ class NetworkPoint(Vector):
     def _loss(self, parameters, X, y):
         return functional_call(self.module, {f"network.{name}": p for name, p in parameters.items()},
                                tuple(self.module.network.batch(X, y)))
+
+
+def chosen(network, only):
+    """The names of the parameters that one name or several stand for, in the order of the network.
+
+    A name is that of a part that the network knows, with the parameters ``network.parts()[name]``: "WQ" of a
+    ``TextTransformer`` is the query maps of all layers. Or else it is a piece of the dotted names of parameters:
+    "attention.out" chooses layers.0.attention.out.weight and three more.
+
+    Raises
+    ------
+    ValueError
+        naming what there is, if a name is none of them.
+    """
+    only = (only,) if isinstance(only, str) else tuple(only)
+    parts = network.parts() if hasattr(network, "parts") else {}
+    names = [name for name, _ in network.named_parameters()]
+    found = set()
+    for wanted in only:
+        own = parts.get(wanted) or [name for name in names if f".{wanted}." in f".{name}."]
+        if not own:
+            raise ValueError(f"only: expected names among {', '.join([*parts, *names])}, got {wanted!r}")
+        found |= set(own)
+    if not found:
+        raise ValueError("only: expected the name of a parameter, got none")
+    return [name for name in names if name in found]
 
 
 class _Loss(nn.Module):

@@ -52,13 +52,14 @@ class PopulationRegression(AttentionRegression):
 
     def hvp(self, Sigma, M, V):
         """∇²L(θ) V: the derivative of ``loss_and_grad`` along V."""
+        self.require_direction(V)
         E, E_ = self._away(Sigma, M) @ Sigma, (V.A @ Sigma @ self.B.mT + self.A @ Sigma @ V.B.mT) @ Sigma
         return self._with({"A": (E_ @ self.B + E @ V.B) @ Sigma, "B": (E_.mT @ self.A + E.mT @ V.A) @ Sigma})
 
     def workspace(self, Sigma, M):
-        """What ``train`` runs on."""
+        """What ``train`` runs on: this formula; a recorded step measures the excess, under the name loss."""
         self._away(Sigma, M)
-        return PopulationWorkspace(self, Sigma, M)
+        return Workspace(self, Sigma, M)
 
     def _away(self, Sigma, M):
         p, d = self.sizes
@@ -66,11 +67,3 @@ class PopulationRegression(AttentionRegression):
         require("M", M, (p, d))
         require_same_dtype(Sigma=Sigma, M=M, A=self.A)
         return self.A @ Sigma @ self.B.mT - M
-
-
-class PopulationWorkspace(Workspace):
-    """The plain formula."""
-
-    def summary(self, theta, relevant=None):
-        """The excess, under the name loss."""
-        return {"loss": float(theta.loss(self.X, self.y))}

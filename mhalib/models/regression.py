@@ -72,7 +72,8 @@ class AttentionRegression(Vector):
         .. math:: \Bigl(\frac1n \sum_i y_i x_i^\top\Bigr) \hat\Sigma^{-1/2} = P S W^\top, \qquad
                   A = P S^{1/2} \hat\Sigma^{-1/2}, \qquad B = \hat\Sigma^{-1/2} W S^{1/2} \hat\Sigma^{-1/2}
 
-        filled up with zeros where p < d.
+        filled up with zeros where p < d. The signs of the columns of P and W are those that numpy's decomposition has:
+        the excess does not depend on them, the loss on finitely many tokens does.
 
         Raises
         ------
@@ -141,10 +142,7 @@ class AttentionRegression(Vector):
         It is the derivative of ``loss_and_grad`` along V, term by term, in the same blocks.
         """
         self._require_targets(x, y)
-        if type(V) is not type(self) or V.sizes != self.sizes:
-            raise ValueError(f"V: expected an AttentionRegression of (p, d) = {self.sizes}, "
-                             f"got {getattr(V, 'sizes', type(V).__name__)}")
-        require_same_dtype(V=V.A, A=self.A)
+        self.require_direction(V)
         context = self._context(x, context)
         xp = namespace(x)
         dA, dB = xp.zeros_like(self.A), xp.zeros_like(self.B)
@@ -219,5 +217,5 @@ class RegressionWorkspace(Workspace):
 
     def summary(self, theta, relevant=None):
         """Half the mean squared error, and the mean number of effective tokens."""
-        return {"loss": float(theta.loss(self.X, self.y)),
-                "effective_tokens": float(to_numpy(theta.effective_tokens(self.X)).mean())}
+        effective = to_numpy(theta.effective_tokens(self.X))
+        return super().summary(theta) | {"effective_tokens": float(effective.mean())}

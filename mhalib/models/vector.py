@@ -37,18 +37,28 @@ class Vector:
         return self._with(arrays)
 
     def only(self, names):
-        """The same point with zeros in all arrays but ``names``: of a gradient, what moves these weights alone.
+        """The same point with zeros in all arrays but the chosen: of a gradient, what moves these weights alone.
 
         Raises
         ------
         ValueError
             if a name is none of this model's arrays, or there is none.
         """
-        arrays = self.arrays()
-        names = (names,) if isinstance(names, str) else tuple(names)
+        chosen = self.chosen(names)
+        return self._with({name: 0 * a for name, a in self.arrays().items() if name not in chosen})
+
+    def chosen(self, names):
+        """The arrays that one name or several stand for, by name and in order: here each stands for itself.
+
+        Raises
+        ------
+        ValueError
+            if a name is none of this model's arrays, or there is none.
+        """
+        arrays, names = tuple(self.arrays()), (names,) if isinstance(names, str) else tuple(names)
         if not names or not set(names) <= set(arrays):
-            raise ValueError(f"only: expected some of {tuple(arrays)}, got {names}")
-        return self._with({name: 0 * a for name, a in arrays.items() if name not in names})
+            raise ValueError(f"only: expected some of {arrays}, got {names}")
+        return [name for name in arrays if name in names]
 
     def _with(self, arrays):
         # Skips __post_init__ on purpose: a step of a diverging run must be able to reach infinity.
@@ -106,6 +116,28 @@ class Vector:
         if type(other) is not type(self):
             raise TypeError(f"other: expected a {type(self).__name__}, got {type(other).__name__}")
         return float(sum(a.sum() for a in self._apply(operator.mul, other).arrays().values()))
+
+    def require_direction(self, V):
+        """Check that V is a direction in the space of this model: of one class, shape, library and dtype with it.
+
+        Raises
+        ------
+        TypeError
+            if it is of another class, library or dtype.
+        ValueError
+            if its shapes are others.
+        """
+        if type(V) is not type(self):
+            raise TypeError(f"V: expected a direction like {self!r}, got {type(V).__name__}")
+        mine, theirs = self.arrays(), V.arrays()
+        if any(theirs[name].shape != a.shape for name, a in mine.items()):
+            raise ValueError(f"V: expected a direction like {self!r}, got {V!r}")
+        for name, a in mine.items():
+            require_same_dtype(V=theirs[name], model=a)
+
+    def norms(self):
+        """What a recorded step says of the size of the weights, name → number: nothing, unless a model overrides it."""
+        return {}
 
     def against(self, data):
         """What the truth behind ``data`` says of this model, name → number: nothing, unless a model overrides it."""

@@ -1,6 +1,7 @@
 """What training runs on: parameters θ, a loss and a gradient on one fixed batch."""
 
 from mhalib._array import to_numpy
+from mhalib.losses import logistic
 
 
 class Workspace:
@@ -31,19 +32,30 @@ class Workspace:
         loss, grad = self.unpack(theta).loss_and_grad(self.X[rows], self.y[rows])
         return loss, self.pack(grad)
 
+    def summary(self, theta, relevant=None):
+        """What a recorded step says about the batch, name → number: the loss.
+
+        ``relevant`` (n, T) says which tokens are, where that is known: a model that attends to them has more to say.
+        """
+        return {"loss": float(theta.loss(self.X, self.y))}
+
+
+class ClassifierWorkspace(Workspace):
+    """The same for a model whose outputs are logits, under the logistic loss."""
+
     def logits(self, theta):
-        """The model's outputs on the batch."""
+        """The model's outputs on the batch (n,)."""
         return theta(self.X)
 
     def summary(self, theta, relevant=None):
-        """What a recorded step says about the batch: loss, accuracy and, given which tokens are relevant (n, T),
-        the attention score: the weight on relevant tokens, averaged over examples, heads and queries."""
-        summary = {"loss": float(theta.loss(self.X, self.y)),
-                   "accuracy": accuracy(self.y, self.logits(theta))}
-        if relevant is not None:
-            A = theta.attention(self.X)
-            summary["attention_score"] = float((A * relevant[:, None, None, :]).sum(axis=-1).mean())
-        return summary
+        """Loss, accuracy and, given which tokens are relevant (n, T), the attention score."""
+        logits = self.logits(theta)
+        summary = {"loss": float(logistic(self.y * logits).mean()), "accuracy": accuracy(self.y, logits)}
+        return summary if relevant is None else summary | {"attention_score": self.attention_score(theta, relevant)}
+
+    def attention_score(self, theta, relevant):
+        """The weight on relevant tokens, averaged over examples, heads and queries; asked for after ``logits``."""
+        return float((theta.attention(self.X) * relevant[:, None, None, :]).sum(axis=-1).mean())
 
 
 def accuracy(y, logits):

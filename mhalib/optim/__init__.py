@@ -1,8 +1,8 @@
 """Update rules on anything with ``+ − * / **``; three that are told the data; and schedules of the step size."""
 
 from mhalib.optim.backtracking import Backtracking
-from mhalib.optim.rules import Adam, AdamW, GradientDescent, Momentum, OneCycle, rate
-from mhalib.optim.schedules import Cosine, InverseRoot, Warmup
+from mhalib.optim.rules import Adam, AdamW, GradientDescent, Momentum, rate
+from mhalib.optim.schedules import Cosine, InverseRoot, OneCycle, Warmup
 from mhalib.optim.structured import Preconditioned, StructureAware
 
 __all__ = ["Adam", "AdamW", "Backtracking", "Cosine", "GradientDescent", "InverseRoot", "Momentum", "OneCycle",

@@ -3,7 +3,7 @@
 from dataclasses import dataclass, replace
 from numbers import Real
 
-from mhalib.optim.rules import require_rate
+from mhalib.optim.rules import is_positive
 
 SMALLEST = 1e-30
 """A step size below which a step is given up and the parameters stay."""
@@ -27,8 +27,7 @@ class Backtracking:
     data: object = None
 
     def __post_init__(self):
-        require_rate(self.lr)
-        if callable(self.lr):
+        if not is_positive(self.lr):
             raise ValueError(f"lr: expected a positive number to try first, got {self.lr!r}")
         if not (isinstance(self.shrink, Real) and 0 < self.shrink < 1):
             raise ValueError(f"shrink: expected a number in (0, 1), got {self.shrink!r}")

@@ -12,6 +12,11 @@ from math import inf, isfinite
 from numbers import Real
 
 
+def is_positive(number):
+    """Whether this is a finite number > 0."""
+    return isinstance(number, Real) and not isinstance(number, bool) and isfinite(number) and number > 0
+
+
 def require_rate(lr):
     """Check that a step size is a positive number or a function of the step.
 
@@ -20,8 +25,7 @@ def require_rate(lr):
     ValueError
         if it is neither.
     """
-    number = isinstance(lr, Real) and not isinstance(lr, bool)
-    if not callable(lr) and not (number and isfinite(lr) and lr > 0):
+    if not callable(lr) and not is_positive(lr):
         raise ValueError(f"lr: expected a positive number or a function of the step, got {lr!r}")
 
 
@@ -152,40 +156,3 @@ class AdamW(Adam):
         """θ − η_k λ θ, and Adam's step from there."""
         shrunk = theta - rate(self.lr, k) * float(self.weight_decay) * theta
         return super().step(shrunk, grad, state, k)
-
-
-@dataclass(frozen=True)
-class OneCycle:
-    """A step size for ``lr`` that rises once and falls once, on two straight lines.
-
-    It begins at peak/25, is ``peak`` after the share ``rise`` of the ``steps``, and ends at peak/250,000.
-
-    Source: Smith and Topin 2019, with the constants of PyTorch's OneCycleLR.
-
-    Examples
-    --------
-    >>> rate = mha.OneCycle(peak=1.0, steps=100, rise=0.1)
-    >>> [round(rate(k), 3) for k in (0, 10, 55, 99)]
-    [0.04, 0.989, 0.489, 0.0]
-    """
-
-    peak: float
-    steps: int
-    rise: float = 0.1
-
-    def __post_init__(self):
-        require_rate(self.peak)
-        if callable(self.peak):
-            raise ValueError(f"peak: expected a positive number, got {self.peak!r}")
-        if isinstance(self.steps, bool) or not isinstance(self.steps, int) or self.steps < 2:
-            raise ValueError(f"steps: expected a whole number ≥ 2, got {self.steps!r}")
-        if not 1 < self.rise * self.steps < self.steps:
-            raise ValueError(f"rise: expected a share of the steps between one step and all, got {self.rise!r}")
-
-    def __call__(self, k):
-        """The step size of step k = 0, 1, …, steps − 1."""
-        top, last = self.rise * self.steps - 1, self.steps - 1
-        low, end = self.peak / 25, self.peak / 250_000
-        if k <= top:
-            return low + (self.peak - low) * k / top
-        return self.peak + (end - self.peak) * min((k - top) / (last - top), 1)

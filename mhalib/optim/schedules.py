@@ -7,7 +7,8 @@ and every function of the step k = 0, 1, 2, … that returns numbers ≥ 0 is on
 from dataclasses import dataclass
 from math import cos, pi
 
-from mhalib.optim.rules import require_rate
+from mhalib._array import require_count
+from mhalib.optim.rules import is_positive
 
 
 @dataclass(frozen=True)
@@ -17,14 +18,8 @@ class _Schedule:
     peak: float
 
     def __post_init__(self):
-        require_rate(self.peak)
-        if callable(self.peak):
+        if not is_positive(self.peak):
             raise ValueError(f"peak: expected a positive number, got {self.peak!r}")
-
-
-def _require_steps(name, steps):
-    if isinstance(steps, bool) or not isinstance(steps, int) or steps < 1:
-        raise ValueError(f"{name}: expected a whole number ≥ 1, got {steps!r}")
 
 
 @dataclass(frozen=True)
@@ -44,7 +39,7 @@ class Warmup(_Schedule):
 
     def __post_init__(self):
         super().__post_init__()
-        _require_steps("rise", self.rise)
+        require_count(rise=self.rise)
 
     def __call__(self, k):
         """The step size of step k = 0, 1, …; ``peak`` from k = rise − 1 on."""
@@ -62,8 +57,43 @@ class Cosine(_Schedule):
 
     def __post_init__(self):
         super().__post_init__()
-        _require_steps("steps", self.steps)
+        require_count(steps=self.steps)
 
     def __call__(self, k):
         """The step size of step k = 0, 1, …; zero from k = steps on."""
         return self.peak * (1 + cos(pi * min(k / self.steps, 1))) / 2
+
+
+@dataclass(frozen=True)
+class OneCycle(_Schedule):
+    """A step size for ``lr`` that rises once and falls once, on two straight lines.
+
+    It begins at peak/25, is ``peak`` after the share ``rise`` of the ``steps``, and ends at peak/250,000.
+
+    Source: Smith and Topin 2019, with the constants of PyTorch's OneCycleLR.
+
+    Examples
+    --------
+    >>> rate = mha.OneCycle(peak=1.0, steps=100, rise=0.1)
+    >>> [round(rate(k), 3) for k in (0, 10, 55, 99)]
+    [0.04, 0.989, 0.489, 0.0]
+    """
+
+    steps: int
+    rise: float = 0.1
+
+    def __post_init__(self):
+        super().__post_init__()
+        require_count(steps=self.steps)
+        if self.steps < 2:
+            raise ValueError(f"steps: expected a whole number ≥ 2, got {self.steps!r}")
+        if not 1 < self.rise * self.steps < self.steps:
+            raise ValueError(f"rise: expected a share of the steps between one step and all, got {self.rise!r}")
+
+    def __call__(self, k):
+        """The step size of step k = 0, 1, …, steps − 1."""
+        top, last = self.rise * self.steps - 1, self.steps - 1
+        low, end = self.peak / 25, self.peak / 250_000
+        if k <= top:
+            return low + (self.peak - low) * k / top
+        return self.peak + (end - self.peak) * min((k - top) / (last - top), 1)

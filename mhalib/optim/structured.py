@@ -25,6 +25,9 @@ class _OnData:
     balance: float = 1.0
     whitening: Whitening | None = None
 
+    together = True
+    """Neither matrix can be held still: a step balances and rescales the pair."""
+
     def __post_init__(self):
         require_rate(self.lr)
         if not (isinstance(self.balance, Real) and 0 <= self.balance < inf):

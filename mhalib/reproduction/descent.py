@@ -3,8 +3,9 @@
 import numpy as np
 
 from mhalib.reproduction.figures import Figure, Outcome
+from mhalib.theory.factorization import CHAPTER
 
-PAPER, CHAPTER = "Goel et al. 2026", "preconditioning/10_descent_that_knows_the_structure"
+PAPER = "Goel et al. 2026"
 FIXED = ("kappa=16, s_max=0.4, kappa_M=4, sigma=0.1", "SAMPLES = {5: 1000, 10: 1000, 20: 1500}")
 TESTS = ("tests/test_reproduction.py::test_the_first_steps_of_a_stored_run_are_made_again",)
 UNKNOWN = "the algorithm's lines, the instances, sizes, step sizes, every curve"

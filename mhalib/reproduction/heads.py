@@ -3,10 +3,11 @@
 import numpy as np
 
 from mhalib.reproduction.figures import Figure, Outcome, by_heads, ends
+from mhalib.theory import early_steps, groups, planted, random_start
 from mhalib.theory.ledger import ledger
 
 PAPER = "Deora et al. 2023"
-SPEED, PLANTED = "multihead/05_more_heads_slower_or_faster", "multihead/06_a_planted_head"
+SPEED, PLANTED = early_steps.CHAPTER, planted.CHAPTER
 CHAIN = ("lemma-descent", "lemma-one-point", "lemma-regret", "lemma-bounded-iterates", "thm-1-training")
 MIXTURE = ("n=100, T=10, d=8, M=4, zeta=0.1, S=2.0, sigma=0.2", "fresh(n=300, seed=1)")
 TEACHER = ("n=1000", "fresh(n=3000, seed=1)")
@@ -117,7 +118,7 @@ def text(table):
 FIGURES = (
     Figure("deora2023-figure-1", PAPER, "Figure 1", "A schema of the training proof: weak convexity, quasi-convexity, "
            "regret, bounded iterates.", "paper", "not knowable", "the drawing",
-           "multihead/04_why_training_cannot_get_lost", "prove-the-chain", chain,
+           groups.CHAPTER, "prove-the-chain", chain,
            tuple(ledger[id].test for id in CHAIN)),
     Figure("deora2023-figure-2", PAPER, "Figure 2", "Tokenized mixture, gradient descent with a constant step "
            "size: more heads are slower, and a circled part of the curves falls like 1/t.", "paper", "reproduced",
@@ -144,7 +145,7 @@ FIGURES = (
            (*TEACHER, "mha.Adam(0.01)")),
     Figure("deora2023-figure-6", PAPER, "Figure 6", "SST-2 with RoBERTa models, the number of heads varied.", "paper",
            "not run", "how the heads were varied, every curve; the learning rate 5e-6 of AdamW is inferred",
-           "multihead/08_heads_on_real_data", "what-we-know-of-figure-6", text,
+           random_start.CHAPTER, "what-we-know-of-figure-6", text,
            ("tests/test_finetune.py::test_the_recipe_runs_from_end_to_end",), "text.npz", {"lr": 0.01},
            ("mha.data.reviews(1000, seed)", "data.fresh(500)"),
            "python book/results/finetune_sst2.py --data FOLDER --model FOLDER --keep-heads 3 --out three-heads.npz"),

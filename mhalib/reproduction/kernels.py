@@ -3,8 +3,9 @@
 import numpy as np
 
 from mhalib.reproduction.figures import Figure, Outcome
+from mhalib.theory import landscapes, networks, two_kernels
 
-PAPER, TRANSFORMERS = "Song et al. 2024", "kernels/16_text_and_pathfinder"
+PAPER, TRANSFORMERS = "Song et al. 2024", networks.CHAPTER
 UNKNOWN = "step sizes, starts, steps, batches, every number"
 SIZES = ('SIZES = {"d": 64, "H": 2, "layers": 2, "hidden": 128}',)
 TOY = "tests/test_reproduction.py::test_scripts_run_at_toy_size"
@@ -80,7 +81,7 @@ def layer():
 FIGURES = (
     Figure("song2024-architecture", PAPER, "One head (a drawing)", "Tokens, queries, keys and values, softmax, the "
            "output matrix, then MLP layers.", "second-hand", "not knowable", "the drawing",
-           "kernels/12_two_kernels_one_rank", "prove-the-same-rank-two-forces", layer,
+           two_kernels.CHAPTER, "prove-the-same-rank-two-forces", layer,
            ("tests/test_layer.py::test_gradient_is_autograds",)),
     Figure("song2024-text", PAPER, "Text: test accuracy and loss", "Both kernels on text classification, bands over "
            "runs: the Gaussian kernel has the higher accuracy and the lower loss, and is faster.", "second-hand",
@@ -95,7 +96,7 @@ FIGURES = (
     Figure("song2024-landscapes", PAPER, "Landscapes of both tasks", "Slices after two stages of training, in which "
            "only the kernel of the second differs: the Gaussian landscape is the more favorable one.", "second-hand",
            "in part", "which weights move, the directions and their scale, the kernel of the first stage, every number",
-           "kernels/15_landscapes", "two-stages-four-kernels", slices, (TOY,), "landscapes.npz",
+           landscapes.CHAPTER, "two-stages-four-kernels", slices, (TOY,), "landscapes.npz",
            {"trains": "queries and keys", "scaled": "filter"},
            ("LR, PAIRS, RADIUS, RESOLUTION, SAMPLES = 0.002, 3, 1.0, 11, 64",)),
 )

@@ -66,7 +66,7 @@ def _listed(grid):
         return [dict(zip(grid, values, strict=True)) for values in product(*grid.values())]
     listed = list(grid) if isinstance(grid, Iterable) else [grid]
     if not all(isinstance(config, Mapping) for config in listed):
-        raise TypeError("grid: expected a dict name → values, or dicts name → value")
+        raise TypeError(f"grid: expected a dict name → values, or dicts name → value, got {grid!r:.80}")
     return listed
 
 

@@ -13,14 +13,30 @@ CHAPTER = "multihead/02_how_steep_how_curved"
 
 
 def decoder_norms(model):
-    """The Frobenius norms ‖U_h‖ of the H decoders, (H,)."""
+    """The Frobenius norms ‖U_h‖ of the H decoders, (H,), or of one decoder a group (F,)."""
     return np.sqrt((model.U ** 2).sum(axis=(1, 2)))
+
+
+def decoder_sizes(model):
+    """The largest of the H decoder norms, and their root mean square."""
+    norms = decoder_norms(model)
+    return float(norms.max()), float(np.average(norms ** 2, weights=getattr(model, "copies", None)) ** 0.5)
+
+
+def steepness(T, R, u):
+    """√T R √(1 + R⁴u²): the bound G where the root mean square of the decoders' norms is u."""
+    return T ** 0.5 * R * (1 + R ** 4 * u ** 2) ** 0.5
+
+
+def curvature(T, R, u):
+    """B = √T R³ (r + √(r² + 4))/2 with r = R²u: the bound where no decoder is longer than u."""
+    r = R ** 2 * u
+    return T ** 0.5 * R ** 3 * (r + (r * r + 4) ** 0.5) / 2
 
 
 def gradient_constant(model, R):
     """G = √T R √(1 + R⁴ (1/H) Σ_h ‖U_h‖²), the bound on ‖∇Φ‖.  Source: Proposition 1 (ours, attained at U = 0)."""
-    T = model.sizes[1]
-    return float((T * R ** 2 * (1 + R ** 4 * (decoder_norms(model) ** 2).mean())) ** 0.5)
+    return float(steepness(model.sizes[1], R, decoder_sizes(model)[1]))
 
 
 def hessian_constant(model, R, deviation=1.0):
@@ -28,8 +44,7 @@ def hessian_constant(model, R, deviation=1.0):
 
     r = c R² u for any c with E|Y − EY| ≤ c max q²: ``deviation`` = 1 is the easy one, 4/(3√3) the best.
     """
-    T, r = model.sizes[1], deviation * R ** 2 * decoder_norms(model).max()
-    return float(T ** 0.5 * R ** 3 * (r + (r * r + 4) ** 0.5) / 2)
+    return float(curvature(model.sizes[1], R, deviation * decoder_sizes(model)[0]))
 
 
 def smoothness_constant(model, R):

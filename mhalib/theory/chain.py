@@ -11,7 +11,7 @@ import numpy as np
 
 from mhalib._array import require_count
 from mhalib.models.vector import Vector
-from mhalib.theory.bounds import decoder_norms
+from mhalib.theory.bounds import curvature, decoder_sizes, steepness
 from mhalib.theory.groups import HeadGroups
 from mhalib.theory.ledger import Along
 
@@ -28,26 +28,9 @@ class Constants(NamedTuple):
     rho: float
 
 
-def steepness(T, R, u):
-    """√T R √(1 + R⁴u²): the bound G where the root mean square of the decoders' norms is u."""
-    return T ** 0.5 * R * (1 + R ** 4 * u ** 2) ** 0.5
-
-
-def curvature(T, R, u):
-    """B = √T R³ (r + √(r² + 4))/2 with r = R²u: the bound where no decoder is longer than u."""
-    r = R ** 2 * u
-    return T ** 0.5 * R ** 3 * (r + (r * r + 4) ** 0.5) / 2
-
-
 def _constants(H, T, R, largest, mean):
     G, B = steepness(T, R, mean), curvature(T, R, largest)
     return Constants(G, B, B / H ** 0.5, G ** 2 / 4 + B / H ** 0.5)
-
-
-def decoder_sizes(model):
-    """The largest of the H decoder norms, and their root mean square."""
-    norms = decoder_norms(model)
-    return float(norms.max()), float(np.average(norms ** 2, weights=getattr(model, "copies", None)) ** 0.5)
 
 
 def ball_constants(start, R, distance):

@@ -2,6 +2,7 @@
 
 from typing import NamedTuple
 
+from mhalib.theory import factorization, generalization, groups, max_margin, planted, selection, tilting, two_kernels
 from mhalib.theory.ledger import number_in_paper
 
 
@@ -20,25 +21,20 @@ class Definition(NamedTuple):
         return number_in_paper(self.source)
 
 
-ONE, THREE, FOUR = (f"multihead/{name}" for name in (
-    "01_a_small_attention_model", "03_what_one_random_step_knows", "04_why_training_cannot_get_lost"))
-SIX, SEVEN = "multihead/06_a_planted_head", "multihead/07_does_it_generalize"
-NINE, TEN = (f"preconditioning/{name}" for name in (
-    "09_attention_is_a_tilted_average", "10_descent_that_knows_the_structure"))
 DEFINITIONS = (
-    Definition("def-mixture", "Tokenized mixture", "recalled", ONE, "Deora et al. 2023"),
-    Definition("def-head", "Softmax attention head", "recalled", ONE, "Deora et al. 2023"),
-    Definition("def-model", "Multi-head attention classifier", "recalled", ONE, "Deora et al. 2023"),
-    Definition("def-ntk", "Tangent features and their margin", "recalled", THREE, "Deora et al. 2023"),
-    Definition("def-good-init", "Good initialization", "recalled", THREE, "Deora et al. 2023, Definition 1"),
-    Definition("def-neighborhood", "Constants of a neighborhood", "ours", FOUR, "this book"),
-    Definition("def-planted", "Planted head", "recalled", SIX, "Deora et al. 2023"),
-    Definition("def-alignment", "Alignment", "paper", SIX, "Deora et al. 2023, caption of Figure 4"),
-    Definition("def-leave-one-out", "Leaving one out", "ours", SEVEN, "this book"),
-    Definition("def-regression-layer", "The layer", "ours", NINE, "this book, after Goel et al. 2026"),
-    Definition("def-preconditioned", "Preconditioned descent (SA1)", "ours", TEN, "this book"),
-    Definition("def-spectral-start", "Spectral start", "ours", TEN, "this book"),
-    Definition("def-structure-aware", "Structure-aware descent (SA2)", "ours", TEN, "this book"),
-    Definition("def-kernel-layer", "The layer", "ours", "kernels/12_two_kernels_one_rank",
-               "this book, after Song et al. 2024"),
+    Definition("def-mixture", "Tokenized mixture", "recalled", selection.CHAPTER, "Deora et al. 2023"),
+    Definition("def-head", "Softmax attention head", "recalled", selection.CHAPTER, "Deora et al. 2023"),
+    Definition("def-model", "Multi-head attention classifier", "recalled", selection.CHAPTER, "Deora et al. 2023"),
+    Definition("def-ntk", "Tangent features and their margin", "recalled", max_margin.CHAPTER, "Deora et al. 2023"),
+    Definition("def-good-init", "Good initialization", "recalled", max_margin.CHAPTER,
+               "Deora et al. 2023, Definition 1"),
+    Definition("def-neighborhood", "Constants of a neighborhood", "ours", groups.CHAPTER, "this book"),
+    Definition("def-planted", "Planted head", "recalled", planted.CHAPTER, "Deora et al. 2023"),
+    Definition("def-alignment", "Alignment", "paper", planted.CHAPTER, "Deora et al. 2023, caption of Figure 4"),
+    Definition("def-leave-one-out", "Leaving one out", "ours", generalization.CHAPTER, "this book"),
+    Definition("def-regression-layer", "The layer", "ours", tilting.CHAPTER, "this book, after Goel et al. 2026"),
+    Definition("def-preconditioned", "Preconditioned descent (SA1)", "ours", factorization.CHAPTER, "this book"),
+    Definition("def-spectral-start", "Spectral start", "ours", factorization.CHAPTER, "this book"),
+    Definition("def-structure-aware", "Structure-aware descent (SA2)", "ours", factorization.CHAPTER, "this book"),
+    Definition("def-kernel-layer", "The layer", "ours", two_kernels.CHAPTER, "this book, after Song et al. 2024"),
 )

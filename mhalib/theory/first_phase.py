@@ -66,7 +66,7 @@ def mirrored(data):
         if ``data`` is no sample of a mixture.
     """
     if not hasattr(data.truth, "mu"):
-        raise ValueError("data: expected a sample of tokenized_mixture, whose patterns are known")
+        raise ValueError(f"data: expected a sample of tokenized_mixture, whose patterns are known, got {data!r}")
     other = data.truth.mu[(data.y < 0).astype(int)][:, None, :]
     X = np.concatenate([data.X, np.where(data.relevant[..., None], other, data.X)])
     relevant = np.concatenate([data.relevant, data.relevant])

@@ -8,8 +8,9 @@ import numpy as np
 from mhalib.data import from_arrays
 from mhalib.losses import logistic
 from mhalib.models import MultiHeadAttention
-from mhalib.theory import chain, starts
+from mhalib.theory import chain, convergence, starts
 from mhalib.theory.bounds import MarginSquared, gradient_constant, smoothness_constant
+from mhalib.theory.convergence import STEP
 from mhalib.theory.groups import HeadGroups
 from mhalib.theory.instances import TOKENS, equal_tokens, token_radius
 from mhalib.theory.leave_one_out import (
@@ -21,12 +22,11 @@ from mhalib.theory.leave_one_out import (
     sample_losses,
 )
 from mhalib.theory.ledger import Along, Check, ledger, statement
-from mhalib.theory.loss_bounds import curvature_constant, segment_curvature
+from mhalib.theory.loss_bounds import curvature_constant, short_segment
 
 CHAPTER = "multihead/07_does_it_generalize"
 SOURCE = "this book, after Deora et al. 2023, Theorem 2"
-HEADS = f"{TOKENS}; √H ≥ (64/7) D₀² B at radius 5D₀"
-STEP = "η ≤ min{1/ρ, D₀²/(K L(θ)), D₀²/L(θ₀)}"
+HEADS = f"{convergence.HEADS} at radius 5D₀"
 CHANCE = "the samples are independent, and the start does not depend on them"
 
 
@@ -73,9 +73,7 @@ def expansion(model, other, data, lr, R=None):
     ValueError
         if κD² ≥ 8: the statement says nothing about models so far apart.
     """
-    product = segment_curvature(model, other, data, R)
-    if not product < 8:
-        raise ValueError(f"expected models so close that κD² < 8, got κD² = {product:.4g}")
+    product = short_segment(model, other, data, R)
     (L, grad), (L_other, grad_other) = (end.loss_and_grad(data.X, data.y) for end in (model, other))
     away, kappa = model - other, max(curvature_constant(end, data, R) for end in (model, other))
     ratio = (away - lr * (grad - grad_other)).norm() / away.norm()
@@ -130,7 +128,7 @@ def distance_of_runs(start, data, lr, steps, R=None):
     lhs, rhs = [], []
     for distance, received, growth, kappa in _runs(start, data, lr, steps, token_radius(data.X) if R is None else R):
         if kappa * (distance[:-1] ** 2).max(initial=0) > 7 / 4:
-            raise ValueError("expected runs so close that κ‖θ_k − θ_k^−i‖² ≤ 7/4, "
+            raise ValueError("lr, steps: expected runs so close that κ‖θ_k − θ_k^−i‖² ≤ 7/4, "
                              f"got {kappa * (distance[:-1] ** 2).max():.4g}")
         lhs.append(distance)
         rhs.append(received * growth)

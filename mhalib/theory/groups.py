@@ -10,7 +10,7 @@ from mhalib.data import from_arrays
 from mhalib.models import MultiHeadAttention
 from mhalib.models.multihead_workspace import equal_heads
 from mhalib.models.vector import Vector
-from mhalib.models.workspace import Workspace
+from mhalib.models.workspace import ClassifierWorkspace
 from mhalib.theory.instances import token_radius
 from mhalib.theory.ledger import Check, statement
 
@@ -129,7 +129,7 @@ class HeadGroups(Vector):
         return (len(self.copies) / self.sizes[0]) ** 0.5
 
 
-class _GroupsWorkspace(Workspace):
+class _GroupsWorkspace(ClassifierWorkspace):
     def __init__(self, model, X, y):
         super().__init__(model, X, y)
         # Of a random model, because the workspace of one with equal heads insists on their staying equal.
@@ -139,12 +139,9 @@ class _GroupsWorkspace(Workspace):
         loss, grad = self.few.loss_and_grad(self.few.pack(theta.few()))
         return loss, theta.share(self.few.unpack(grad))
 
-    def summary(self, theta, relevant=None):
-        summary = super().summary(theta)
-        if relevant is not None:
-            on_relevant = (theta.attention(self.X) * relevant[:, None, None, :]).sum(axis=-1).mean(axis=(0, 2))  # (F,)
-            summary["attention_score"] = float(on_relevant @ theta.copies / sum(theta.copies))
-        return summary
+    def attention_score(self, theta, relevant):
+        on_relevant = (theta.attention(self.X) * relevant[:, None, None, :]).sum(axis=-1).mean(axis=(0, 2))  # (F,)
+        return float(on_relevant @ theta.copies / sum(theta.copies))
 
 
 def _groups(seed, largest=5):

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from mhalib.attention import Gaussian, NormalizedGaussian, Softmax, gaussian, normalized_gaussian, softmax
+from mhalib.attention import Gaussian, gaussian, normalized_gaussian, softmax
 
 REACH = 200.0
 GRID = REACH * np.sinh(np.linspace(-7, 7, 4001)) / np.sinh(7)
@@ -31,7 +31,7 @@ class Line:
     @property
     def means(self):
         """Whether the output is a mean of the values."""
-        return isinstance(self.kernel, (Softmax, NormalizedGaussian))
+        return self.kernel.normalized
 
     def exponents(self, q):
         """Exponents (…, G, n) of the weights of queries q (…, G), without the e^{−cq²/√d} of the Gaussian kernel."""
@@ -40,13 +40,17 @@ class Line:
             return self.kernel.c * (2 * q * keys - keys ** 2)
         return q * keys
 
+    def weights(self, q):
+        """Attention weights (…, G, n) of queries q (…, G)."""
+        z = self.exponents(q)
+        if not self.means:
+            return np.exp(z - self.kernel.c * np.asarray(q, float)[..., None] ** 2)
+        weights = np.exp(z - z.max(axis=-1, keepdims=True))
+        return weights / weights.sum(axis=-1, keepdims=True)
+
     def output(self, q):
         """o (…, G) of queries q (…, G)."""
-        q, z = np.asarray(q, float), self.exponents(q)
-        top = z.max(axis=-1)
-        weights = np.exp(z - top[..., None])
-        read = (weights * np.asarray(self.values, float)[..., None, :]).sum(axis=-1)
-        return read / weights.sum(axis=-1) if self.means else read * np.exp(top - self.kernel.c * q ** 2)
+        return (self.weights(q) * np.asarray(self.values, float)[..., None, :]).sum(axis=-1)
 
     def trend(self, q):
         """A positive multiple of the slope o′(q), (…, G): its sign is right where o′ itself rounds to zero.
@@ -121,13 +125,10 @@ class Line:
 
     def slope(self, q):
         """o′(q), (…, G)."""
-        q, z = np.asarray(q, float), self.exponents(q)
         keys, values = (np.asarray(a, float)[..., None, :] for a in (self.keys, self.values))
-        weights = np.exp(z - (z.max(axis=-1) if self.means else self.kernel.c * q ** 2)[..., None])
+        weights = self.weights(q)
         scale = 2 * self.kernel.c if isinstance(self.kernel, Gaussian) else 1.0
-        if self.means:
-            weights = weights / weights.sum(axis=-1, keepdims=True)
-        around = (weights * keys).sum(axis=-1) if self.means else q
+        around = (weights * keys).sum(axis=-1) if self.means else np.asarray(q, float)
         return scale * (weights * values * (keys - around[..., None])).sum(axis=-1)
 
     def descend(self, q, y, lr, steps):

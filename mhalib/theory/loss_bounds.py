@@ -118,6 +118,20 @@ def segment_curvature(model, other, data, R=None):
     return kappa * (other - model).norm() ** 2
 
 
+def short_segment(model, other, data, R=None):
+    """κD² of a segment as short as Corollary 1 asks for.
+
+    Raises
+    ------
+    ValueError
+        if κD² ≥ 8: nothing is known of models so far apart.
+    """
+    curvature = segment_curvature(model, other, data, R)
+    if not curvature < 8:
+        raise ValueError(f"model, other: expected models so close that κD² < 8, got κD² = {curvature:.4g}")
+    return curvature
+
+
 @statement(id="cor-1-quasi-convexity", title="Local quasi-convexity", mark="ours", source=SOURCE, chapter=CHAPTER,
            assumptions=f"{TOKENS}; logistic loss; κD² < 8", random=_segment,
            extremal=(lambda: valley(0.05), lambda: valley(1.0)),
@@ -130,9 +144,7 @@ def quasi_convexity(model, other, data, R=None, points=201):
     ValueError
         if κD² ≥ 8: the statement says nothing about so long a segment.
     """
-    curvature = segment_curvature(model, other, data, R)
-    if not curvature < 8:
-        raise ValueError(f"expected models so close that κD² < 8, got κD² = {curvature:.4g}")
+    curvature = short_segment(model, other, data, R)
     losses = [float((model + share * (other - model)).loss(data.X, data.y)) for share in np.linspace(0, 1, points)]
     return Check(max(losses), max(losses[0], losses[-1]) / (1 - curvature / 8),
                  "max_segment L ≤ max_ends L / (1 − κD²/8)")

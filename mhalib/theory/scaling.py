@@ -7,6 +7,7 @@ from typing import NamedTuple
 import numpy as np
 
 from mhalib._array import require_count, require_seed
+from mhalib.theory.data_and_compute import CHAPTER
 from mhalib.theory.ledger import Check, statement
 
 
@@ -107,8 +108,7 @@ def fit_law(steps, n, excess, *, resamples=200, seed=0):
     require_seed(seed)
     if excess.ndim != 3 or excess.shape[1:] != (*n.shape, *steps.shape):
         raise ValueError(f"excess: expected shape (seeds, {n.size}, {steps.size}), got {excess.shape}")
-    if not (np.isfinite(excess).all() and (excess > 0).all()):
-        raise ValueError("excess: expected positive finite numbers; a run that diverged follows no law")
+    _require_positive("excess", excess)
     if len(np.unique(steps)) < 2 or excess[0].size < 3:
         raise ValueError(f"steps: expected two different ones or more, and three numbers a seed, got {steps.size} "
                          f"steps and {n.size} sizes")
@@ -116,6 +116,13 @@ def fit_law(steps, n, excess, *, resamples=200, seed=0):
     means = np.concatenate([excess.mean(axis=0)[None], excess[chosen].mean(axis=1)])
     found, misfit = _least_squares(steps, n, np.log(means))
     return Fit(Law(*map(float, found[0])), found[1:], float(misfit[0]))
+
+
+def _require_positive(name, numbers):
+    odd = numbers[~(np.isfinite(numbers) & (numbers > 0))]
+    if odd.size:
+        raise ValueError(f"{name}: expected positive finite numbers, got {odd[0]:.3g} among them; a run that diverged "
+                         "follows no law")
 
 
 def _least_squares(steps, n, logs, rounds=80):
@@ -162,8 +169,7 @@ def slope(n, values, *, resamples=400, seed=0):
     n, values = np.asarray(n, float), np.asarray(values, float)
     if values.ndim != 2 or values.shape[1:] != n.shape or len(np.unique(n)) < 2:
         raise ValueError(f"values: expected shape (seeds, m) for m ≥ 2 sizes, got {values.shape} for n of {n.shape}")
-    if not (np.isfinite(values).all() and (values > 0).all()):
-        raise ValueError("values: expected positive finite numbers")
+    _require_positive("values", values)
     chosen = np.random.default_rng([seed, 116]).integers(len(values), size=(resamples, len(values)))
     at = np.log(n) - np.log(n).mean()
     slopes = np.log(np.concatenate([values.mean(axis=0)[None], values[chosen].mean(axis=1)])) @ at / (at @ at)
@@ -282,7 +288,7 @@ def _mispriced(seed):
 
 
 @statement(id="prop-plan", title="The cheapest plan", mark="ours", source="this book",
-           chapter="preconditioning/11_data_and_compute",
+           chapter=CHAPTER,
            assumptions="the excess is a ρ^K + φ/n, a run costs K n^q, n and K are real", random=_priced,
            extremal=(_cheapest,), broken=_mispriced, breaks="a run costs K n^q: planned with q = 3, paid with q = 1")
 def cheapest_plan(law, target, power, share, assumed=None):

@@ -67,9 +67,9 @@ def best_scale(U, V, steps=200):
 
     Source: this book.
     """
-    v, golden = np.linalg.norm(V, 2), (sqrt(5) - 1) / 2
-    if not (v > 0 and np.linalg.norm(U) > 0):
-        raise ValueError("best_scale: expected U and V that are not zero")
+    u, v, golden = np.linalg.norm(U), np.linalg.norm(V, 2), (sqrt(5) - 1) / 2
+    if not (u > 0 and v > 0):
+        raise ValueError(f"U, V: expected two matrices that are not zero, got norms {u:.3g} and {v:.3g}")
     low, high = 0.0, 1 / (2 * v ** 2)
     for _ in range(steps):
         left, right = high - golden * (high - low), low + golden * (high - low)

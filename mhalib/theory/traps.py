@@ -4,7 +4,7 @@ from itertools import product
 
 import numpy as np
 
-from mhalib.attention import Gaussian, NormalizedGaussian, gaussian, softmax
+from mhalib.attention import Gaussian, gaussian, softmax
 from mhalib.data.sequences import SequenceDataset, random_sequences
 from mhalib.models.layer import AttentionLayer
 from mhalib.theory.ledger import Check, statement
@@ -68,9 +68,9 @@ def corners(layer, x):
     of all heads.
     """
     U = x @ (layer.WV @ layer.WO)
-    if isinstance(layer.kernel, Gaussian) and not isinstance(layer.kernel, NormalizedGaussian):
-        return np.array(list(product((0, 1), repeat=U.shape[0] * U.shape[1]))) @ U.reshape(-1, U.shape[2])
-    return np.array([sum(chosen) for chosen in product(*U)])
+    if layer.kernel.normalized:
+        return np.array([sum(chosen) for chosen in product(*U)])
+    return np.array(list(product((0, 1), repeat=U.shape[0] * U.shape[1]))) @ U.reshape(-1, U.shape[2])
 
 
 def _layer(seed, kernel=None):

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from mhalib.attention import Gaussian, NormalizedGaussian, gaussian, softmax
+from mhalib.attention import Gaussian, gaussian, softmax
 from mhalib.data.sequences import SequenceDataset, random_sequences
 from mhalib.models.layer import AttentionLayer
 from mhalib.theory.ledger import Check, statement
@@ -21,13 +21,8 @@ def token_jacobians(layer, X):
         raise ValueError(f"layer: expected one head, got {layer.sizes[0]}")
     S, U = layer.weights(X)[:, 0], X @ layer.WV[0] @ layer.WO[0]
     Q, K = X @ layer.WQ[0], X @ layer.WK[0]
-    around = Q if _attracts(layer.kernel) else S @ K
+    around = S @ K if layer.kernel.normalized else Q
     return _strength(layer) * (np.einsum("nkj,njm,njd->nkmd", S, U, K) - (S @ U)[..., None] * around[:, :, None])
-
-
-def _attracts(kernel):
-    """A Gaussian kernel that is not normalized: each key acts alone."""
-    return isinstance(kernel, Gaussian) and not isinstance(kernel, NormalizedGaussian)
 
 
 def _strength(layer):
@@ -111,7 +106,7 @@ def query_force(layer, data, centered=False):
     S, U, Q, K = layer.weights(X)[:, 0], X @ layer.WV[0] @ layer.WO[0], X @ layer.WQ[0], X @ layer.WK[0]
     errors = S * (R @ U.mT) / len(X)
     mean = (S / S.sum(axis=2, keepdims=True)) @ K
-    around = Q if _attracts(layer.kernel) and not centered else mean
+    around = mean if layer.kernel.normalized or centered else Q
     force = _strength(layer) * (errors @ K - errors.sum(axis=2)[..., None] * around)
     want, found = layer.loss_and_grad(X, data.y)[1].WQ[0], (X.mT @ force).sum(axis=0)
     return Check(float(np.linalg.norm(found - want) / max(np.linalg.norm(want), 1e-12)), 1e-10, "∇_{W^Q} f = Xᵀ F")
@@ -147,7 +142,7 @@ def jacobian_rank(layer, data, allowed=None):
     """rank J_k ≤ min(m, n − 1, d) for softmax and min(m, n, d) for the Gaussian kernel.  Source: this book."""
     J = token_jacobians(layer, data.X)
     n, (_, _, d, m) = data.X.shape[1], layer.sizes
-    most = min(m, n if _attracts(layer.kernel) else n - 1, d) if allowed is None else allowed
+    most = min(m, n - 1 if layer.kernel.normalized else n, d) if allowed is None else allowed
     size = np.linalg.norm(data.X) ** 2 * np.prod([np.linalg.norm(W) for W in (layer.WK, layer.WV, layer.WO)])
     rank = max(int(np.linalg.matrix_rank(one, tol=1e-12 * size)) for one in J.reshape(-1, m, d))
     return Check(float(rank), float(most), "rank J_k ≤ min(m, n − 1, d), or min(m, n, d)")
@@ -160,7 +155,7 @@ def _wide(kernel):
 
 def all_ranks(m, d, n, kernel):
     """The rank that m, d and n allow: X = I, queries zero, and unit vectors as the first keys and values."""
-    rank = min(m, d, n if _attracts(kernel) else n - 1)
+    rank = min(m, d, n - 1 if kernel.normalized else n)
 
     def units(rows, columns):
         return (np.eye(rows, columns) * (np.arange(rows) < rank)[:, None])[None]
@@ -181,7 +176,7 @@ def flat(layer, data, covariance=None):
     """
     X = data.X
     S, U, Q, K = layer.weights(X)[:, 0], X @ layer.WV[0] @ layer.WO[0], X @ layer.WQ[0], X @ layer.WK[0]
-    if not _attracts(layer.kernel) if covariance is None else covariance:
+    if layer.kernel.normalized if covariance is None else covariance:
         apart = np.linalg.norm(U[:, :, None] - U[:, None], axis=3) * np.linalg.norm(K[:, :, None] - K[:, None], axis=3)
         most = _strength(layer) / 2 * np.einsum("nkj,nkl,njl->nk", S, S, apart)
     else:

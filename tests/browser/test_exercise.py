@@ -1,5 +1,7 @@
 """An exercise that checks itself, by keyboard, on the page of sheets; and the map, whose boxes are links."""
 
+import re
+
 import pytest
 
 from browser.conftest import BUILD, eventually
@@ -42,6 +44,13 @@ def test_every_exercise_of_the_page_takes_its_answer(sheets):
         field.get_by_role("button", name="Check").click()
         assert field.get_by_role("status").inner_text().startswith("Right")
     assert sheets.page.locator(".mha-part").count() == len(asked)
+
+
+def test_problems_are_numbered_within_their_sheet(sheets):
+    titles = sheets.page.locator(".exercise > .admonition-title").all_inner_texts()
+    assert [re.match(r"Exercise (S\d\.\d) ", title)[1] for title in titles] == [
+        "S1.5", "S1.6", "S2.6", "S3.6", "S4.6", "S5.7", "S6.7"]
+    assert "Exercise S3.6" in " ".join(sheets.page.locator(".solution > .admonition-title").all_inner_texts())
 
 
 def test_a_wrong_answer_is_told_where_it_differs_and_after_two_what_is_right(field):

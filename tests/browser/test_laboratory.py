@@ -11,7 +11,7 @@ from browser.conftest import BUILD, eventually, missing
 from malformed import BAD, GOOD, LABELS, X, npz
 
 PAGE = "book/laboratory/17_laboratory.html"
-SETTLED = """() => ["done", "failed"].includes(document.querySelector(".mha-laboratory").dataset.state)"""
+SETTLED = """() => ["done", "failed"].includes(document.querySelector(".mha-laboratory")?.dataset.state)"""
 # Long tasks of the page's own thread, and the last worker, so that it can be killed.
 WATCHED = """
 window.longest = 0;

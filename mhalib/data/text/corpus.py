@@ -20,8 +20,9 @@ class Vocabulary:
 
     def __post_init__(self):
         words = (PADDING, UNKNOWN, *(word for word in self.words if word not in (PADDING, UNKNOWN)))
-        if len(set(words)) < len(words):
-            raise ValueError("words: expected every word once, got some twice")
+        word, count = Counter(words).most_common(1)[0]
+        if count > 1:
+            raise ValueError(f"words: expected every word once, got {word!r} {count} times")
         object.__setattr__(self, "words", words)
         object.__setattr__(self, "numbers", {word: number for number, word in enumerate(words) if number > 1})
 
@@ -106,7 +107,8 @@ class TextDataset:
             if the dataset has no source to draw from.
         """
         if not hasattr(self.truth, "sample"):
-            raise ValueError("fresh: expected sentences made by a generator of mhalib.data; these have no source")
+            raise ValueError(f"fresh: expected sentences made by a generator of mhalib.data, got {self!r}, "
+                             "which has no source of new ones")
         drawn, y = self.truth.sample(len(self) if n is None else n, seed, without=set(self.sentences))
         return from_sentences(drawn, y, self.vocabulary, length=self.tokens.shape[1], truth=self.truth)
 

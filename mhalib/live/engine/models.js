@@ -6,6 +6,10 @@
 // for another model adds it to `models` in a file of this folder.
 const models = {};
 
+// One that does not train: its loss, and what is measured.
+const computation = (loss, lasts) =>
+  ({ size: 1, forward: loss, lossAndGrad: (theta, grad) => (grad.fill(0), loss()), curves: { loss }, lasts });
+
 // Model → measure → function of (the model's inside, data, values, spec) that gives a function of
 // {theta, first, grad, loss, step, lr, model}: what a chapter measures besides the model's own curves.
 const measured = {};

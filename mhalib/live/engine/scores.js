@@ -27,5 +27,5 @@ models.scores = function ({ first, read }, { a1, a2, a3, shift, tau }) {
     lasts[`bar_${j + 1}`] = () => [0, p];
     lasts[`weight_${j + 1}`] = () => p;
   });
-  return { size: 1, forward: loss, lossAndGrad: (theta, grad) => (grad.fill(0), loss()), curves: { loss }, lasts };
+  return computation(loss, lasts);
 };

@@ -59,5 +59,5 @@ models.tilting = function ({ queries, sizes, samples }, { v, n, sample }) {
     two_limit: () => limit()[two],
     slope: () => -omega,
   };
-  return { size: 1, forward: loss, lossAndGrad: (theta, grad) => (grad.fill(0), loss()), curves: { loss }, lasts };
+  return computation(loss, lasts);
 };

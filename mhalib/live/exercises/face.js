@@ -32,8 +32,7 @@ function agreed(part, { of }) {
 
 function field(part) {
   const id = `mha-answer-${Math.random().toString(36).slice(2)}`;
-  const input = element("input", { type: "text", id, autocomplete: "off", spellcheck: false, autocapitalize: "off",
-                                   dataset: OWN_KEYS });
+  const input = element("input", { type: "text", id, autocomplete: "off", spellcheck: false, autocapitalize: "off" });
   const check = element("button", { type: "button", textContent: "Check" });
   const more = element("button", { type: "button" });
   const ours = element("button", { type: "button", textContent: "Our value there", hidden: true });

@@ -11,7 +11,7 @@ const OPERATORS = {
   "+": [1, (a, b) => a + b], "-": [1, (a, b) => a - b], "*": [2, (a, b) => a * b], "/": [2, (a, b) => a / b],
 };
 const OTHER_SIGNS = { "−": "-", "–": "-", "·": "*", "×": "*", "÷": "/", "**": "^", "[": "(", "]": ")" };
-const TOKEN = /(?<number>(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?)|(?<name>\p{L}[\p{L}\d_]*)|(?<sign>\*\*|[-+*/^(),\[\]−–·×÷])/uy;
+const TOKEN = /(?<number>(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?)|(?<name>\p{L}[\p{L}\p{M}\d_₀-₉′']*)|(?<sign>\*\*|[-+*/^(),\[\]−–·×÷])/uy;
 
 class Fault extends Error {
   constructor(message, at, length = 1) {
@@ -28,7 +28,8 @@ function tokensOf(text) {
     const { groups, 0: word } = TOKEN.exec(text) ?? { groups: null };
     if (!groups) throw new Fault(meaningless(text[at]), at);
     const kind = groups.number ? "number" : groups.name ? "name" : "sign";
-    found.push({ kind, word: kind === "sign" ? OTHER_SIGNS[word] ?? word : word, at, length: word.length });
+    const plain = kind === "sign" ? OTHER_SIGNS[word] ?? word : word.replaceAll("'", "′");
+    found.push({ kind, word: plain, at, length: word.length });
     at += word.length;
   }
   return found;

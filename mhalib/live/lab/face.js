@@ -1,14 +1,8 @@
 // The face of the laboratory: controls that come and go, the reader's own files, links, exports. It stands behind
-// widget.js, files.js and links.js.
+// training.js, drawing.js, widget.js, files.js and links.js.
 
 const GROUPS = { model: "Model", data: "Data", training: "Training", picture: "Attention shown" };
 const PATIENCE = 6000; // a worker that is silent for so many milliseconds of a run is replaced
-
-function button(text, action) {
-  const made = element("button", { type: "button", className: "mha-reset", textContent: text, dataset: OWN_KEYS });
-  made.addEventListener("click", action);
-  return made;
-}
 
 function download(name, content, type) {
   const url = typeof content === "string" && content.startsWith("data:") ? content
@@ -21,7 +15,7 @@ function download(name, content, type) {
 function menu(label, entries, chosen) {
   const id = `mha-menu-${Math.random().toString(36).slice(2)}`;
   const options = Object.entries(entries).map(([value, textContent]) => element("option", { value, textContent }));
-  const select = element("select", { id, dataset: OWN_KEYS }, element("option", { value: "", textContent: "choose …" }), ...options);
+  const select = element("select", { id }, element("option", { value: "", textContent: "choose …" }), ...options);
   select.addEventListener("change", () => select.value && chosen(select.value));
   const root = element("div", { className: "mha-control" }, element("label", { htmlFor: id, textContent: label }), select);
   return { root, choose: (key) => { select.value = key; } };
@@ -61,18 +55,13 @@ function tableOf({ steps, curves }) {
 }
 
 function render({ model, el }) {
-  const spec = model.get("laboratory"), { controls, drawn: kinds } = spec;
-  const box = element("div", { className: "mha-live-plot", ariaHidden: "true" });
-  const picture = element("div", { className: "mha-live-picture", role: "img", ariaLabel: `At the start: ${spec.alt}` }, box);
-  const summary = element("p", { className: "mha-live-summary" });
+  const spec = model.get("laboratory"), { controls, drawn: kinds } = spec, figure = stage(spec.title, spec.alt);
+  const { root, box, picture } = figure;
   const note = element("p", { className: "mha-note", role: "alert" });
-  const said = element("p", { className: "mha-said", role: "status" });
   const lines = element("pre", { className: "mha-lines", tabIndex: 0 });
-  const root = element("div", { className: "mha-live mha-laboratory", role: "group", ariaLabel: spec.title,
-                                dataset: { state: "loading" } });
 
   let values = { ...model.get("values") }, own = null, awaited = null, asked = values, result = null, touched = false;
-  let train = null, drawing = null, shown = "", saving = null, saying = null, closed = false, plot = null;
+  let train = null, drawing = null, shown = "", opening = 0, plot = null;
 
   const kindOf = ({ model, data }) => (data === "own" ? `own_${model}` : data);
   const fileName = () => `laboratory-${values.model}-${values.data}`;
@@ -82,41 +71,30 @@ function render({ model, el }) {
     if (kind !== shown) {
       drawing?.close();
       shown = kind;
-      drawing = drawer(plot, box, { ...kinds[kind], whole: true }, drawn);
+      drawing = drawer(plot, box, { ...kinds[kind], whole: true }, drawn, fail);
     }
-    root.dataset.state = "running";
-    root.dataset.place = train.place;
+    figure.runs(train.place);
     asked = values;
     train.run(values);
   }
 
   function hear(found) {
-    if (found.error) return fail(found.error);
-    drawing.draw({ ...found, values: asked }).catch((error) => fail(error.message));
+    if (found.error) fail(found.error);
+    else drawing.draw({ ...found, looks: spec.looks[asked.optimizer], values: asked });
   }
 
   function drawn(frame) {
     if (!frame) return;
-    root.dispatchEvent(new CustomEvent("mha-drawn", { bubbles: true, detail: { job: frame.job, done: frame.done } }));
+    figure.drew(frame);
     if (!frame.done || frame.values !== values) return; // a newer run is on its way
     result = frame;
-    root.dataset.state = "done";
     if (!frame.steps.length) return fail("the numbers are not finite at the start. Lower the start scale, or scale your data.");
     const told = { controls, fixed: {}, summary: kinds[shown].says, stopped: spec.stopped };
-    summary.textContent = sentence(told, values, frame);
-    if (touched) say(summary.textContent);
+    figure.conclude("done", sentence(told, values, frame), touched);
   }
 
   function fail(reason) {
-    root.dataset.state = "failed";
-    summary.textContent = `This combination could not train: ${reason}`;
-    say(summary.textContent);
-  }
-
-  // Aloud only what stays for a while.
-  function say(words) {
-    clearTimeout(saying);
-    saying = setTimeout(() => { said.textContent = words; }, 700);
+    figure.conclude("failed", `This combination could not train: ${reason}`);
   }
 
   // What went wrong or was done, and what to do; until the next move.
@@ -127,7 +105,7 @@ function render({ model, el }) {
   function move(next) {
     values = settled(controls, next, own?.kind);
     result = null;
-    picture.ariaLabel = "Drawn for the values that are set; the result stands below.";
+    figure.moved();
     parts.set(values, own?.kind);
     lines.textContent = pythonOf(spec, values, own?.file);
     if (train) go();
@@ -138,21 +116,15 @@ function render({ model, el }) {
     experiments.choose("");
     tell("");
     move(next);
-    clearTimeout(saving);
-    saving = setTimeout(() => { model.set("values", values); model.save_changes(); }, 150);
+    kept.save();
   }
+  const kept = shared(model, () => values, move);
 
   // The reader leaves what a link has set: the address no longer says it.
   function leave(next) {
     if (/^#laboratory=/.test(window.location.hash)) history.replaceState(null, "", window.location.href.split("#")[0]);
     moved(next);
   }
-
-  function told() {
-    const next = model.get("values");
-    if (Object.keys(next).some((name) => next[name] !== values[name])) move({ ...next });
-  }
-  model.on("change:values", told);
 
   // A link restores what it says; one with a file waits for the file.
   function follow() {
@@ -179,11 +151,10 @@ function render({ model, el }) {
 
   async function open(file) {
     if (!file) return;
-    try {
-      own = await readFile(file);
-    } catch (error) {
-      return tell(`“${file.name}” was not opened: ${error.message}`);
-    }
+    const turn = ++opening, read = await readFile(file).catch((error) => ({ wrong: error.message }));
+    if (turn !== opening) return; // another was opened since
+    if (read.wrong) return tell(`“${file.name}” was not opened: ${read.wrong}`);
+    own = read;
     train?.tell({ ...spec, own });
     const link = awaited?.values.model === own.kind ? awaited : null;
     awaited = null;
@@ -224,10 +195,14 @@ function render({ model, el }) {
     png: ["figure, PNG", () => image("png")],
     python: ["lines of Python", () => download(`${fileName()}.py`, lines.textContent, "text/x-python")],
   };
-  function save(key) {
+  async function save(key) {
     if (!result && key !== "python") return tell("There is no finished run to save. The sentence below the figure says whether to wait, or what to change.");
-    EXPORTS[key][1]();
     tell("");
+    try {
+      await EXPORTS[key][1]();
+    } catch (error) {
+      tell(`This could not be saved: ${error.message}. Save the figure in the other format, or the numbers.`);
+    }
   }
 
   const picker = element("input", { type: "file", accept: ".csv,.npz", hidden: true });
@@ -255,27 +230,26 @@ function render({ model, el }) {
   const saves = buttons("Save the run", EXPORTS, save);
   const examples = buttons("Sample files", SAMPLES, (key) => download(SAMPLES[key][1], SAMPLES[key][2](), "text/csv"));
   const python = element("details", { className: "mha-python" }, element("summary", { textContent: "The same run in Python" }), lines);
-  root.append(element("p", { className: "mha-live-title", textContent: spec.title }), tools, parts.root, note, picture,
-              summary, said, saves, examples, python);
+  root.classList.add("mha-laboratory");
+  picture.before(tools, parts.root, note);
+  root.append(saves, examples, python);
   el.append(root);
   parts.set(values, "");
   lines.textContent = pythonOf(spec, values, null);
 
-  plotly(model).then((Plotly) => {
-    if (closed) return;
-    for (const still of document.querySelectorAll(`[data-still="${spec.still}"]`)) still.hidden = true;
+  const stop = opened(model, spec.still, (Plotly) => {
     plot = Plotly;
     train = trainer(spec, hear, PATIENCE);
     if (!follows()) go();
-  }).catch((error) => fail(error.message));
+  }, fail);
 
   return () => {
-    closed = true;
-    clearTimeout(saving);
-    clearTimeout(saying);
-    drawing?.close();
+    stop();
+    opening++; // a file that is being read comes too late
+    figure.hush();
+    kept.close();
     window.removeEventListener("hashchange", follows);
-    model.off("change:values", told);
+    drawing?.close();
     train?.close();
     window.Plotly?.purge(box);
   };

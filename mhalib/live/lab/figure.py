@@ -18,7 +18,7 @@ from mhalib.live.lab.experiments import EXPERIMENTS
 from mhalib.training import recorded_steps
 
 ENGINE = ("numpy_random", "schedules", "curvature", "laboratory")
-FACES = ("element", "widget", "lab/files", "lab/links", "lab/face")
+FACES = ("element", "training", "drawing", "widget", "lab/files", "lab/links", "lab/face")
 RECORDED = 40
 KINDS = {Dataset: "heads", RegressionDataset: "regression", SequenceDataset: "layer"}
 TITLE = "The laboratory"
@@ -115,7 +115,7 @@ class Laboratory(Face):
                   if name != "sharpness" or settings["curvature"]}
         labels = measures.tokens(run["data"], settings)
         return {"steps": path.steps, **curves, "tokens": labels, "places": list(range(len(labels))),
-                "weights": measures.weights(path[-1], run["data"], settings)}
+                "weights": measures.weights(path[-1], run["data"], settings), **measures.looks(settings["optimizer"])}
 
     def figure(self, **values):
         """The figure as a plotly figure that stands still, drawn from mhalib's own run."""
@@ -155,10 +155,10 @@ def kind_of(values):
 @cache
 def _description():
     """What the browser reads."""
-    steps = next(control for control in CONTROLS if control.name == "steps")
+    steps, rules = (next(control for control in CONTROLS if control.name == name) for name in ("steps", "optimizer"))
     return {"title": TITLE, "alt": ALT, "stopped": STOPPED, "controls": [control.to_json() for control in CONTROLS],
             "code": code.to_json(), "experiments": EXPERIMENTS, "begins": BEGINNINGS, "images": _images(),
-            "drawn": panels.to_json(),
+            "drawn": panels.to_json(), "looks": {rule: measures.looks(rule) for rule in rules.values},
             "records": {str(count): list(recorded_steps(count, RECORDED)) for count in steps.values}}
 
 

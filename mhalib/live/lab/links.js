@@ -22,8 +22,6 @@ function settled(controls, values, own) {
   return next;
 }
 
-const defaults = (controls) => Object.fromEntries(controls.map(({ name, value }) => [name, value]));
-
 // The lines of Python that repeat the run.
 function pythonOf({ code, controls }, values, file) {
   const codes = Object.fromEntries(controls.map((c) => [c.name, c.codes[c.values.indexOf(values[c.name])]]));

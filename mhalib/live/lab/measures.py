@@ -20,6 +20,11 @@ def rates(path, run, values):
     return np.array([rate(run["rule"].lr, int(k)) for k in path.steps])
 
 
+def looks(rule):
+    """How the edge of an update rule is called, and whether it has one."""
+    return {"edge": f"{EDGES.get(rule, 2.0):g}/η", "has_edge": rule in EDGES}
+
+
 def edges(path, run, values):
     """2/η for gradient descent, 2(1 + β)/η with momentum: where steps on a quadratic begin to grow."""
     sizes = rates(path, run, values)

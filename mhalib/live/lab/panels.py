@@ -9,20 +9,22 @@ from mhalib.plots import COLORS, DASHES, SEQUENTIAL, finish
 LOSSES = (("loss", "training loss"), ("test_loss", "test loss"))
 SHARES = (("accuracy", "training accuracy"), ("test_accuracy", "test accuracy"))
 NORMS = (("norm_W", "norm of W"), ("norm_U", "norm of U"))
-CURVATURES = (("sharpness", "largest eigenvalue"), ("smoothness_bound", "its bound ρ"),
-              ("stability_edge", "2/η (momentum: 3.8/η)"))
+EDGE = ("stability_edge", "2/η")
+CURVATURES = (("sharpness", "largest eigenvalue"), ("smoothness_bound", "its bound ρ"), EDGE)
 WEIGHTS = tuple((f"norm_{name}", f"norm of {name}") for name in ("WQ", "WK", "WV", "WO"))
 RATE = (("rate", "step size η"),)
+LOOKS = {"stability_edge": {"name": "edge", "visible": "has_edge"}}
+"""What the update rule decides of a line: its name, and whether it is there; ``measures.looks`` has both."""
 LOG, SHARE = {"type": "log", "exponentformat": "power", "nticks": 3}, {"range": [-0.02, 1.03]}
 
 # Data → the panels of curves: (title, (curve, name) pairs, vertical axis).
 _HEADS = (("loss", LOSSES, LOG), ("accuracy", SHARES, SHARE), ("curvature", CURVATURES, LOG))
 _OWN = (("loss", LOSSES[:1], LOG), ("accuracy", SHARES[:1], SHARE), ("curvature", CURVATURES, LOG))
 _TOKENS = (("effective_tokens", "effective tokens"),)
-_SECOND = (("sharpness", "largest eigenvalue"), ("stability_edge", "2/η (momentum: 3.8/η)"))
+_SECOND = (("sharpness", "largest eigenvalue"), EDGE)
 _LAYER = (("loss", LOSSES[:1], LOG), ("norms of the weights", WEIGHTS, {}),
-          ("curvature", (("sharpness", "largest eigenvalue"), ("value_smoothness", "its bound in the values"),
-                         ("stability_edge", "2/η (momentum: 3.8/η)")), LOG),
+          ("curvature", (("sharpness", "largest eigenvalue"), ("value_smoothness", "its bound in the values"), EDGE),
+           LOG),
           ("least singular value of B", (("least_singular", "σ_min(B)"),), {}))
 PANELS = {
     "mixture": (*_HEADS, ("attention score", (("attention_score", "attention score"),), SHARE)),
@@ -57,7 +59,7 @@ def frame(kind):
     for k, (_, traces, axis) in enumerate(panels):
         place = {"row": k // 2 + 1, "col": k % 2 + 1}
         for j, (curve, name) in enumerate(traces):
-            draw.append({"trace": len(figure.data), "x": "steps", "y": curve})
+            draw.append({"trace": len(figure.data), "x": "steps", "y": curve} | LOOKS.get(curve, {}))
             look = {"color": COLORS[(j + 2 * (k > 1)) % 6], "dash": DASHES[j]}
             figure.add_scatter(name=name, mode="lines", line=look, showlegend=len(traces) > 1, **place)
         figure.update_yaxes(**axis, **place)

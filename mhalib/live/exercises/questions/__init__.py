@@ -5,8 +5,9 @@ from mhalib.live.exercises.questions.multihead import MULTIHEAD
 from mhalib.live.exercises.questions.preconditioning import PRECONDITIONING
 from mhalib.live.exercises.questions.question import Letter, Question
 from mhalib.live.exercises.questions.sheets import SHEETS
+from mhalib.live.exercises.questions.start import START
 from mhalib.live.exercises.questions.training import TRAINING
 
-QUESTIONS = MULTIHEAD | TRAINING | PRECONDITIONING | KERNELS | SHEETS
+QUESTIONS = MULTIHEAD | TRAINING | PRECONDITIONING | KERNELS | START | SHEETS
 
 __all__ = ["QUESTIONS", "Letter", "Question"]

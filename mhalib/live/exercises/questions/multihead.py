@@ -80,6 +80,17 @@ MULTIHEAD = {
         ),
         Question("The p > 0 at which it is largest", "1/sqrt(3)", (), ("Set the derivative of p − p³ to zero.",)),
     ),
+    "ex-2-step": (
+        rounded(
+            "1/ρ at the start of the run",
+            "0.01697",
+            (
+                "theory.smoothness(start, data) measures the left side, λ_max, and computes the right side, ρ.",
+                "They are its .lhs and .rhs.",
+            ),
+        ),
+        rounded("2/λ_max there", "4.4721", ("λ_max is the left side of the same check.",)),
+    ),
     "ex-3-by-hand": (
         Question(
             "γ_U for T = 4, ζ = ½, M = 2, as a function of S",

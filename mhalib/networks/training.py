@@ -9,8 +9,8 @@ import numpy as np
 from mhalib._array import require_count, require_seed
 from mhalib.data.text import TextDataset
 from mhalib.losses import logistic
-from mhalib.minibatches.identity import configuration
-from mhalib.minibatches.samples import Some, arrays, pieces, read
+from mhalib.networks.identity import configuration
+from mhalib.networks.samples import Some, arrays, pieces, read
 from mhalib.optim import AdamW, GradientDescent
 from mhalib.training import Records, minibatches, recorded_steps
 
@@ -55,7 +55,7 @@ def train_network(model, data, optimizer, steps, *, test=None, record=20, batch=
     require_count(batch=batch, measured=1 if measured is None else measured, at_once=1 if at_once is None else at_once)
     require_seed(seed)
     recorded = list(recorded_steps(steps, record))
-    from mhalib.minibatches.steps import Steps, stream, versions  # whoever has a network has torch already
+    from mhalib.networks.steps import Steps, stream, versions  # whoever has a network has torch already
 
     run = _Run(Steps(deepcopy(model), optimizer, only), {"": data} | ({} if test is None else {"test_": test}),
                measured, at_once)
@@ -111,7 +111,7 @@ class _Run:
         saved = self.checkpoint and self.checkpoint.load(*self.identity)
         if not saved:
             return
-        from mhalib.minibatches.steps import load
+        from mhalib.networks.steps import load
 
         arrays, about = saved
         for j, (at, row) in enumerate(zip(about["recorded"], about["rows"], strict=True)):

@@ -4,7 +4,7 @@ import hashlib
 
 import numpy as np
 
-from mhalib.minibatches.samples import read
+from mhalib.networks.samples import read
 
 
 def configuration(model, data, test, optimizer, steps, **arguments):

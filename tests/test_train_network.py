@@ -9,9 +9,9 @@ import pytest
 import torch
 
 import mhalib as mha
-from mhalib.minibatches import minibatches
 from mhalib.models import PatchTransformer, TextTransformer
 from mhalib.sweeps.files import pack, seal, unpack, unseal
+from mhalib.training import minibatches
 from oracles import assert_close, assert_refused
 
 DATA = mha.data.reviews(21)
@@ -297,7 +297,7 @@ def test_bad_input_is_named(change, error, words):
 
 RATES = {
     "a peak that is a function": (lambda: mha.OneCycle(lambda k: 1.0, 10), ["peak: expected a positive number"]),
-    "no peak": (lambda: mha.OneCycle(0.0, 10), ["lr: expected a positive number"]),
+    "no peak": (lambda: mha.OneCycle(0.0, 10), ["peak: expected a positive number"]),
     "one step": (lambda: mha.OneCycle(0.1, 1), ["steps: expected a whole number ≥ 2"]),
     "no rise": (lambda: mha.OneCycle(0.1, 10, rise=0.1), ["rise: expected a share of the steps"]),
     "no fall": (lambda: mha.OneCycle(0.1, 10, rise=1.0), ["rise: expected"]),

@@ -4,6 +4,7 @@ from contextlib import contextmanager
 
 import torch
 
+from mhalib.models.network import chosen
 from mhalib.optim import Adam, AdamW, GradientDescent, Momentum, rate
 
 
@@ -12,8 +13,8 @@ class Steps:
 
     def __init__(self, model, rule, only=None):
         self.model, self.rule, self.all = model, rule, only is None
-        names = None if only is None else chosen(model, only)
-        self.moving = {name: p for name, p in model.named_parameters() if only is None or name in names}
+        named = dict(model.named_parameters())
+        self.moving = named if only is None else {name: named[name] for name in chosen(model, only)}
         self.optimizer = _optimizer(rule, list(self.moving.values()))
 
     def loss(self, pieces):
@@ -68,31 +69,6 @@ def load(model, arrays, prefix):
     model.load_state_dict({name.removeprefix(prefix): torch.tensor(array) for name, array in arrays.items()
                            if name.startswith(prefix)})
     return model
-
-
-def chosen(model, only):
-    """The names of the parameters that ``only`` chooses.
-
-    Each name in it is a part that the network knows, with the parameters ``model.parts()[name]``, or else a piece of
-    the dotted names of its parameters: "attention.out" chooses layers.0.attention.out.weight and three more.
-
-    Raises
-    ------
-    ValueError
-        naming what there is, if a name is none of them.
-    """
-    only = (only,) if isinstance(only, str) else tuple(only)
-    parts = model.parts() if hasattr(model, "parts") else {}
-    names = [name for name, _ in model.named_parameters()]
-    found = set()
-    for wanted in only:
-        own = parts.get(wanted) or [name for name in names if f".{wanted}." in f".{name}."]
-        if not own:
-            raise ValueError(f"only: expected names among {', '.join([*parts, *names])}, got {wanted!r}")
-        found |= set(own)
-    if not found:
-        raise ValueError("only: expected the name of a parameter, got none")
-    return found
 
 
 @contextmanager

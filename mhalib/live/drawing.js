@@ -1,0 +1,198 @@
+// Drawing by plotly: what was recorded goes where the description says, whole figures or lines alone, and points that a
+// pointer can take. It stands behind element.js.
+
+// The page's own plotly; with a kernel behind, the one that Python's plotly carries. Each view asks for itself, since a
+// view may be gone before the answer comes; the first answer is used by all.
+function plotly(model) {
+  if (window.Plotly) return Promise.resolve(window.Plotly);
+  return new Promise((resolve, reject) => {
+    const end = (wrong) => {
+      model.off("msg:custom", take);
+      clearTimeout(tooLate);
+      if (window.Plotly) resolve(window.Plotly);
+      else reject(new Error(wrong));
+    };
+    const take = (message, buffers) => {
+      if (message?.plotly !== true) return;
+      if (!window.Plotly) insert(new TextDecoder().decode(buffers[0]));
+      end("this page does not let plotly.js run");
+    };
+    const tooLate = setTimeout(end, 60000, "no plotly.js came: is the kernel running?");
+    model.on("msg:custom", take);
+    model.send({ want: "plotly" });
+  });
+}
+
+function insert(source) {
+  const define = window.define; // a loader of modules would keep plotly for itself
+  const script = document.createElement("script");
+  window.define = undefined;
+  script.textContent = source;
+  document.head.append(script);
+  window.define = define;
+}
+
+// What was recorded, put where the description says it is drawn; no result: the frame that Python drew.
+function fill(figure, draw, result) {
+  const data = figure.data.map((trace) => ({ ...trace }));
+  if (!result) return data;
+  const known = { steps: result.steps, ...result.curves, ...result.lasts, ...result.looks };
+  for (const { trace, once, layout, ...parts } of draw) {
+    if (once || layout) continue;
+    // A copy: plotly draws nothing where it gets the array that it has, and a run on the page goes on filling its own.
+    for (const [key, name] of Object.entries(parts))
+      if (name in known) data[trace][key] = Array.isArray(known[name]) ? [...known[name]] : known[name];
+  }
+  return data;
+}
+
+function layoutOf(figure, draw, result) {
+  const layout = structuredClone(figure.layout);
+  for (const { layout: path, from } of draw) {
+    if (!path || !result?.lasts[from]) continue;
+    const keys = path.split("."), name = keys.pop();
+    keys.reduce((node, key) => (node[key] ??= {}), layout)[name] = result.lasts[from];
+  }
+  return layout;
+}
+
+// On a phone the panels stand one below the other, each color bar beside its own.
+const panelsOf = (layout) => Object.keys(layout).filter((key) => /^xaxis\d*$/.test(key)).length;
+
+// The share of the height that panel k of n gets when they are stacked.
+function place(k, n) {
+  const gap = 0.48 / n, size = (1 - gap * (n - 1)) / n;
+  return [1 - k * (size + gap) - size, 1 - k * (size + gap)];
+}
+
+function stack(layout) {
+  const n = panelsOf(layout), rows = new Set(Array.from({ length: n }, (_, k) => layout[axis("y", k)].domain?.[0])).size;
+  if (n < 2) return;
+  for (let k = 0; k < n; k++) {
+    layout[axis("x", k)].domain = [0, 1];
+    layout[axis("y", k)].domain = place(k, n);
+  }
+  layout.annotations?.slice(0, n).forEach((title, k) => Object.assign(title, { x: 0.5, y: place(k, n)[1] }));
+  layout.height = (0.85 * n / rows) * (layout.height ?? 380);
+  (layout.legend ??= {}).y = -0.24 / n;
+}
+
+const axis = (letter, k) => `${letter}axis${k ? k + 1 : ""}`;
+
+function stackBars(data, n) {
+  for (const trace of data) {
+    if (!trace.colorbar || n < 2) continue;
+    const [low, high] = place(Number((trace.yaxis ?? "y").slice(1) || 1) - 1, n);
+    trace.colorbar = { ...trace.colorbar, y: (low + high) / 2, len: high - low };
+  }
+}
+
+// Draws the last frame asked for; while one is being drawn, those in between are dropped. A run that goes on moves
+// the lines alone, which costs half of a whole redraw; what is measured at its end comes with its last frame. `failed`
+// hears why a frame could not be drawn; after `close` nothing is drawn and nobody hears.
+function drawer(Plotly, box, spec, drawn, failed) {
+  const config = { displayModeBar: false };
+  const atOnce = { mode: "immediate", frame: { duration: 0, redraw: false }, transition: { duration: 0 } };
+  const lines = [...new Set(spec.draw.filter((place) => "y" in place && !place.once).map((place) => place.trace))];
+  let waiting, last = null, busy = false, closed = false, layout = null, made = "", width = 0;
+
+  function whole(data, frame) {
+    width = box.clientWidth;
+    const narrow = width > 0 && width < 480; // a figure that is still hidden has no width
+    if (narrow) stackBars(data, panelsOf(spec.figure.layout));
+    const wanted = JSON.stringify([width, ...spec.draw.filter((p) => p.layout).map((p) => frame?.lasts[p.from])]);
+    if (wanted !== made) {
+      made = wanted;
+      layout = layoutOf(spec.figure, spec.draw, frame);
+      if (narrow) stack(layout);
+      if (width) layout.width = width;
+      box.style.height = `${layout.height}px`;
+    }
+    return Plotly.react(box, data, layout, config);
+  }
+
+  async function one(frame) {
+    const data = fill(spec.figure, spec.draw, frame);
+    if (!frame || frame.done || spec.whole || box.clientWidth !== width) return whole(data, frame);
+    return Plotly.animate(box, { data: lines.map((k) => ({ x: data[k].x, y: data[k].y })), traces: lines }, atOnce);
+  }
+
+  async function draw(result) {
+    waiting = last = result;
+    if (busy) return;
+    busy = true;
+    try {
+      while (waiting !== undefined && !closed) {
+        const frame = waiting;
+        waiting = undefined;
+        await one(frame);
+        if (!closed) drawn(frame);
+      }
+    } catch (error) {
+      if (!closed) failed(error.message);
+    } finally {
+      busy = false;
+    }
+  }
+
+  const resizing = new ResizeObserver(() => {
+    if (layout && box.clientWidth && box.clientWidth !== width) draw(last);
+  });
+  resizing.observe(box);
+  return { draw, close: () => { closed = true; resizing.disconnect(); } };
+}
+
+// Points that a pointer can take: over each lies a handle, and moving it moves the sliders that its trace names, by as
+// much as the point would move. Without a pointer there are the sliders. Gives `place()`, to be called when drawn.
+function handles(box, { drag, controls }, valuesNow, moved) {
+  const layer = element("div", {});
+  const slider = (name) => controls.find((one) => one.name === name).values;
+  const nearest = (list, x) => list.reduce((best, one) => (Math.abs(one - x) < Math.abs(best - x) ? one : best));
+
+  function handle(names, at) {
+    const root = element("div", { className: "mha-handle" });
+    let grip = null;
+    root.addEventListener("pointerdown", (event) => {
+      event.preventDefault(); // else plotly would begin to zoom
+      root.setPointerCapture(event.pointerId);
+      grip = { x: event.clientX, y: event.clientY, at: at(), values: valuesNow() };
+    });
+    root.addEventListener("pointermove", (event) => {
+      if (!grip) return;
+      const changes = Object.entries(names).map(([letter, name]) => {
+        const { axis, pixel } = grip.at[letter], by = letter === "x" ? event.clientX - grip.x : event.clientY - grip.y;
+        return [name, nearest(slider(name), grip.values[name] + axis.p2d(pixel + by) - axis.p2d(pixel))];
+      });
+      if (changes.some(([name, value]) => valuesNow()[name] !== value))
+        moved({ ...valuesNow(), ...Object.fromEntries(changes) });
+    });
+    const release = () => { grip = null; };
+    root.addEventListener("pointerup", release);
+    root.addEventListener("pointercancel", release);
+    layer.append(root);
+    return { root, at };
+  }
+
+  const axisOf = (trace, letter) => box._fullLayout[`${letter}axis${(trace[`${letter}axis`] ?? "").slice(1)}`];
+  const all = drag.map(({ trace: index, ...names }) => ({ index, names, made: [] }));
+
+  function place() {
+    for (const { index, names, made } of all) {
+      const trace = box.data[index];
+      const at = (k) => () => Object.fromEntries(["x", "y"].map((letter) => {
+        const axis = axisOf(trace, letter);
+        return [letter, { axis, pixel: axis.d2p(box.data[index][letter][k]) }];
+      }));
+      while (made.length < trace.x.length) made.push(handle(names, at(made.length)));
+      made.forEach(({ root, at }, k) => {
+        const { x, y } = k < trace.x.length ? at() : {};
+        root.hidden = ![x, y].every((end) => end && end.pixel >= 0 && end.pixel <= end.axis._length);
+        if (root.hidden) return;
+        root.style.left = `${x.axis._offset + x.pixel}px`;
+        root.style.top = `${y.axis._offset + y.pixel}px`;
+      });
+    }
+  }
+
+  return { layer, place };
+}

@@ -1,0 +1,277 @@
+"""How a live figure comes up, and what it leaves when its view is closed or its cell is run again: nothing."""
+
+import json
+import threading
+from functools import cache
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+
+import plotly.offline
+import pytest
+
+import mhalib as mha
+from browser.conftest import PATIENCE
+
+LIVE_JS = Path(__file__).parents[2] / "book" / "_static" / "live.js"
+MADE = {"figure": lambda: mha.live.surface(steps=20), "laboratory": mha.live.laboratory,
+        "exercise": lambda: mha.live.exercise("ex-1-half")}
+LIVE = ("figure", "laboratory")
+# A page that counts what is opened and what is closed, and a model that no kernel is behind.
+WATCHED = """
+window.counts = { workers: 0, addresses: 0, observers: 0, listeners: 0 };
+const Plain = window.Worker, Observer = window.ResizeObserver, { createObjectURL, revokeObjectURL } = URL;
+window.Worker = class extends Plain {
+  constructor(...parts) { super(...parts); window.counts.workers++; }
+  terminate() { window.counts.workers--; super.terminate(); }
+};
+window.ResizeObserver = class extends Observer {
+  observe(node) { window.counts.observers++; super.observe(node); }
+  disconnect() { window.counts.observers--; super.disconnect(); }
+};
+const addresses = new Set();
+URL.createObjectURL = (blob) => {
+  const address = createObjectURL(blob);
+  addresses.add(address);
+  window.counts.addresses = addresses.size;
+  return address;
+};
+URL.revokeObjectURL = (address) => {
+  addresses.delete(address);
+  window.counts.addresses = addresses.size;
+  revokeObjectURL(address);
+};
+window.turns = 0; // of training on the page itself: it asks for each by a message
+const { postMessage } = MessagePort.prototype;
+MessagePort.prototype.postMessage = function (...parts) {
+  window.turns++;
+  postMessage.apply(this, parts);
+};
+const { addEventListener, removeEventListener } = window;
+window.addEventListener = (name, ...rest) => {
+  if (name === "hashchange") window.counts.listeners++;
+  addEventListener.call(window, name, ...rest);
+};
+window.removeEventListener = (name, ...rest) => {
+  if (name === "hashchange") window.counts.listeners--;
+  removeEventListener.call(window, name, ...rest);
+};
+window.mount = (made, shipped) => {
+  const heard = {}, state = structuredClone(shipped), el = document.createElement("div");
+  const model = {
+    get: (name) => state[name], set: (name, value) => { state[name] = value; }, save_changes() {}, send() {},
+    on: (name, hear) => { (heard[name] ??= new Set()).add(hear); window.counts.listeners++; },
+    off: (name, hear) => { if (heard[name]?.delete(hear)) window.counts.listeners--; },
+  };
+  document.body.append(el);
+  const close = made.render({ model, el });
+  return { el, model, heard, close };
+};
+"""
+FINISHED = '() => document.querySelector(".mha-live[data-state=done]")'
+
+
+@pytest.fixture(scope="module")
+def open_page(chromium):
+    """Give the way to open a page with plotly, one kind of widget as `made`, and the state of one as `state`."""
+    context = chromium.new_context(viewport={"width": 900, "height": 900})
+    context.set_default_timeout(PATIENCE)
+
+    def open_one(kind, with_plotly=True):
+        page, widget, traits = context.new_page(), MADE[kind](), ("spec", "laboratory", "exercise", "values")
+        state = {name: getattr(widget, name) for name in traits if widget.has_trait(name)}
+        page.complaints = []
+        page.on("pageerror", lambda error: page.complaints.append(str(error)))
+        page.set_content(f"<style>{widget._css}</style>")
+        page.add_script_tag(content=WATCHED)
+        if with_plotly:
+            page.add_script_tag(content=plotly.offline.get_plotlyjs())
+        source = widget._esm.replace("export default", "return")
+        page.add_script_tag(content=f"window.made = (() => {{ {source} }})(); window.state = {json.dumps(state)};")
+        return page
+
+    yield open_one
+    context.close()
+
+
+@pytest.fixture(scope="module")
+def pages(open_page):
+    """Open one page for each kind."""
+    return cache(open_page)
+
+
+@pytest.fixture(scope="module")
+def mounted(open_page, request):
+    """Give a page with a view of a kind; nothing goes wrong on it."""
+    page = open_page(request.param)
+    page.evaluate(MOUNT)
+    yield page
+    assert not page.complaints
+
+
+MOUNT = "() => { window.shown = mount(made, state); }"
+CLOSE = """() => {
+  window.drawnAfter = 0;
+  shown.el.firstChild.addEventListener("mha-drawn", () => { window.drawnAfter++; });
+  shown.close();
+  shown.el.remove();
+  window.turns = 0;
+}"""
+# Drawing ends when it is told to.
+HELD = """() => {
+  window.whole = Plotly.react;
+  window.finish = null;
+  Plotly.react = async (...all) => {
+    await whole(...all);
+    await new Promise((go) => { window.finish = go; });
+  };
+}"""
+MOVE = """() => {
+  const slider = [...shown.el.querySelectorAll("input[type=range]")].at(-1);
+  slider.value = slider.max;
+  slider.dispatchEvent(new Event("input"));
+}"""
+
+
+def assert_nothing_left(page):
+    """What was opened is closed, nothing is drawn any more, and nothing went wrong."""
+    page.evaluate("() => new Promise((go) => requestAnimationFrame(() => requestAnimationFrame(go)))")
+    assert set(page.evaluate("() => Object.values(window.counts)")) == {0}, page.evaluate("() => window.counts")
+    assert page.evaluate("() => [window.turns, window.drawnAfter]") == [0, 0] and not page.complaints
+
+
+@pytest.mark.parametrize("kind", LIVE)
+def test_a_view_that_is_closed_leaves_nothing(pages, kind):
+    page = pages(kind)
+    for moment in ("at once", "as it draws", "in a run", "at rest"):
+        if moment == "as it draws":
+            page.evaluate(HELD)
+        page.evaluate(MOUNT)
+        if moment == "as it draws":
+            page.wait_for_function("() => window.finish")
+        if moment in ("in a run", "at rest"):
+            page.wait_for_function(FINISHED)
+            page.evaluate(MOVE)
+        if moment == "at rest":
+            page.wait_for_function(FINISHED)
+            page.wait_for_function("() => window.counts.addresses === 0")
+        page.evaluate(CLOSE)
+        if moment == "as it draws":
+            page.evaluate("() => { Plotly.react = whole; finish(); }")
+        assert_nothing_left(page)
+
+
+def test_a_figure_that_asks_the_kernel_for_plotly_gets_it_unless_it_is_closed(open_page):
+    page = open_page("figure", with_plotly=False)
+    page.evaluate(MOUNT)
+    page.evaluate("() => { window.former = shown; }")
+    page.evaluate(CLOSE)
+    page.evaluate(MOUNT)
+    page.evaluate("""(source) => {
+      const buffers = [new TextEncoder().encode(source)];
+      for (const { heard } of [former, shown])
+        for (const hear of [...heard["msg:custom"] ?? []]) hear({ plotly: true }, buffers);
+    }""", plotly.offline.get_plotlyjs())
+    page.wait_for_function(FINISHED)
+    page.evaluate(CLOSE)
+    assert_nothing_left(page)
+
+
+@pytest.mark.parametrize("kind", LIVE)
+def test_a_frame_that_cannot_be_drawn_says_so(pages, kind):
+    page = pages(kind)
+    page.evaluate("""() => {
+      window.whole = Plotly.react;
+      Plotly.react = async () => { throw new Error("no room"); };
+      window.shown = mount(made, state);
+    }""")
+    page.wait_for_function('() => shown.el.querySelector("[data-state=failed]")')
+    assert "could not train: no room" in page.locator(".mha-live-summary").inner_text()
+    page.evaluate(CLOSE)
+    page.evaluate("() => { Plotly.react = whole; }")
+    assert not page.complaints
+
+
+@pytest.mark.parametrize("mounted", MADE, indirect=True)
+def test_what_takes_the_focus_keeps_its_keys_from_jupyterlab(mounted):
+    takes = mounted.evaluate("""() => [...shown.el.querySelectorAll("button, input, select, summary, [tabindex]")]
+      .map((node) => [node.tagName, node.dataset.lmSuppressShortcuts])""")
+    assert takes and all(keeps == "true" for _, keeps in takes), takes
+
+
+lab = pytest.mark.parametrize("mounted", ["laboratory"], indirect=True)
+
+
+@lab
+def test_the_file_that_was_opened_last_is_the_one_that_trains(mounted):
+    mounted.wait_for_function(FINISHED)
+    mounted.evaluate("""() => {
+      const { arrayBuffer } = Blob.prototype;
+      const later = new Promise((go) => { window.letGo = go; });
+      Blob.prototype.arrayBuffer = async function () {
+        if (this.name === "slow.csv") await later;
+        return arrayBuffer.call(this);
+      };
+      for (const name of ["slow.csv", "quick.csv"]) {
+        const dataTransfer = new DataTransfer();
+        dataTransfer.items.add(new File(["x1,x2,y1\\n1,2,3\\n2,1,0\\n0,1,1\\n"], name));
+        const init = { dataTransfer, bubbles: true, cancelable: true };
+        shown.el.firstChild.dispatchEvent(new DragEvent("drop", init));
+      }
+    }""")
+    note = mounted.locator(".mha-note")
+    note.filter(has_text="“quick.csv” is open").wait_for()
+    mounted.evaluate("async () => { letGo(); await new Promise((go) => setTimeout(go)); }")
+    assert "quick.csv" in note.inner_text()
+    assert 'from_file("quick.csv")' in mounted.locator(".mha-lines").text_content()
+
+
+@lab
+def test_a_figure_that_cannot_be_saved_says_so(mounted):
+    mounted.wait_for_function(FINISHED)
+    mounted.evaluate("() => { Plotly.toImage = async () => { throw new Error('no memory'); }; }")
+    mounted.get_by_role("button", name="figure, PNG").click()
+    mounted.locator(".mha-note").filter(has_text="no memory").wait_for()
+
+
+@pytest.fixture
+def half_a_page():
+    """Serve a page with one widget, of which the second half waits until it is asked for."""
+    module = "export default { render: ({ el }) => { el.id = 'live'; } };"
+    state, view = {"state": {"m": {"state": {"_css": "", "_esm": module}}}}, json.dumps({"model_id": "m"})
+    script = '<script type="application/vnd.jupyter.widget-{}+json">{}</script>'.format
+    page = f'<script src="/live.js"></script>{script("state", json.dumps(state))}<div>{script("view", view)}</div>'
+    at, wanted = page.index(view) + 8, threading.Event()
+
+    class Handler(BaseHTTPRequestHandler):
+        def do_GET(self):
+            script = self.path == "/live.js"
+            self.send_response(200)
+            self.send_header("Content-Type", "text/javascript" if script else "text/html; charset=utf-8")
+            self.end_headers()
+            self.wfile.write(LIVE_JS.read_bytes() if script else page[:at].encode())
+            if script:
+                return
+            self.wfile.flush()
+            wanted.wait()
+            self.wfile.write(page[at:].encode())
+
+        def log_message(self, *args):
+            pass
+
+    server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+    threading.Thread(target=server.serve_forever, daemon=True).start()
+    yield f"http://127.0.0.1:{server.server_port}/page", wanted
+    wanted.set()
+    server.shutdown()
+
+
+def test_a_figure_of_which_the_browser_has_read_a_part_waits_for_the_rest(chromium, half_a_page):
+    address, rest = half_a_page
+    page, complaints = chromium.new_page(), []
+    page.on("pageerror", lambda error: complaints.append(str(error)))
+    page.goto(address, wait_until="commit")
+    page.wait_for_function("() => document.querySelector('script[type*=widget-view]')?.textContent", polling=10)
+    rest.set()
+    page.locator("#live").wait_for(state="attached")
+    assert not complaints
+    page.close()
