@@ -1,7 +1,10 @@
 """The ledger's table in a reader's browser: headers sort, words and values filter, and it needs no script."""
 
+from pathlib import Path
+
 import pytest
 
+SCRIPT = Path(__file__).parents[2] / "book" / "_static" / "tables.js"
 LEDGER = "book/ledger.html"
 SHOWN = """() => [...document.querySelectorAll(".sortable tbody tr")].filter((row) => !row.hidden)
   .map((row) => [...row.cells].map((cell) => cell.textContent.trim()))"""
@@ -48,6 +51,18 @@ def test_numbers_sort_as_numbers_and_only_one_column_is_sorted(ledger):
     assert lemmas == sorted(lemmas, key=lambda number: [int(part) for part in number.split(".")])
     press(ledger, "Number")
     press(ledger, "Number")
+
+
+def test_numbers_are_read_as_the_book_writes_them(chromium):
+    ascending = ["−5.5 · 10³", "−3", "2·10⁻³", "0.5", "9", "1,150", "20,000", "5.5·10¹⁰", "nan"]
+    rows = "".join(f"<tr><td>{text}</td></tr>" for text in ascending[::2] + ascending[1::2])
+    head = "<thead><tr><th>Number</th></tr></thead>"
+    page = chromium.new_page()
+    page.set_content(f"<script>{SCRIPT.read_text('utf-8')}</script>"
+                     f"<div class=sortable><table>{head}<tbody>{rows}</tbody></table></div>")
+    page.get_by_role("button", name="Number").click()
+    assert [text for text, in page.evaluate(SHOWN)] == ascending
+    page.close()
 
 
 def test_words_and_values_filter_and_a_link_brings_its_row_back(ledger):
