@@ -27,9 +27,12 @@ def pytest_addoption(parser):
 
 
 def unit(nodeid):
-    """What stays on one worker, in its order: the tests of a file, or those of a file that open the same page."""
-    page = re.search(r"[\w/-]+\.html", nodeid)
-    return nodeid.split("::")[0], page and page[0]
+    """What stays on one worker, in its order: the tests of one page of the book, or those of a file.
+
+    The tests of a page share the page, opened once, and what mhalib computes for its live figures.
+    """
+    page = re.match(r"tests/(?:browser/test_live|browser/test_pages|test_engine)\.py.*?([\w/-]+\.html)", nodeid)
+    return page[1] if page else nodeid.split("::")[0]
 
 
 @pytest.hookimpl(optionalhook=True)
@@ -39,7 +42,7 @@ def pytest_xdist_make_scheduler(config, log):
 
     class ByUnit(LoadScopeScheduling):
         def _split_scope(self, nodeid):
-            return " ".join(filter(None, unit(nodeid)))
+            return unit(nodeid)
 
     return ByUnit(config, log)
 

@@ -1,6 +1,7 @@
 """The live figures of the book, and the settings at which each is compared with mhalib."""
 
 import json
+from functools import cache
 
 import numpy as np
 
@@ -33,6 +34,32 @@ FIGURES = {
 }
 
 
+PLACES = [(page, k) for page, figures in FIGURES.items() for k in range(len(figures))]
+
+
+def place_id(place):
+    """The name of a figure in the names of tests, by which those of one page stay together."""
+    return f"{place[0]}-{place[1]}"
+
+
+@cache
+def figure(page, k):
+    """The figure of a place."""
+    return FIGURES[page][k]()
+
+
+@cache
+def computed(made, values):
+    """What mhalib draws for some values of the controls, why the run stopped, and its loss; computed once."""
+    path = made.path(**dict(values))
+    return made.drawn(**dict(values)), stopped_at(path), path.loss
+
+
+def expected(made, values):
+    """What `computed` gives, for values in a dictionary."""
+    return computed(made, tuple(sorted(values.items())))
+
+
 def default_and_ends(made):
     """For each control its values at min, default and max, the others at the start."""
     return [(name, value) for name, control in made.controls.items()
@@ -56,12 +83,12 @@ def assert_figure_agrees(made, values, result, rel=1e-9):
 
     A run whose loss has jumped to ten times its start enlarges rounding without limit, and is compared up to there.
     """
-    result, expected, path = json.loads(result), made.drawn(**values), made.path(**values)
-    assert result["stopped"] == stopped_at(path)
-    assert result["steps"] == expected["steps"]
-    calm = int((np.maximum.accumulate(path.loss) <= 10 * path.loss[0]).sum())
-    for name in result["curves"] | (result["lasts"] if calm == len(path) else {}):
-        found, wanted = ((result["curves"] | result["lasts"])[name], expected[name])
+    result, (right, stopped, loss) = json.loads(result), expected(made, values)
+    assert result["stopped"] == stopped
+    assert result["steps"] == right["steps"]
+    calm = int((np.maximum.accumulate(loss) <= 10 * loss[0]).sum())
+    for name in result["curves"] | (result["lasts"] if calm == len(loss) else {}):
+        found, wanted = ((result["curves"] | result["lasts"])[name], right[name])
         if np.array(wanted).dtype.kind in "US":
             assert found == wanted
             continue

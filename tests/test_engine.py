@@ -7,7 +7,7 @@ import pytest
 
 from agreement import DIVERGING, STABLE, TABLE, UNSTABLE, Case, assert_agrees
 from engines import assert_follows, broken, compiled, plain
-from figures import FIGURES, corners, different_runs
+from figures import PLACES, corners, different_runs, figure, place_id
 
 # One character, or one sign, each; the words around it say where.
 BUGS = {
@@ -77,19 +77,19 @@ def test_the_hessian_of_counted_heads_is_refused(v8):
         run(v8(), Case(spectrum=True))
 
 
-every_live_figure = pytest.mark.parametrize("made", [made for figures in FIGURES.values() for made in figures])
+every_live_figure = pytest.mark.parametrize("place", PLACES, ids=place_id)
 
 
 @every_live_figure
-def test_every_live_figure_follows_mhalib(made):
-    made = made()
+def test_every_live_figure_follows_mhalib(place):
+    made = figure(*place)
     for values in different_runs(made):
         assert_follows(compiled(), made, values)
 
 
 @every_live_figure
-def test_a_live_figure_without_the_kernel_follows_mhalib(made):
-    made = made()
+def test_a_live_figure_without_the_kernel_follows_mhalib(place):
+    made = figure(*place)
     for values in corners(made):
         # In a corner the run may be unstable, and enlarge what rounding left.
         assert_follows(plain(), made, values, rel=1e-6)

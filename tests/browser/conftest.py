@@ -53,6 +53,14 @@ def chromium_path():
     return os.environ.get("CHROMIUM") or next(filter(None, map(shutil.which, names)), None)
 
 
+SET_DROPDOWNS = """(shown) => {
+  document.querySelectorAll(".bd-article details").forEach((box) => { box.open = shown; });
+  document.querySelectorAll(".bd-article .admonition.toggle").forEach((box) => {
+    if (box.classList.contains("toggle-hidden") === shown) box.querySelector("button.toggle-button").click();
+  });
+}"""
+
+
 class Quiet(SimpleHTTPRequestHandler):
     """Serve files, and leave the log to the tests."""
 
@@ -118,6 +126,31 @@ class Visit:
         self.page.evaluate("() => document.fonts.ready.then(() => null)")
         return self
 
+    def show(self, dropdowns=True, theme="light", width=1280):
+        """Bring the page into a state that a test needs; what is so already costs nothing."""
+        now = self.shown
+        if now["dropdowns"] != dropdowns:
+            self.page.evaluate(SET_DROPDOWNS, dropdowns)
+        if now["width"] != width:
+            self.page.set_viewport_size({"width": width, "height": 900})
+            self.page.wait_for_timeout(400)  # plotly redraws a moment after the last change of size
+        if now["theme"] != theme:
+            self.choose(theme)
+        now.update(dropdowns=dropdowns, theme=theme, width=width)
+        return self
+
+    def choose(self, theme):
+        """Press the page's own button until the theme is there, and leave the button, whose tooltip goes then."""
+        mode = "() => document.documentElement.dataset.mode"
+        for _ in range(3):
+            if self.page.evaluate(mode) != theme:
+                self.page.locator("button.theme-switch-button:visible").first.click()
+        assert self.page.evaluate(mode) == theme
+        self.page.mouse.move(0, 0)
+        self.page.evaluate("() => document.activeElement.blur()")
+        self.page.wait_for_function("() => !document.querySelector('.tooltip')")
+        self.page.wait_for_timeout(200)
+
 
 @pytest.fixture(scope="session")
 def new_visit(site, chromium):
@@ -125,9 +158,19 @@ def new_visit(site, chromium):
     return partial(Visit, chromium, site)
 
 
-@pytest.fixture(scope="module", params=built_pages())
-def visit(request, new_visit):
-    """Open one built page; the tests of a module that need it share it."""
-    opened = new_visit(request.param)
-    yield opened.open()
-    opened.context.close()
+@pytest.fixture(scope="session")
+def open_page(new_visit):
+    """Give the page of a name, its dropdowns closed; tests that need the same one after each other share it."""
+    last = None
+
+    def open_one(name):
+        nonlocal last
+        if last is None or last.name != name:
+            if last is not None:
+                last.context.close()
+            last = new_visit(name).open()
+        return last.show(dropdowns=False)
+
+    yield open_one
+    if last is not None:
+        last.context.close()

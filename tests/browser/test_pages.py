@@ -6,7 +6,7 @@ import plotly.offline
 import pytest
 
 from browser import axe
-from browser.conftest import eventually
+from browser.conftest import built_pages, eventually
 
 ARTICLE_TEXT = """() => {
   const copy = document.querySelector(".bd-article").cloneNode(true);
@@ -43,13 +43,6 @@ LOWEST_CONTRAST = """() => {
   }));
 }"""
 
-SET_DROPDOWNS = """(shown) => {
-  document.querySelectorAll(".bd-article details").forEach((box) => { box.open = shown; });
-  document.querySelectorAll(".bd-article .admonition.toggle").forEach((box) => {
-    if (box.classList.contains("toggle-hidden") === shown) box.querySelector("button.toggle-button").click();
-  });
-}"""
-
 OVERFLOW = """() => {
   const root = document.scrollingElement;
   const wide = [...document.querySelectorAll(".bd-article *")]
@@ -63,42 +56,34 @@ def count(visit, selector):
     return visit.page.locator(selector).count()
 
 
-def show(visit, dropdowns=True, theme="light", width=1280):
-    """Bring a page into a state that a test needs; what is so already costs nothing."""
-    now = visit.shown
-    if now["dropdowns"] != dropdowns:
-        visit.page.evaluate(SET_DROPDOWNS, dropdowns)
-    if now["width"] != width:
-        visit.page.set_viewport_size({"width": width, "height": 900})
-        visit.page.wait_for_timeout(400)  # plotly redraws a moment after the last change of size
-    if now["theme"] != theme:
-        choose(visit, theme)
-    now.update(dropdowns=dropdowns, theme=theme, width=width)
-    return visit
+@pytest.fixture(scope="module", params=built_pages())
+def visit(request, open_page):
+    """Give a built page, in whatever state the last test left it."""
+    return open_page(request.param)
 
 
 @pytest.fixture
 def closed(visit):
     """Give the page as it opens: light, and every dropdown closed."""
-    return show(visit, dropdowns=False)
+    return visit.show(dropdowns=False)
 
 
 @pytest.fixture
 def opened(visit):
     """Give the page with every dropdown open."""
-    return show(visit)
+    return visit.show()
 
 
 @pytest.fixture
 def phone(visit):
     """Give the page as wide as a phone, every dropdown open."""
-    return show(visit, width=390)
+    return visit.show(width=390)
 
 
 @pytest.fixture
 def dark(visit):
     """Give the page after its own button was pressed until the theme is dark."""
-    return show(visit, theme="dark")
+    return visit.show(theme="dark")
 
 
 @pytest.fixture
@@ -109,15 +94,6 @@ def unscripted(visit, chromium):
     page.goto(visit.site + visit.name)
     yield page
     context.close()
-
-
-def choose(visit, theme):
-    mode = "() => document.documentElement.dataset.mode"
-    for _ in range(3):
-        if visit.page.evaluate(mode) != theme:
-            visit.page.locator("button.theme-switch-button:visible").first.click()
-    assert visit.page.evaluate(mode) == theme
-    visit.page.wait_for_timeout(200)
 
 
 def test_nothing_is_asked_of_another_host_and_nothing_fails(visit):
