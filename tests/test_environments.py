@@ -1,0 +1,39 @@
+"""The environments that the commands make: each holds what it needs, wherever the folder lies."""
+
+import re
+import sys
+import tomllib
+from importlib import metadata
+from pathlib import Path
+
+from test_layers import imported
+
+ROOT = Path(__file__).parent.parent
+PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]
+NEWEST = (ROOT / ".ci" / "newest").read_text("utf-8")
+OWNERS = metadata.packages_distributions()
+NOT_RUN = re.search(r"for name in ([\w ]+); do book", NEWEST)[1].split()
+
+
+def spelled(name):
+    return re.sub(r"[-_.]+", "-", name).lower()
+
+
+def names(requirement):
+    """The package that a requirement asks for, and what it asks of it: dask and distributed of dask[distributed]>=1."""
+    return set(map(spelled, re.findall(r"[\w.-]+", re.match(r"[\w.-]+(\[[^]]*\])?", requirement)[0])))
+
+
+def asked_for():
+    """The packages that `make newest` installs by name, and those that a kernel cannot do without."""
+    extras = re.search(r"(?m)\[([\w,]+)\]\"$", NEWEST)[1].split(",")
+    found = PROJECT["dependencies"] + [line for extra in extras for line in PROJECT["optional-dependencies"][extra]]
+    found += re.search(r"(?m)^tools=\(([\w ]+)", NEWEST)[1].split() + ["ziglang"] + metadata.requires("ipykernel")
+    return set().union(*map(names, found))
+
+
+def test_newest_holds_what_the_tests_import():
+    run = [path for path in (ROOT / "tests").glob("*.py") if path.stem.removeprefix("test_") not in NOT_RUN]
+    tops = {module.split(".")[0] for path in run for module in imported(path)} - sys.stdlib_module_names
+    owners = {top: set(map(spelled, OWNERS.get(top, ()))) - {"mhalib"} for top in tops}
+    assert not {top for top, found in owners.items() if found and not found & asked_for()}
