@@ -49,6 +49,14 @@ def test_a_job_ends_and_names_the_versions_that_it_uses(job):
     assert all(re.fullmatch(r"actions/[\w-]+@v\d+", step["uses"]) for step in job["steps"] if "uses" in step)
 
 
+def test_a_lane_out_of_time_still_reports():
+    """A job at its limit is cancelled, and then no step runs; a step at its own limit fails, and the next may say so."""
+    job = JOBS["weekly.yml: lane"]
+    *_, lane, report = job["steps"]
+    assert report["if"].startswith("failure()") and report["run"].startswith(".ci/report")
+    assert lane["timeout-minutes"] + report["timeout-minutes"] <= job["timeout-minutes"] - 5, "the setting up, too"
+
+
 def test_permissions_are_the_least():
     assert all(flow["permissions"] == {"contents": "read"} for flow in WORKFLOWS.values())
     given = {name: job.get("permissions") for name, job in JOBS.items()}
