@@ -25,7 +25,7 @@ book: $(READY)   ## build the book from scratch, warnings as errors
 	@echo "== building the book (some minutes: every notebook is executed)"
 	@rm -rf _build
 	@$(PY) book/_ext/execute.py _build/executed
-	@BOOK_CACHE=$(CURDIR)/_build/executed \
+	@BOOK_CACHE="$(CURDIR)/_build/executed" \
 	    $(PY) -c 'from jupyter_book.cli.main import main; main()' build . -W --keep-going -n
 
 pdf: $(READY) chromium   ## print the built book: _build/pdf/how-attention-learns.pdf

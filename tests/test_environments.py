@@ -1,10 +1,15 @@
 """The environments that the commands make: each holds what it needs, wherever the folder lies."""
 
+import os
 import re
+import shutil
+import subprocess
 import sys
 import tomllib
 from importlib import metadata
 from pathlib import Path
+
+import pytest
 
 from test_layers import imported
 
@@ -37,3 +42,43 @@ def test_newest_holds_what_the_tests_import():
     tops = {module.split(".")[0] for path in run for module in imported(path)} - sys.stdlib_module_names
     owners = {top: set(map(spelled, OWNERS.get(top, ()))) - {"mhalib"} for top in tops}
     assert not {top for top, found in owners.items() if found and not found & asked_for()}
+
+
+# A Python that does nothing but say what it was asked, and make environments of itself.
+STAND_IN = """#!/bin/sh
+case "$*" in
+    --version) echo "Python {version}" ;;
+    "-c import sys"*) echo "{version}" ;;
+    "-m venv "*) mkdir -p "$3/bin" && cp "$0" "$3/bin/python" ;;
+    *) echo "BOOK_CACHE=$BOOK_CACHE" ;;
+esac
+"""
+
+
+def stand_in(path, version):
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(STAND_IN.format(version=version))
+    path.chmod(0o755)
+    return path
+
+
+@pytest.fixture
+def folder(tmp_path):
+    """The files that `make` reads, in a folder whose name has a space, with an environment of Python 3.11.2."""
+    root = tmp_path / "two words"
+    shutil.copytree(ROOT / ".ci", root / ".ci")
+    for file in ("Makefile", "requirements.txt", "pyproject.toml"):
+        shutil.copy(ROOT / file, root)
+    stand_in(root / ".venv/bin/python", "3.11.2")
+    (root / ".venv/.ready").touch()
+    return root
+
+
+def make(folder, *arguments):
+    clean = {name: value for name, value in os.environ.items() if name not in ("PYTHON", "MAKEFLAGS", "MAKELEVEL")}
+    run = subprocess.run(["make", *arguments], cwd=folder, env=clean, stdout=subprocess.PIPE, text=True, check=True)
+    return run.stdout
+
+
+def test_a_folder_with_a_space_builds_its_book(folder):
+    assert f"BOOK_CACHE={folder}/_build/executed\n" in make(folder, "book")

@@ -50,7 +50,7 @@ def test_a_job_ends_and_names_the_versions_that_it_uses(job):
 
 
 def test_a_lane_out_of_time_still_reports():
-    """A job at its limit is cancelled, and then no step runs; a step at its own limit fails, and the next may say so."""
+    """A job at its limit is cancelled, and then no step runs; a step at its own fails, and the next says so."""
     job = JOBS["weekly.yml: lane"]
     *_, lane, report = job["steps"]
     assert report["if"].startswith("failure()") and report["run"].startswith(".ci/report")
