@@ -86,6 +86,15 @@ clean:           ## remove what the builds left (the environments stay: rm -r .v
 	@rm -rf _build build dist *.egg-info .pytest_cache .ruff_cache .hypothesis
 	@find . -name __pycache__ -not -path './.venv*/*' -prune -exec rm -rf {} +
 
+# Who names a Python gets it: an environment of another version is made anew.
+ifdef PYTHON
+ifneq ($(shell $(PY) --version 2>/dev/null),$(shell "$(PYTHON)" --version 2>/dev/null))
+$(READY): another-python
+.PHONY: another-python
+another-python:
+endif
+endif
+
 $(READY): requirements.txt pyproject.toml
 	@.ci/venv $(VENV)
 	@touch $@

@@ -50,6 +50,7 @@ case "$*" in
     --version) echo "Python {version}" ;;
     "-c import sys"*) echo "{version}" ;;
     "-m venv "*) mkdir -p "$3/bin" && cp "$0" "$3/bin/python" ;;
+    -) ;;  # is it fit? It says nothing against it
     *) echo "BOOK_CACHE=$BOOK_CACHE" ;;
 esac
 """
@@ -82,3 +83,20 @@ def make(folder, *arguments):
 
 def test_a_folder_with_a_space_builds_its_book(folder):
     assert f"BOOK_CACHE={folder}/_build/executed\n" in make(folder, "book")
+
+
+def test_an_environment_stays_until_another_python_is_named(folder, tmp_path):
+    same, other = (stand_in(tmp_path / "a python" / version, version) for version in ("3.11.2", "3.12.1"))
+    environment = folder / ".venv/bin/python"
+    for arguments in ([], [f"PYTHON={same}"]):
+        assert "installing" not in make(folder, "links", *arguments)
+    assert "making the environment" in make(folder, "links", f"PYTHON={other}")
+    assert environment.read_text() == other.read_text()
+    assert "installing" not in make(folder, "links", f"PYTHON={other}")
+    assert "installing" not in make(folder, "links")
+    assert environment.read_text() == other.read_text()
+
+
+def test_a_named_python_that_is_not_there_ends_the_command(folder):
+    with pytest.raises(subprocess.CalledProcessError):
+        make(folder, "links", "PYTHON=python9.9")
