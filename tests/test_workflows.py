@@ -78,9 +78,12 @@ def test_a_lane_that_fails_has_one_issue(tmp_path, opened):
 
 
 class Answers(BaseHTTPRequestHandler):
-    """A server that answers the number in the address."""
+    """A server that answers the number in the address; where there is none, something that is not HTTP."""
 
     def do_GET(self):
+        if self.path == "/":
+            self.wfile.write(b"nothing of HTTP\r\n\r\n")
+            return
         self.send_response(int(self.path[1:]))
         self.end_headers()
 
@@ -93,9 +96,11 @@ def test_links_to_others_are_followed():
     threading.Thread(target=server.serve_forever, daemon=True).start()
     address = f"http://127.0.0.1:{server.server_port}"
     said = [links.state(f"{address}/{code}") for code in (200, 404, 403, 500)]
+    nonsense = links.state(f"{address}/", tries=1)
     server.shutdown()
     server.server_close()
     assert said == ["", "answers 404", "refuses programs (403)", "answers 500"]
+    assert nonsense.startswith("cannot be reached (BadStatusLine(")
     assert links.state(address, tries=1).startswith("cannot be reached")
 
 
