@@ -14,7 +14,7 @@ book test bench descent results: export MKL_NUM_THREADS := 1
 # Figures as the book draws them, on the book's own copy of plotly.
 book test: export MHALIB_FIGURES := book
 
-.PHONY: help book pdf test lint notebooks chromium colab newest links lab bench descent results latency kernel address clean
+.PHONY: help book pdf test lint notebooks chromium colab colabpins newest links lab bench descent results latency kernel address clean
 .NOTPARALLEL:
 .DEFAULT_GOAL := help
 
@@ -51,6 +51,9 @@ chromium:        ## the browser that the page tests drive
 
 colab:           ## every notebook on the versions that Colab ships, mhalib from its wheel
 	@.ci/colab
+
+colabpins:       ## renew those versions, .ci/colab.txt, from the list that Colab publishes; LIST=... reads a copy
+	@python=$$(.ci/python) && "$$python" .ci/colab_pins.py $(if $(LIST),"$(LIST)")
 
 newest:          ## the tests and the notebooks on the newest versions that the lower bounds allow
 	@.ci/newest
