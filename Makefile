@@ -14,7 +14,7 @@ book test bench descent results: export MKL_NUM_THREADS := 1
 # Figures as the book draws them, on the book's own copy of plotly.
 book test: export MHALIB_FIGURES := book
 
-.PHONY: help book pdf test lint notebooks chromium colab newest links lab bench descent results latency kernel address clean
+.PHONY: help book pdf test lint notebooks chromium colab colabpins newest links lab bench descent results latency kernel address clean
 .NOTPARALLEL:
 .DEFAULT_GOAL := help
 
@@ -25,7 +25,7 @@ book: $(READY)   ## build the book from scratch, warnings as errors
 	@echo "== building the book (some minutes: every notebook is executed)"
 	@rm -rf _build
 	@$(PY) book/_ext/execute.py _build/executed
-	@BOOK_CACHE=$(CURDIR)/_build/executed \
+	@BOOK_CACHE="$(CURDIR)/_build/executed" \
 	    $(PY) -c 'from jupyter_book.cli.main import main; main()' build . -W --keep-going -n
 
 pdf: $(READY) chromium   ## print the built book: _build/pdf/how-attention-learns.pdf
@@ -51,6 +51,9 @@ chromium:        ## the browser that the page tests drive
 
 colab:           ## every notebook on the versions that Colab ships, mhalib from its wheel
 	@.ci/colab
+
+colabpins:       ## renew those versions, .ci/colab.txt, from the list that Colab publishes; LIST=... reads a copy
+	@python=$$(.ci/python) && "$$python" .ci/colab_pins.py $(if $(LIST),"$(LIST)")
 
 newest:          ## the tests and the notebooks on the newest versions that the lower bounds allow
 	@.ci/newest
@@ -85,6 +88,15 @@ address:         ## set the repository's address everywhere: make address URL=ht
 clean:           ## remove what the builds left (the environments stay: rm -r .venv .venv-colab removes them)
 	@rm -rf _build build dist *.egg-info .pytest_cache .ruff_cache .hypothesis
 	@find . -name __pycache__ -not -path './.venv*/*' -prune -exec rm -rf {} +
+
+# Who names a Python gets it: an environment of another version is made anew.
+ifdef PYTHON
+ifneq ($(shell $(PY) --version 2>/dev/null),$(shell "$(PYTHON)" --version 2>/dev/null))
+$(READY): another-python
+.PHONY: another-python
+another-python:
+endif
+endif
 
 $(READY): requirements.txt pyproject.toml
 	@.ci/venv $(VENV)

@@ -9,6 +9,7 @@ import urllib.error
 import urllib.request
 from concurrent.futures import ThreadPoolExecutor
 from html.parser import HTMLParser
+from http.client import HTTPException
 from pathlib import Path
 from urllib.parse import unquote, urldefrag
 
@@ -75,8 +76,8 @@ def state(address, tries=3):
             found = f"answers {error.code}"
             if error.code in {404, 410}:
                 return found
-        except (OSError, ValueError) as error:
-            found = f"cannot be reached ({error})"
+        except (OSError, ValueError, HTTPException) as error:
+            found = f"cannot be reached ({error!r})"
         if not left:
             return found
 

@@ -7,13 +7,12 @@ for library in ("OPENBLAS", "OMP", "MKL"):  # before numpy is imported
 os.environ["XLA_FLAGS"] = "--xla_cpu_multi_thread_eigen=false intra_op_parallelism_threads=1"
 
 import argparse
-import importlib.util
 import platform
 import time
 
 import numpy as np
 
-from benchmarks import SIZES, curvature, fleet
+from benchmarks import SIZES, fleet, installed
 from benchmarks.competitors import COMPETITORS
 
 GOALS = {("slider", "float32", 1): 12, ("slider", "float32", 4): 9, ("slider", "float32", 16): 7,
@@ -33,14 +32,13 @@ def problem(size, H, dtype, seed=0):
 
 
 def available():
-    """The competitors whose library is installed."""
-    missing = {name for name in ("jax", "torch") if importlib.util.find_spec(name) is None}
-    for name in sorted(missing):
-        print(f"not compared: {name} is not installed")
-    if "torch" not in missing:
+    """The competitors whose library is there; torch is held to one thread."""
+    libraries = {name: name.split()[0] for name in COMPETITORS}
+    found = installed(COMPETITORS, {name: library for name, library in libraries.items() if library != "mhalib"})
+    if "torch eager" in found:
         import torch
         torch.set_num_threads(1)
-    return {name: make for name, make in COMPETITORS.items() if name.split()[0] not in missing}
+    return found
 
 
 def agree(makers, size, H, dtype):
@@ -102,7 +100,9 @@ def main():
                 agree(makers, size, H, dtype)
                 row(makers, size, dtype, H, options)
     fleet.table(options.rounds)
-    curvature.table(options.rounds)
+    if "torch eager" in makers:  # all of its competitors are torch's
+        from benchmarks import curvature
+        curvature.table(options.rounds)
 
 
 def row(makers, size, dtype, H, options):

@@ -1,7 +1,6 @@
 """Curvature and tangent kernel of the multi-head classifier: the closed forms against what automatic differentiation
 offers. Every competitor's result is compared with mhalib's before it is timed."""
 
-import importlib.util
 import time
 
 import numpy as np
@@ -10,7 +9,7 @@ from scipy.sparse.linalg import LinearOperator, eigsh
 from torch.func import grad, jacrev, jvp, vmap
 
 import mhalib as mha
-from benchmarks import SIZES
+from benchmarks import SIZES, installed
 
 TOLERANCE = 1e-8
 
@@ -142,14 +141,6 @@ KERNELS = {"mhalib": closed_kernel, "autograd": kernel_by_loop,
            "jacrev": kernel_by(lambda f, theta, X: jacrev(f)(theta, X))}
 
 
-def installed(makers):
-    """Those whose library is there; says which are not."""
-    missing = [name for name in ("curvlinops",) if name in makers and importlib.util.find_spec(name) is None]
-    for name in missing:
-        print(f"not compared: {name} is not installed")
-    return {name: make for name, make in makers.items() if name not in missing}
-
-
 def row(makers, size, H, rounds):
     """Check all, time all in interleaved rounds, print medians of CPU milliseconds."""
     model, data = problem(size, H)
@@ -174,7 +165,7 @@ def table(rounds=5):
     torch.set_num_threads(1)
     for title, makers in (("Both ends of the Hessian's spectrum, Lanczos to rounding", SPECTRA),
                           ("Tangent kernel (n, n)", KERNELS)):
-        makers = installed(makers)
+        makers = installed(makers, {"curvlinops": "curvlinops"})
         print(f"\n{title}: CPU milliseconds, medians of {rounds} interleaved rounds; (×) = times slower than mhalib.\n"
               f"{'size':8}{'H':>3}" + "".join(f"{name:>21}" for name in makers))
         for size in SIZES:

@@ -6,8 +6,8 @@ the numbers are for reading, and they hold for the machine at that moment.
 """
 
 import os
-import shutil
 import statistics
+import sys
 import threading
 from functools import partial
 from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
@@ -15,7 +15,11 @@ from pathlib import Path
 
 from playwright.sync_api import sync_playwright
 
-BUILD = Path(__file__).parent.parent / "_build" / "html"
+ROOT = Path(__file__).parent.parent
+sys.path.append(str(ROOT / "book" / "_ext"))
+import chromium  # noqa: E402
+
+BUILD = ROOT / "_build" / "html"
 MOVES = 50
 WATCH = """
   let loaded;
@@ -93,13 +97,12 @@ def main():
     pages = [path for path in sorted(BUILD.rglob("book/**/*.html")) if "mha-still" in path.read_text("utf-8")]
     if not pages:
         raise SystemExit("no built book with live figures at _build/html: run `make book` first")
-    chromium = os.environ.get("CHROMIUM") or next(filter(None, map(shutil.which, ("chromium", "google-chrome"))), None)
     server = ThreadingHTTPServer(("127.0.0.1", 0), partial(Quiet, directory=BUILD))
     threading.Thread(target=server.serve_forever, daemon=True).start()
     print(f"milliseconds over {MOVES} moves; {os.cpu_count()} cores, load {os.getloadavg()[0]:.1f}\n"
           f"{'':<54}{'min':>8}{'p50':>8}{'p95':>8}")
     with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=chromium, args=["--no-sandbox", "--disable-gpu"])
+        browser = chromium.launch(playwright)
         for path in pages:
             measure_page(browser, f"http://127.0.0.1:{server.server_port}", path)
         browser.close()

@@ -1,6 +1,8 @@
 """The course, its map and its sheets: what course.yml says is so in the table of contents and in the notebooks."""
 
 import re
+import subprocess
+import sys
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -77,6 +79,22 @@ def test_a_sheet_brings_the_text_of_its_problems_with_it():
     texts = ["\n".join(course.sheet(FOUND, k)) for k in "123456"]
     assert not [text for text in texts if ".ipynb" in text], "a link of its own page"
     assert not [text for text in texts if re.search(r"[Tt]his (chapter|page)|\b(above|earlier)\b", text)], "whose?"
+
+
+@pytest.mark.parametrize("week", ["0", "7", "-1", "three", "1.5", None])
+def test_a_sheet_of_no_week_is_refused(week):
+    with pytest.raises(ValueError, match="sheet: expected the number of a week, 1 to 6, got"):
+        course.sheet(FOUND, week)
+
+
+def test_a_wrong_argument_is_an_error_of_its_line(tmp_path):
+    """Of a page of its own, built by Sphinx, which goes on and names it."""
+    (tmp_path / "conf.py").write_text(f"import sys\nsys.path.append({str(ROOT / 'book' / '_ext')!r})\n"
+                                      "extensions = ['myst_parser', 'course']\n")
+    (tmp_path / "index.md").write_text("# A page\n\n```{course-sheet} 9\n```\n")
+    command = [sys.executable, "-m", "sphinx", "-q", tmp_path, tmp_path / "built"]
+    run = subprocess.run(command, stderr=subprocess.PIPE, text=True, check=True)
+    assert "index.md:3: ERROR: course-sheet: sheet: expected the number of a week, 1 to 6, got '9'" in run.stderr
 
 
 def test_every_sheet_stands_on_the_page_of_sheets_with_its_own_problems():

@@ -198,7 +198,8 @@ def test_a_limit_takes_the_first_sentences(recipe, command, monkeypatch):
     ({"steps": 0}, ["--steps: expected a whole number ≥ 1, got 0"]), ({"keep_heads": 0}, ["--keep-heads: expected"]),
     ({"out": "run.txt"}, ["--out: expected a new file that ends in .npz, got run.txt"]),
     ({"model": "a-name"}, ["--model: a-name is no folder on this machine", "--download"]),
-    ({"batch": "many"}, ["--batch: invalid int value"])], ids=str)
+    ({"batch": "many"}, ["--batch: invalid int value"]), ({"lr": "nan"}, ["--lr > 0"]), ({"lr": "inf"}, ["--lr > 0"]),
+    ({"device": "abacus"}, ["--device: expected one on which this torch computes, got 'abacus': "])], ids=str)
 def test_wrong_arguments_are_named(recipe, command, capsys, changes, words):
     with pytest.raises(SystemExit) as raised:
         recipe.main(command(**changes), load=stand_in(recipe))
@@ -217,8 +218,20 @@ def test_results_are_not_overwritten(recipe, command, tmp_path, capsys):
 
 def test_absent_data_come_with_instructions(recipe, command, tmp_path):
     (tmp_path / "dev.tsv").unlink()
-    with pytest.raises(FileNotFoundError, match="gluebenchmark.com"):
+    with pytest.raises(SystemExit, match="(?s)^FileNotFoundError: .*gluebenchmark.com"):
         recipe.main(command(), load=stand_in(recipe))
+
+
+def test_a_folder_that_cannot_be_made_is_said_before_the_run(recipe, command, tmp_path):
+    with pytest.raises(SystemExit, match="^(FileExists|NotADirectory)Error: "):
+        recipe.main(command(out=tmp_path / "dev.tsv" / "run.npz"), load=stand_in(recipe))
+    recipe.main(command(out=tmp_path / "new" / "run.npz"), load=stand_in(recipe))
+    assert (tmp_path / "new" / "run.npz").exists()
+
+
+def test_a_seed_that_torch_cannot_take_is_said_in_a_line(recipe, command):
+    with pytest.raises(SystemExit, match="^ValueError: "):
+        recipe.main(command(seed=10**30), load=stand_in(recipe))
 
 
 def test_an_absent_package_is_named(recipe, command, monkeypatch):

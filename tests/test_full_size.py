@@ -134,6 +134,10 @@ REFUSED = {
     "no steps": (["text", "--toy", "--steps", "0"], "--steps: expected a whole number ≥ 1"),
     "no step size": (["text", "--toy", "--lr", "0"], "expected --lr > 0"),
     "a rise that does not end": (["text", "--toy", "--rise", "40"], "--rise: expected 0, or more than 1"),
+    "another device": (["text", "--toy", "--device", "abacus"], "--device: expected one on which this torch computes"),
+    "a device without numbers": (["text", "--toy", "--device", "meta"], "got 'meta': "),
+    "patches that leave a rest": (["pathfinder", "--toy", "--patch", "5"], "--patch: expected a divisor of the 12"),
+    "a single image": (["pathfinder", "--toy", "--images-number", "1"], "--images-number: expected one to train"),
     "another kernel": (["text", "--toy", "--kernel", "linear"], "invalid choice: 'linear'"),
 }
 
@@ -149,7 +153,13 @@ def test_arguments_that_do_not_fit_are_refused(command, capsys, arguments, words
 def test_a_gpu_that_is_not_there_is_refused(command, capsys):
     with pytest.raises(SystemExit):
         command.main(["text", "--toy", "--device", "cuda", "--out", "a.npz"])
-    assert "this torch sees no GPU" in capsys.readouterr().err
+    assert "--device: expected one on which this torch computes, got 'cuda': " in capsys.readouterr().err
+
+
+def test_a_folder_that_cannot_be_made_is_said_in_a_line(command):
+    Path("file").touch()
+    with pytest.raises(SystemExit, match="^(FileExists|NotADirectory)Error: "):
+        command.main(["text", "--toy", "--out", "file/a.npz"])
 
 
 def test_results_are_not_overwritten(command, capsys):

@@ -16,7 +16,7 @@ LAYERS += ["live", "notebook"]
 APART = {"optim": {"_array", "whitening"}, "data": {"_array", "whitening"}, "plots": {"_array", "_render"}}
 APART |= {"exploring": {"_render"}, "_still": set(), "_render": {"_still"}, "notebook": set()}
 MODULES = sorted(path for path in PACKAGE.rglob("*.py") if path != PACKAGE / "__init__.py")
-FOLDERS = ["mhalib", "tests", "benchmarks", ".ci", "book/_ext"]
+FOLDERS = ["mhalib", "tests", "benchmarks", ".ci", "book/_ext", "book/results"]
 SOURCES = sorted(path for folder in FOLDERS for path in (ROOT / folder).rglob("*.py"))
 
 
@@ -110,6 +110,21 @@ def test_only_arrays_and_networks_know_torch(path):
     looked_up = {node.value for node in ast.walk(tree(path)) if isinstance(node, ast.Constant)}
     words = imported(path) | named | {value for value in looked_up if isinstance(value, str)}
     assert not {word for word in words if word.split(".")[0] == "torch"}
+
+
+RESULTS = sorted((ROOT / "book" / "results").glob("*.py"))
+TOOLS = {path.stem for folder in FOLDERS[1:] for path in (ROOT / folder).rglob("*.py")} | {"benchmarks", "tests"}
+
+
+@of_each(RESULTS)
+def test_a_script_of_results_stands_on_mhalib_alone(path):
+    """Its command runs the file by itself: no other script, no test and no tool of the book is beside it."""
+    assert not {name.split(".")[0] for name in imported(path)} & TOOLS
+
+
+@of_each(MODULES)
+def test_mhalib_knows_none_who_use_it(path):
+    assert not {name.split(".")[0] for name in imported(path)} & TOOLS
 
 
 def test_oracles_import_nothing_of_ours():

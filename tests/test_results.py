@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import mhalib as mha
-from scripts import load
+from scripts import load, loaded
 
 RESULTS = Path(__file__).parent.parent / "book" / "results"
 remaking = load("book/results/__main__.py", "remaking")
@@ -76,3 +76,16 @@ def test_a_name_that_is_no_script_is_refused(capsys):
     with pytest.raises(SystemExit):
         remaking.main(["haeds"])
     assert "name: expected one of conditioning," in capsys.readouterr().err
+
+
+def test_toy_sizes_leave_the_stored_table_alone(tmp_path, monkeypatch, capsys):
+    kept = (RESULTS / "scale_cpu.npz").read_bytes()
+    with loaded("book/results/scale.py") as scale:
+        monkeypatch.setattr(scale, "__file__", str(tmp_path / "scale.py"))
+        toy = ["--toy", "--cache", str(tmp_path / "cache")]
+        scale.main(toy)
+        assert not list(tmp_path.glob("*.npz"))
+        assert capsys.readouterr().out.count("ms a step") == 4
+        scale.main([*toy, "--out", str(tmp_path / "toy.npz")])
+    assert len(mha.Table.load(tmp_path / "toy.npz")["seconds"]) == 4
+    assert (RESULTS / "scale_cpu.npz").read_bytes() == kept

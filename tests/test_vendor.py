@@ -60,3 +60,22 @@ def test_every_package_has_its_license_text():
 
 def test_scripts_name_no_source_map():
     assert not [path.name for path in vendor.VENDOR.rglob("*.js") if b"sourceMappingURL=" in path.read_bytes()[-300:]]
+
+
+def test_a_missing_npm_is_said_in_a_line(tmp_path, monkeypatch):
+    monkeypatch.setenv("PATH", str(tmp_path))
+    with pytest.raises(SystemExit, match="^fetching needs npm, which is not on PATH$"):
+        vendor.npm_files(vendor.PACKAGES[1])
+
+
+@pytest.mark.parametrize(("script", "words"), [
+    ("echo 'npm warn old' >&2; echo 'npm error code ENOTFOUND' >&2; echo 'npm error offline' >&2; exit 1",
+     "npm error code ENOTFOUND npm error offline$"),
+    ("exit 3", "Command .* returned non-zero exit status 3.$")])
+def test_what_npm_says_is_said_in_a_line(tmp_path, monkeypatch, script, words):
+    npm = tmp_path / "npm"
+    npm.write_text(f"#!/bin/sh\n{script}\n")
+    npm.chmod(0o755)
+    monkeypatch.setenv("PATH", str(tmp_path))
+    with pytest.raises(SystemExit, match=f"^npm could not fetch requirejs@2.3.8: {words}"):
+        vendor.npm_files(vendor.PACKAGES[1])

@@ -49,6 +49,14 @@ def test_a_job_ends_and_names_the_versions_that_it_uses(job):
     assert all(re.fullmatch(r"actions/[\w-]+@v\d+", step["uses"]) for step in job["steps"] if "uses" in step)
 
 
+def test_a_lane_out_of_time_still_reports():
+    """A job at its limit is cancelled, and then no step runs; a step at its own fails, and the next says so."""
+    job = JOBS["weekly.yml: lane"]
+    *_, lane, report = job["steps"]
+    assert report["if"].startswith("failure()") and report["run"].startswith(".ci/report")
+    assert lane["timeout-minutes"] + report["timeout-minutes"] <= job["timeout-minutes"] - 5, "the setting up, too"
+
+
 def test_permissions_are_the_least():
     assert all(flow["permissions"] == {"contents": "read"} for flow in WORKFLOWS.values())
     given = {name: job.get("permissions") for name, job in JOBS.items()}
@@ -70,9 +78,12 @@ def test_a_lane_that_fails_has_one_issue(tmp_path, opened):
 
 
 class Answers(BaseHTTPRequestHandler):
-    """A server that answers the number in the address."""
+    """A server that answers the number in the address; where there is none, something that is not HTTP."""
 
     def do_GET(self):
+        if self.path == "/":
+            self.wfile.write(b"nothing of HTTP\r\n\r\n")
+            return
         self.send_response(int(self.path[1:]))
         self.end_headers()
 
@@ -85,9 +96,11 @@ def test_links_to_others_are_followed():
     threading.Thread(target=server.serve_forever, daemon=True).start()
     address = f"http://127.0.0.1:{server.server_port}"
     said = [links.state(f"{address}/{code}") for code in (200, 404, 403, 500)]
+    nonsense = links.state(f"{address}/", tries=1)
     server.shutdown()
     server.server_close()
     assert said == ["", "answers 404", "refuses programs (403)", "answers 500"]
+    assert nonsense.startswith("cannot be reached (BadStatusLine(")
     assert links.state(address, tries=1).startswith("cannot be reached")
 
 

@@ -207,6 +207,8 @@ def problem(found, label):
 def sheet(found, week):
     """The problems of a week that stand in the book, each with a link to its place, its field and its solution."""
     out = ["**From the book**", ""]
+    if week not in map(str, range(1, len(found["weeks"]) + 1)):
+        raise ValueError(f"sheet: expected the number of a week, 1 to {len(found['weeks'])}, got {week!r}")
     for label in found["weeks"][int(week) - 1]["sheet"]:
         title, text = problem(found, label)
         out += [f"1. **{{ref}}`{label}`**{' · ' + title if title else ''}", ""]
@@ -233,7 +235,10 @@ class Text(SphinxDirective):
 
     def run(self):
         self.env.note_dependency(str(COURSE))
-        lines = self.make(course(), *(self.arguments or [None]))
+        try:
+            lines = self.make(course(), *(self.arguments or [None]))
+        except ValueError as error:  # a directive with a wrong argument is named with its line, and fails the build
+            raise self.error(f"{self.name}: {error}") from error
         made = nodes.Element()
         self.state.nested_parse(StringList(lines, str(COURSE)), self.content_offset, made, match_titles=True)
         return made.children

@@ -47,10 +47,11 @@ def citation(root):
 
 
 def web_address(root):
-    """The address at which GitHub Pages serves the book: NAME.github.io/REPOSITORY/."""
+    """The address at which GitHub Pages serves the book: NAME.github.io/REPOSITORY/, or that of NAME's own site."""
     project = tomllib.loads((root / "pyproject.toml").read_text("utf-8"))["project"]
     owner, repository = project["urls"]["Repository"].split("/")[-2:]
-    return f"https://{owner}.github.io/{repository}/"
+    host = f"{owner}.github.io"
+    return f"https://{host}/" if repository.lower() == host.lower() else f"https://{host}/{repository}/"
 
 
 class Missing(Exception):

@@ -1,18 +1,19 @@
 """Print the built book as one PDF, and count its pictures: ``make pdf``."""
 
 import mimetypes
-import os
-import shutil
 import sys
 from collections import Counter
+from contextlib import closing
 from io import BytesIO
 from pathlib import Path
 from urllib.parse import unquote, urlsplit
 
+from playwright.sync_api import sync_playwright
 from pypdf import PdfReader, PdfWriter
 from pypdf.generic import NameObject, TextStringObject
 
 sys.path.insert(0, str(Path(__file__).parent))
+import chromium
 import edition
 
 ROOT = Path(__file__).parents[2]
@@ -20,7 +21,6 @@ HTML = ROOT / "_build" / "html"
 TARGET = ROOT / "_build" / "pdf" / "how-attention-learns.pdf"
 SITE = "http://book.invalid/"  # answered from the folder of the built book; no host is asked
 WIDTH = 642  # pixels of CSS between the margins of edition.css on A4
-FLAGS = ["--no-sandbox", "--disable-gpu", "--disable-background-networking", "--no-first-run"]
 PATIENCE = 600_000
 
 # Formulas and tables that are wider than the paper shrink to it.
@@ -127,28 +127,14 @@ def make(chosen, target, browser, root=ROOT, folder=HTML):
     return articles
 
 
-def chromium():
-    """Start the browser that the tests of the pages drive."""
-    from playwright.sync_api import sync_playwright
-
-    path = os.environ.get("CHROMIUM") or next(filter(None, map(shutil.which, ("chromium", "google-chrome"))), None)
-    if path is None:
-        raise SystemExit("no Chromium to print with: `make chromium` says how to get it")
-    playwright = sync_playwright().start()
-    return playwright, playwright.chromium.launch(executable_path=path, args=FLAGS)
-
-
 def main():
     if not HTML.is_dir():
         raise SystemExit("no built book at _build/html: run `make book` first")
-    playwright, browser = chromium()
-    try:
-        articles = make(edition.pages(ROOT), TARGET, browser)
-    except edition.Missing as lost:
-        raise SystemExit(f"no PDF: {lost}") from lost
-    finally:
-        browser.close()
-        playwright.stop()
+    with sync_playwright() as playwright, closing(chromium.launch(playwright)) as browser:
+        try:
+            articles = make(edition.pages(ROOT), TARGET, browser)
+        except edition.Missing as lost:
+            raise SystemExit(f"no PDF: {lost}") from lost
     count, figures = len(PdfReader(TARGET).pages), sum(len(each.figures) for each in articles)
     print(f"{TARGET.relative_to(ROOT)}: {count} pages, {len(articles)} chapters, all of their {figures} pictures")
 

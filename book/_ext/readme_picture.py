@@ -1,9 +1,9 @@
 """Draw book/_static/readme.png, the picture of the README, anew: ``python book/_ext/readme_picture.py``."""
 
-import shutil
 import tempfile
 from pathlib import Path
 
+import chromium
 from playwright.sync_api import sync_playwright
 from plotly.subplots import make_subplots
 
@@ -31,11 +31,10 @@ def picture():
 
 def save(figure, target):
     """Photograph a figure in headless Chromium."""
-    browser_path = shutil.which("chromium") or shutil.which("google-chrome")
     with tempfile.TemporaryDirectory() as folder, sync_playwright() as playwright:
         page_file = Path(folder) / "figure.html"
         figure.write_html(page_file, include_plotlyjs=True)
-        browser = playwright.chromium.launch(executable_path=browser_path, args=["--no-sandbox", "--disable-gpu"])
+        browser = chromium.launch(playwright)
         page = browser.new_page(viewport={"width": 1030, "height": 430})
         page.goto(page_file.as_uri())
         page.locator(".main-svg").first.wait_for()

@@ -82,7 +82,14 @@ def npm_files(package):
     """Read every file of the package's npm tarball: {name: read}."""
     with tempfile.TemporaryDirectory() as folder:
         wanted = f"{package.name}@{package.version}"
-        subprocess.run(["npm", "pack", "--pack-destination", folder, wanted], check=True, capture_output=True)
+        command = ["npm", "pack", "--pack-destination", folder, wanted]
+        try:
+            subprocess.run(command, check=True, capture_output=True, text=True)
+        except FileNotFoundError as error:
+            raise SystemExit("fetching needs npm, which is not on PATH") from error
+        except subprocess.CalledProcessError as error:
+            said = [line for line in error.stderr.splitlines() if line.startswith(("npm error", "npm ERR!"))]
+            raise SystemExit(f"npm could not fetch {wanted}: {' '.join(said[:3]) or error}") from error
         with tarfile.open(next(Path(folder).glob("*.tgz"))) as tar:
             return {entry.name: tar.extractfile(entry).read() for entry in tar if entry.isfile()}
 

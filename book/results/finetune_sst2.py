@@ -33,6 +33,7 @@ import torch
 from torch.nn import functional
 
 import mhalib as mha
+from mhalib.networks.steps import require_device
 from mhalib.training import minibatches
 
 READ_OUT = ("attention.output.dense", "attention.out_lin")
@@ -73,11 +74,17 @@ def arguments(argv=None):
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--device", default="cpu", help="cpu, cuda, …")
     args = parser.parse_args(argv)
+    refuse(parser, args)
+    return args
+
+
+def refuse(parser, args):
+    """End with a message if the arguments do not fit."""
     for name in ("steps", "batch", "length", "limit", "checkpoint", "keep_heads"):
         value = getattr(args, name)
         if value is not None and value < 1:
             parser.error(f"--{name.replace('_', '-')}: expected a whole number ≥ 1, got {value}")
-    if args.lr <= 0 or args.weight_decay < 0 or args.records < 2 or args.seed < 0:
+    if not 0 < args.lr < np.inf or not 0 <= args.weight_decay < np.inf or args.records < 2 or args.seed < 0:
         parser.error("expected --lr > 0, --weight-decay ≥ 0, --records ≥ 2 and --seed ≥ 0")
     if args.out.suffix != ".npz" or args.out.exists():
         parser.error(f"--out: expected a new file that ends in .npz, got {args.out}"
@@ -85,7 +92,10 @@ def arguments(argv=None):
     if not Path(args.model).is_dir() and not args.download:
         parser.error(f"--model: {args.model} is no folder on this machine; name a folder that holds a saved model and "
                      "its tokenizer, or add --download to let transformers fetch the model of that name")
-    return args
+    try:
+        require_device(args.device)
+    except ValueError as error:
+        parser.error(f"--{error}")
 
 
 def load_pretrained(args):
@@ -232,6 +242,17 @@ class Run:
 def main(argv=None, load=load_pretrained):
     """Run the recipe; ``load`` makes the ``Encoder`` from the arguments."""
     args = arguments(argv)
+    try:
+        run = prepared(args, load)
+    except (OSError, ValueError, ImportError) as error:
+        raise SystemExit(f"{type(error).__name__}: {error}") from error
+    run.train()
+    run.write()
+
+
+def prepared(args, load):
+    """The run before its next step: data, encoder, and the checkpoint, if there is one."""
+    args.out.parent.mkdir(parents=True, exist_ok=True)
     train, dev = (mha.data.sst2(args.data, split) for split in ("train", "dev"))
     encoder = load(args)
     if args.keep_heads is not None:
@@ -242,8 +263,7 @@ def main(argv=None, load=load_pretrained):
     torch.manual_seed(args.seed)
     run = Run(args, encoder, train, dev)
     run.resume()
-    run.train()
-    run.write()
+    return run
 
 
 if __name__ == "__main__":

@@ -45,6 +45,7 @@ from mhalib.data.pathfinder import KINDS, PathfinderTruth
 from mhalib.data.text import from_bytes
 from mhalib.data.text.imdb import INSTRUCTIONS
 from mhalib.models import PatchTransformer, TextTransformer
+from mhalib.networks.steps import require_device
 
 KERNELS = {"softmax": mha.softmax, "gaussian": mha.gaussian, "normalized": mha.normalized_gaussian}
 RULES = {"sgd": mha.Momentum, "adam": mha.Adam, "adamw": mha.AdamW}
@@ -116,8 +117,21 @@ def refuse(parser, args):
                      + (", which exists" if args.out.exists() else ""))
     if args.task == "text" and args.data is None and not args.toy:
         parser.error("--data: expected IMDb's archive or folder\n\n" + INSTRUCTIONS)
-    if args.device.startswith("cuda") and not torch.cuda.is_available():
-        parser.error(f"--device: expected one that torch finds, got {args.device}; this torch sees no GPU")
+    if args.task == "pathfinder" and args.data is None:
+        refuse_images(parser, args)
+    try:
+        require_device(args.device)
+    except ValueError as error:
+        parser.error(f"--{error}")
+
+
+def refuse_images(parser, args):
+    """End with a message if no images can be made."""
+    side = KINDS[args.kind].size
+    if side % args.patch:
+        parser.error(f"--patch: expected a divisor of the {side} pixels of a side, got {args.patch}")
+    if args.images_number < 2:
+        parser.error(f"--images-number: expected one to train on and one to test on, got {args.images_number}")
 
 
 def text(args):
@@ -218,10 +232,10 @@ def device(args):
 def main(argv=None):
     """Train, and write what came out."""
     args = arguments(argv)
-    args.out.parent.mkdir(parents=True, exist_ok=True)
     torch.set_float32_matmul_precision("highest")
     torch.backends.cuda.matmul.allow_tf32 = torch.backends.cudnn.allow_tf32 = False
     try:
+        args.out.parent.mkdir(parents=True, exist_ok=True)
         data, test, model = {"text": text, "pathfinder": pathfinder}[args.task](args)
         print(f"{len(data)} samples to train on, {len(test)} to test on; {device(args)}", flush=True)
         record = np.rint(np.linspace(0, args.steps, args.record)).astype(int)

@@ -10,8 +10,9 @@ is CPU time, which other work on the machine does not lengthen much), the most m
 while it ran (numpy's allocations; on a GPU, torch's), and the loss before and after.
 Rows with more than ``--largest`` pairs of a sequence and a head are left out, and named.
 
-It writes ``scale_<device>.npz`` beside this file. ``--cache`` names a folder for finished rows: the same command goes
-on where it was interrupted. We had no GPU: the rows that come with the book are those of one core of a CPU.
+It writes ``scale_<device>.npz`` beside this file; with ``--toy`` only what ``--out`` names. ``--cache`` names a folder
+for finished rows: the same command goes on where it was interrupted. We had no GPU: the rows that come with the book
+are those of one core of a CPU.
 """
 
 import argparse
@@ -114,7 +115,7 @@ def hardware(device):
     return platform.machine()
 
 
-def main():
+def main(argv=None):
     """Read the command, fill the table, write it."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--device", default="cpu", help="cpu (numpy), or one of torch's: cuda, cpu:0")
@@ -122,9 +123,11 @@ def main():
     parser.add_argument("--largest", type=float, default=1e9, help="the largest n H (all rows)")
     parser.add_argument("--cache", default=".cache/scale", help="folder of finished rows (.cache/scale)")
     parser.add_argument("--toy", action="store_true", help="small sizes")
-    parser.add_argument("--out", type=Path, help="the file to write (scale_<device>.npz beside this script)")
-    options = parser.parse_args()
-    out = options.out or Path(__file__).with_name(f"scale_{options.device.split(':')[0]}.npz")
+    parser.add_argument("--out", type=Path,
+                        help="the file to write (scale_<device>.npz beside this script; none for --toy)")
+    options = parser.parse_args(argv)
+    beside = None if options.toy else Path(__file__).with_name(f"scale_{options.device.split(':')[0]}.npz")
+    out = options.out or beside
     sizes = TOY if options.toy else FULL
     every = [{"n": n, "H": H} for H in sizes["H"] for n in sizes["n"]]
     chosen = [row for row in every if row["n"] * row["H"] <= options.largest]
@@ -136,6 +139,8 @@ def main():
                           cache=f"{options.cache}/{options.device}-{options.dtype}")
     for H, n, seconds, held in zip(*(table[name] for name in ("H", "n", "seconds", "megabytes")), strict=True):
         print(f"H = {H:5}, n = {n:7,}: {1e3 * seconds:12,.2f} ms a step, {held:8,.1f} MB")
+    if out is None:
+        return
     table.save(out, command=f"python book/results/scale.py --device {options.device} --dtype {options.dtype} "
                             f"--largest {options.largest:g}" + " --toy" * options.toy)
 

@@ -8,6 +8,15 @@ from mhalib.models.network import chosen
 from mhalib.optim import Adam, AdamW, GradientDescent, Momentum, rate
 
 
+def require_device(device):
+    """Raises: ValueError, unless torch computes there."""
+    try:
+        torch.zeros(1, device=device).item()
+    except (RuntimeError, AssertionError) as error:
+        said = str(error).split("\n")[0]
+        raise ValueError(f"device: expected one on which this torch computes, got {device!r}: {said}") from error
+
+
 class Steps:
     """A network, the optimizer of an update rule, and which of the network's parameters move."""
 
