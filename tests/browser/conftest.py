@@ -1,7 +1,6 @@
 """A Chromium that reads the built book from a local server, with every other host out of reach."""
 
 import os
-import shutil
 import threading
 import warnings
 from functools import partial
@@ -10,8 +9,9 @@ from pathlib import Path
 
 import pytest
 
+from scripts import load
+
 BUILD = Path(__file__).parents[2] / "_build" / "html"
-FLAGS = ["--no-sandbox", "--disable-gpu", "--disable-background-networking", "--no-first-run"]
 NO_BUILD = "no built book at _build/html, so NO PAGE WAS OPENED: run `make book` first"
 NO_CHROMIUM = (
     "no Chromium, so NO PAGE WAS OPENED: install it (Debian: `apt-get install chromium`) "
@@ -47,12 +47,6 @@ def built_pages():
     return [page for page in pages if page != "index.html" and not page.startswith("_static/")] or [None]
 
 
-def chromium_path():
-    """Find the browser: the one named by CHROMIUM, or the first one installed."""
-    names = ("chromium", "chromium-browser", "google-chrome")
-    return os.environ.get("CHROMIUM") or next(filter(None, map(shutil.which, names)), None)
-
-
 SET_DROPDOWNS = """(shown) => {
   document.querySelectorAll(".bd-article details").forEach((box) => { box.open = shown; });
   document.querySelectorAll(".bd-article .admonition.toggle").forEach((box) => {
@@ -82,13 +76,13 @@ def site():
 @pytest.fixture(scope="session")
 def chromium():
     """Start one browser for all pages."""
-    path = chromium_path()
-    if path is None:
+    ours = load("book/_ext/chromium.py")
+    if ours.path() is None:
         missing(NO_CHROMIUM)
     from playwright.sync_api import sync_playwright
 
     with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=path, args=FLAGS)
+        browser = ours.launch(playwright)
         yield browser
         browser.close()
 

@@ -147,8 +147,8 @@ def test_page_carries_the_figure_that_python_makes(place, site):
     assert carried == made
 
 
-@each
 @pytest.mark.parametrize("move, end", [(Live.drag, -1), (Live.type, 0)], ids=["mouse to the right", "keys to the left"])
+@each
 def test_every_control_moves_and_the_curve_is_mhalibs(live, move, end):
     for name, control in live.made.controls.items():
         value = control.values[end] if control.values[end] != control.value else control.values[-1 - end]
