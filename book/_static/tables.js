@@ -2,7 +2,10 @@
 (() => {
   const order = new Intl.Collator("en", { numeric: true });
   const words = (cell) => cell.textContent.trim().replace(/\s+/g, " ");
-  const number = (text) => Number(text.replace("−", "-"));
+  // −0.5, 2,573 and 2.1·10⁻⁸ are numbers.
+  const raised = (power) => [...power].map((digit) => "0123456789-"["⁰¹²³⁴⁵⁶⁷⁸⁹⁻".indexOf(digit)]).join("");
+  const number = (text) => Number(text.replace("−", "-").replace(/,(?=\d{3})/g, "")
+    .replace(/·10([⁰¹²³⁴⁵⁶⁷⁸⁹⁻]+)$/, (_, power) => `e${raised(power)}`));
 
   const make = (tag, properties = {}, ...children) => {
     const node = Object.assign(document.createElement(tag), properties);

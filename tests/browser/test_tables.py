@@ -50,6 +50,17 @@ def test_numbers_sort_as_numbers_and_only_one_column_is_sorted(ledger):
     press(ledger, "Number")
 
 
+def test_factors_sort_with_their_powers_of_ten(new_visit):
+    visit = new_visit("book/theory_and_practice.html")
+    table = visit.open().page.locator(".sortable table").first
+    table.get_by_role("button", name="Factor").click()
+    texts = [text.strip() for text in table.locator("tbody td:nth-child(4)").all_text_contents()]
+    visit.context.close()
+    plain = str.maketrans("⁰¹²³⁴⁵⁶⁷⁸⁹⁻", "0123456789-", ",")
+    factors = [float(text.replace("·10", "e").translate(plain)) for text in texts[:-2]]
+    assert texts[-2:] == ["equality", "limit"] and factors == sorted(factors) and factors[-1] > 1e11
+
+
 def test_words_and_values_filter_and_a_link_brings_its_row_back(ledger):
     page, every = ledger.page, shown(ledger)
     page.get_by_label("Mark").select_option("recalled")
