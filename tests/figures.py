@@ -31,6 +31,7 @@ FIGURES = {
     "book/start/softmax.html": (mha.live.scores,),
     "book/start/descent_and_curvature.html": (mha.live.surface,),
     "book/start/tangent_kernel.html": (mha.live.linearized,),
+    "book/theory_and_practice.html": (mha.live.theory_and_practice,),
 }
 
 

@@ -14,10 +14,11 @@ from mhalib import data as datasets
 from mhalib.reproduction import FIGURES, STATUSES
 from mhalib.sweeps import stored
 from mhalib.theory.ledger import MARKS
-from notebooks import paths, read, text
+from notebooks import code, directives, nodes, option, paths, read, text
 from scripts import loaded
 
 ROOT = Path(__file__).parent.parent
+AGAINST = ROOT / "book" / "theory_and_practice.ipynb"
 LISTED = {"Deora et al. 2023": 8, "Goel et al. 2026": 2, "Song et al. 2024": 4}
 """Six figures with two panels in two of them; two figures; four described without a number."""
 KEPT = [figure for figure in FIGURES if figure.table]
@@ -140,10 +141,35 @@ def test_scripts_run_at_toy_size(script, few_sentences, name, toy):
     assert np.isfinite(row["loss"]).all()
 
 
-def test_theory_against_practice_leads_to_sections_that_exist():
-    source = (ROOT / "book" / "theory_and_practice.ipynb").read_text("utf-8")
-    places = re.findall(r'\(\\"(\d\d_\w+)\\",\s*\\"([a-z0-9-]+)\\"\)', source)
-    assert len(places) >= 7
-    for chapter, section in places:
-        (path,) = (path for path in paths() if path.stem == chapter)
-        assert section in sections(path), f"{chapter} has no section {section}"
+@pytest.fixture(scope="module")
+def against():
+    """The calls by which the page "Theory against practice" writes its rows."""
+    found = [node for cell in code(read(AGAINST)) for node in nodes(cell)]
+    return [node for node in found if isinstance(node, ast.Call) and getattr(node.func, "id", "") == "against"]
+
+
+def named(node):
+    return any(isinstance(each, ast.Name) for each in ast.walk(node))
+
+
+def test_theory_against_practice_has_a_row_for_every_theorem(against):
+    stated = [directive for path in paths() for directive in directives(read(path))]
+    theorems = {option(body, "label") for kind, _, body in stated if kind == "prf:theorem"}
+    assert len(theorems) == sum(entry.id.startswith("thm-") for entry in mha.ledger)
+    assert theorems <= {call.args[0].value for call in against}
+
+
+def test_theory_against_practice_computes_its_factors(against):
+    """A row without a factor says so in a word; the others have a quotient of two numbers that the page has."""
+    for label, factor in ((call.args[1].value, call.args[4]) for call in against):
+        quotients = [node for node in ast.walk(factor) if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Div)]
+        assert named(factor) or factor.value in ("equality", "limit"), label
+        assert all(named(node.left) and named(node.right) for node in quotients), label
+
+
+def test_theory_against_practice_leads_to_sections_that_exist(against):
+    (cell,) = (cell for cell in code(read(AGAINST)) if cell["id"] == "live-places")
+    places = ast.literal_eval(next(node for node in nodes(cell) if isinstance(node, ast.Dict)))
+    assert {mha.ledger[call.args[0].value].chapter for call in against} == set(places)
+    for chapter, section in places.items():
+        assert section in sections(ROOT / "book" / f"{chapter}.ipynb"), f"{chapter} has no section {section}"

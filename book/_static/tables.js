@@ -2,12 +2,10 @@
 (() => {
   const order = new Intl.Collator("en", { numeric: true });
   const words = (cell) => cell.textContent.trim().replace(/\s+/g, " ");
-  // A number as the book writes it: −3, 1,150 or 5.5 · 10¹⁰; anything else is NaN.
-  const raised = "⁰¹²³⁴⁵⁶⁷⁸⁹⁻";
-  const number = (text) => {
-    const plain = text.replace("−", "-").replace(/,(?=\d{3}(?!\d))/g, "").replace(/\s?·\s?10(?=[⁰¹²³⁴⁵⁶⁷⁸⁹⁻]+$)/, "e");
-    return Number([...plain].map((one) => raised.includes(one) ? "0123456789-"[raised.indexOf(one)] : one).join(""));
-  };
+  // −0.5, 2,573 and 2.1·10⁻⁸ are numbers.
+  const raised = (power) => [...power].map((digit) => "0123456789-"["⁰¹²³⁴⁵⁶⁷⁸⁹⁻".indexOf(digit)]).join("");
+  const number = (text) => Number(text.replace("−", "-").replace(/,(?=\d{3})/g, "")
+    .replace(/\s?·\s?10([⁰¹²³⁴⁵⁶⁷⁸⁹⁻]+)$/, (_, power) => `e${raised(power)}`));
 
   const make = (tag, properties = {}, ...children) => {
     const node = Object.assign(document.createElement(tag), properties);
