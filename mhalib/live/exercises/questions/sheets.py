@@ -133,5 +133,12 @@ SHEETS = {
             (q, k),
             ("Nothing is normalized: the second key has the value 0 and does not count.",),
         ),
+        Question(
+            "The query above k at which the Gaussian output is ½",
+            "k+sqrt(2*log(2))",
+            (k,),
+            ("Set e^(−(q − k)²/2) to ½.", "(q − k)²/2 is log 2."),
+            slips=(("sqrt(2*log(2))", "This is the distance from the key."),),
+        ),
     ),
 }
