@@ -13,6 +13,7 @@ SECTIONS = dict(zip(NAMED[::2], NAMED[1::2], strict=True))
 PARTS = {"start": "notation-start", "multihead": "notation-part-1", "preconditioning": "notation-part-2",
          "kernels": "notation-part-3"}
 PLACES = [path for path in notebooks.paths() if path.parent.name in PARTS]
+KINDS = {"exercise", *(f"prf:{kind}" for kind in ("theorem", "lemma", "proposition", "definition", "corollary"))}
 # Signs and words of TeX that are no letters with a meaning.
 WORDS = """le ge lt gt ne neq approx sim propto in to infty pm cdot times circ sum prod int bigcup mid top langle
     rangle lVert rVert lvert rvert Vert vert partial nabla frac dfrac tfrac sqrt left right big Big bigl bigr Bigl Bigr
@@ -36,9 +37,8 @@ def letters(text):
 
 def shown(path):
     """The exercises and the numbered statements of a page, by their label."""
-    kinds = "exercise|prf:(?:theorem|lemma|proposition|definition|corollary)"
-    directive = rf"(?ms)^(`{{3,}})\{{(?:{kinds})\}}[^\n]*\n:label: ([\w-]+)\n(.*?)^\1"
-    return {label: text for _, label, text in re.findall(directive, notebooks.text(notebooks.read(path)))}
+    found = notebooks.directives(notebooks.read(path))
+    return {notebooks.option(body, "label"): body for name, _, body in found if name in KINDS}
 
 
 @pytest.mark.parametrize("path", PLACES, ids=lambda path: path.stem)
