@@ -13,7 +13,7 @@ MIXTURE = ("n=100, T=10, d=8, M=4, zeta=0.1, S=2.0, sigma=0.2", "fresh(n=300, se
 TEACHER = ("n=1000", "fresh(n=3000, seed=1)")
 HEADS_TESTS = ("tests/test_heads_figures.py::test_stored_curves_are_made_by_the_script",)
 PLANTED_TESTS = ("tests/test_reproduction.py::test_a_stored_trial_is_made_again",)
-LAYER = "One layer of self-attention, H heads with a key–query matrix W and a decoder U each [recalled]"
+LAYER = "One attention layer of H heads, each with W and U [recalled]"
 MIXED = f"{LAYER}. The tokenized mixture, 100 training and 300 test samples, 5 trials, from zero"
 HIDDEN = f"{LAYER}. A planted head, 1,000 training and 3,000 test samples, 5 trials"
 HEADS = "mha.MultiHeadAttention"
