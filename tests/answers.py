@@ -343,6 +343,7 @@ TRUTH = {
     "ex-sheet-copies": [
         (lambda H, phi: copies_of_one(int(H), phi), EXACT),
         (lambda H: 1 / copies_of_one(int(H), 1.0), EXACT),
+        (lambda eta: eta * equal_heads_step(8, 0.5, False), 1e-9),
     ],
     "ex-sheet-quadratic": [(quadratic, EXACT), (lambda **given: 2 / given["lambda"], EXACT)],
     "ex-sheet-price": [
@@ -354,5 +355,6 @@ TRUTH = {
     "ex-sheet-halfway": [
         (lambda q, k: halfway(q, k, mha.softmax), EXACT),
         (lambda q, k: halfway(q, k, mha.gaussian), EXACT),
+        (lambda k: root(lambda q: halfway(q, k, mha.gaussian) - 0.5, k, k + 5), 1e-9),
     ],
 }

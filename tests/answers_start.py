@@ -127,6 +127,7 @@ TRUTH = {
         (lambda: steps_until(lambda far: far > 0.1, 1e-6, 1 + 0.5 * 0.5), EXACT),
         (lambda: root(lambda K: 1.25**K - 1e3, 0, 99), 1e-9),
     ],
+    "ex-descent-h": [(lambda eps: np.exp(root(lambda h: 3 * h - np.log(eps), -30, 0)), 1e-9)],
     "ex-tangent-product": [(product_kernel, 1e-9), (product_error, 1e-9), (lambda: product_kernel(2, 1, 3, -1), 1e-9)],
     "ex-tangent-wide": [(wide_product_norm, 1e-9), (wide_product_kernel, 1e-9)],
     "ex-tangent-way": [(way_to_margin, 1e-9), (heads_for_half, 1e-9)],

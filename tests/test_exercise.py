@@ -12,13 +12,27 @@ from py_mini_racer import MiniRacer
 import mhalib as mha
 import notebooks
 from answers import TRUTH as CHAPTERS
+from answers_by_hand import TRUTH as BY_HAND
+from answers_runs import TRUTH as RUNS
 from answers_start import TRUTH as OPENING
 from mhalib.live.exercises import QUESTIONS, Letter, Question
 
 ROOT = Path(__file__).parent.parent
-TRUTH = CHAPTERS | OPENING
+TRUTH = CHAPTERS | BY_HAND | RUNS | OPENING
 PLACES = [(label, k) for label, questions in QUESTIONS.items() for k in range(len(questions))]
 each = pytest.mark.parametrize(("label", "k"), PLACES, ids=lambda part: str(part))
+# The exercises whose answer is no number and no formula: kind → labels.
+LISTED = {
+    "proof": """ex-1-shuffle ex-2-flat ex-2-tied ex-6-scale ex-6-mirror ex-8-step ex-8-distance ex-12-line
+        ex-12-particles ex-13-outputs ex-14-few ex-14-valley ex-15-values""",
+    # Which is better, whether something holds, who is right: of runs, drawings or files that are the reader's own.
+    "experiment": """ex-1-counting ex-1-digits ex-4-momentum ex-6-samples ex-8-kinds ex-8-kernel ex-10-gauge ex-12-back
+        ex-13-heads ex-14-rounding ex-14-push ex-15-grid ex-15-line ex-15-chosen ex-16-second ex-16-alone ex-17-file
+        ex-17-python ex-17-refute""",
+    "open": """ex-1-rank ex-2-open ex-3-open ex-4-gap ex-5-open ex-6-open ex-8-open ex-9-open ex-10-open ex-12-open
+        ex-13-open ex-14-open ex-15-open ex-16-open""",
+}
+WITHOUT = {kind: labels.split() for kind, labels in LISTED.items()}
 TRIED = """function tried(work) {
   const plain = (_, x) => (typeof x === "number" && !Number.isFinite(x) ? String(x) : x);
   try { return JSON.stringify(work(), plain); } catch (fault) {
@@ -40,14 +54,24 @@ def tried(work):
 
 
 @cache
+def book():
+    """The text of all notebooks."""
+    return "\n\n".join(notebooks.text(notebooks.read(path)) for path in notebooks.paths())
+
+
 def solution(label):
     """The text of an exercise's solution: what follows its directive in the book."""
-    for path in notebooks.paths():
-        text = notebooks.text(notebooks.read(path))
-        found = re.search(rf"\{{solution(?:-start)?\}} {label}\n(.*?)(?=\{{exercise|\Z)", text, re.DOTALL)
-        if found:
-            return found[1]
-    raise AssertionError(f"{label} has no solution")
+    found = re.search(rf"\{{solution(?:-start)?\}} {label}\n(.*?)(?=\{{exercise|\Z)", book(), re.DOTALL)
+    assert found, f"{label} has no solution"
+    return found[1]
+
+
+@cache
+def exercises():
+    """Label → title and text of every exercise of the book."""
+    every = [row for path in notebooks.paths() for row in notebooks.directives(notebooks.read(path))]
+    return {notebooks.option(body, "label"): f"{title} {re.sub(r'(?m)^:.*$', '', body).strip()}"
+            for name, title, body in every if name == "exercise"}
 
 
 def judge(question, text):
@@ -99,6 +123,25 @@ def test_instances_tell_letters_apart(label, k):
         assert min(values) >= letter.low and max(values) <= letter.high and len(set(values)) > 1
         assert not letter.whole or all(value == int(value) for value in values)
     assert all(np.isfinite(float(evaluate(question.answer, **row))) for row in drawn)
+
+
+# --- which exercises have fields ------------------------------------------------------------------------------
+
+
+def test_every_exercise_has_a_field_or_a_reason_not_to():
+    reasons = [label for labels in WITHOUT.values() for label in labels]
+    assert len(reasons) == len(set(reasons)) and not set(reasons) & set(QUESTIONS)
+    assert set(reasons) | set(QUESTIONS) == set(exercises())
+
+
+@pytest.mark.parametrize("kind, label", [(kind, label) for kind, labels in WITHOUT.items() for label in labels])
+def test_a_reason_shows_in_the_exercise(kind, label):
+    text, runs = exercises()[label], f"{{solution-start}} {label}\n" in book()
+    assert bool(re.match(r" ?\*?Open\b", text)) == (kind == "open")
+    if kind == "proof":
+        assert "Show" in text or not runs
+    if kind == "experiment":
+        assert runs or label in ("ex-17-file", "ex-17-refute"), "found by running code, or in the laboratory"
 
 
 # --- the language ---------------------------------------------------------------------------------------------
@@ -218,7 +261,7 @@ def test_every_exercise_is_asked_below_itself_and_every_page_asks():
                 assert label not in found and "remove-input" in cell["metadata"]["tags"]
                 found[label] = path.stem
     assert set(found) == set(QUESTIONS)
-    assert {f"{k:02}" for k in range(1, 17)} <= {stem[:2] for stem in found.values()}
+    assert {f"{k:02}" for k in range(1, 18)} <= {stem[:2] for stem in found.values()}
     assert {"softmax", "descent_and_curvature", "tangent_kernel"} <= set(found.values())
 
 

@@ -4,7 +4,9 @@ import ast
 import re
 import shlex
 from contextlib import ExitStack
+from operator import attrgetter
 from pathlib import Path
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -14,13 +16,19 @@ from mhalib import data as datasets
 from mhalib.reproduction import FIGURES, STATUSES
 from mhalib.sweeps import stored
 from mhalib.theory.ledger import MARKS
-from notebooks import code, directives, nodes, option, paths, read, text
+from notebooks import code, directives, nodes, option, paths, read, source, text
 from scripts import loaded
 
 ROOT = Path(__file__).parent.parent
 AGAINST = ROOT / "book" / "theory_and_practice.ipynb"
-LISTED = {"Deora et al. 2023": 8, "Goel et al. 2026": 2, "Song et al. 2024": 4}
-"""Six figures with two panels in two of them; two figures; four described without a number."""
+LISTED = {
+    "Deora et al. 2023": ["Figure 1", "Figure 2", "Figure 3, left", "Figure 3, right", "Figure 4", "Figure 5, left",
+                          "Figure 5, right", "Figure 6"],
+    "Goel et al. 2026": ["Figure 1", "Figure 2"],
+    "Song et al. 2024": ["1 of 4: one head (a drawing)", "2 of 4: text, test accuracy and loss",
+                         "3 of 4: test accuracy and loss again", "4 of 4: landscapes of both tasks"],
+}
+"""Six figures with two panels in two of them; two figures; four described without a number, in the account's order."""
 KEPT = [figure for figure in FIGURES if figure.table]
 each = pytest.mark.parametrize("figure", FIGURES, ids=lambda figure: figure.id)
 each_kept = pytest.mark.parametrize("figure", KEPT, ids=lambda figure: figure.id)
@@ -40,10 +48,46 @@ def sections(path):
 
 
 def test_every_figure_of_the_papers_is_listed_once():
-    assert {paper: sum(figure.paper == paper for figure in FIGURES) for paper in LISTED} == LISTED
-    assert len({figure.id for figure in FIGURES}) == len(FIGURES) == sum(LISTED.values())
-    numbers = {figure.name.split(",")[0] for figure in FIGURES if figure.paper == "Deora et al. 2023"}
-    assert numbers == {f"Figure {k}" for k in range(1, 7)}
+    assert [(figure.paper, figure.name) for figure in FIGURES] == [
+        (paper, name) for paper, names in LISTED.items() for name in names]
+    assert len({figure.id for figure in FIGURES}) == len(FIGURES)
+
+
+@each
+def test_the_setting_has_a_mark_and_the_model_is_the_one_that_ran(figure):
+    marks = re.findall(r"\[([\w-]+)\]", figure.setting)
+    assert marks and set(marks) <= set(MARKS)
+    assert attrgetter(figure.model)(SimpleNamespace(mha=mha))
+    if figure.command:
+        source = (ROOT / figure.command.split()[-1]).read_text("utf-8")
+        assert re.search(rf"\b{figure.model.split('.')[-1]}[.(]", source)
+
+
+def shown(notebook):
+    """What the code cells of a notebook show, by cell: the text of the last expression, where it is Markdown."""
+    names, texts = {}, {}
+    for cell in notebook["cells"]:
+        if cell["cell_type"] == "code" and cell["id"] != "colab-setup":
+            *before, last = ast.parse(source(cell)).body
+            exec(compile(ast.Module(before, []), cell["id"], "exec"), names)
+            if isinstance(last, ast.Expr):
+                texts[cell["id"]] = eval(compile(ast.Expression(last.value), cell["id"], "eval"), names).data
+            else:
+                exec(compile(ast.Module([last], []), cell["id"], "exec"), names)
+    return texts
+
+
+def test_the_page_has_every_figure_with_its_status_setting_parameters_and_command():
+    texts = shown(read(ROOT / "book" / "reproduction.ipynb"))
+    rows = {name: texts[name].splitlines() for name in ("overview-table", "settings-table")}
+    entries = texts["details"].split(":class: figure-entry")
+    assert len(entries) == len(FIGURES) + 1
+    for figure, entry in zip(FIGURES, entries[1:], strict=True):
+        short, long = ([row for row in rows[name] if f"(#{figure.id})" in row] for name in rows)
+        assert len(short) == len(long) == 1
+        assert figure.status in short[0] and figure.command in short[0]
+        assert figure.status in long[0] and figure.setting in long[0] and figure.model in long[0]
+        assert figure.setting in entry and figure.command in entry and all(part in entry for part in figure.fixed)
 
 
 @each

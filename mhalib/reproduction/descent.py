@@ -9,6 +9,7 @@ PAPER = "Goel et al. 2026"
 FIXED = ("kappa=16, s_max=0.4, kappa_M=4, sigma=0.1", "SAMPLES = {5: 1000, 10: 1000, 20: 1500}")
 TESTS = ("tests/test_reproduction.py::test_the_first_steps_of_a_stored_run_are_made_again",)
 UNKNOWN = "the algorithm's lines, the instances, sizes, step sizes, every curve"
+REGRESSION = "One layer of softmax self-attention that does linear regression"
 SIZES = (5, 10)
 FLOOR = 0.005
 """σ²/2 with σ = 0.1: the noise floor of the loss for one output."""
@@ -51,8 +52,11 @@ def same_start(table):
 FIGURES = (
     Figure("goel2026-figure-1", PAPER, "Figure 1", "Linear regression: the algorithm from its spectral initialization, "
            "SGD from N(0, 1) entries.", "paper", "not knowable", UNKNOWN, CHAPTER, "from-a-good-start", spectral, TESTS,
-           "descent.npz", {"start": ["spectral", "random"], "method": ["SA2", "sgd"]}, FIXED),
+           "descent.npz", {"start": ["spectral", "random"], "method": ["SA2", "sgd"]}, FIXED,
+           setting=f"{REGRESSION}; the algorithm from its spectral start, SGD from N(0, 1) entries [paper]",
+           model="mha.AttentionRegression"),
     Figure("goel2026-figure-2", PAPER, "Figure 2", "Linear regression: the algorithm and SGD from the same random "
            "point, N(0, 1) entries.", "paper", "not knowable", UNKNOWN, CHAPTER, "the-comparison-of-the-paper-rebuilt",
-           same_start, TESTS, "descent.npz", {"start": "random", "method": ["SA2", "sgd", "gd"]}, FIXED),
+           same_start, TESTS, "descent.npz", {"start": "random", "method": ["SA2", "sgd", "gd"]}, FIXED,
+           setting=f"{REGRESSION}; both from one point with N(0, 1) entries [paper]", model="mha.AttentionRegression"),
 )

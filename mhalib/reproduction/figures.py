@@ -29,6 +29,7 @@ class Figure:
     """A figure of a paper.
 
     ``shows`` is its caption in our words, with the ``mark`` of how we know it; ``unknown`` what we do not know of it.
+    ``setting`` is what we know of the paper's model, data and training, with marks; ``model`` the class that ran here.
     ``table`` is the stored table and ``rows`` the part of it that belongs to the figure; ``fixed`` are parameters that
     stand in the script and not in its table. ``command`` remakes what was run here. ``full`` is the command for the
     paper's own size, where that is another one. ``tests`` run the script at small size, or hold what it stored.
@@ -49,6 +50,8 @@ class Figure:
     rows: dict = field(default_factory=dict)
     fixed: tuple[str, ...] = ()
     full: str = ""
+    setting: str = field(kw_only=True)
+    model: str = field(kw_only=True)
 
     def stored(self):
         """The rows of the stored table that belong to the figure; None for a figure that is a drawing."""

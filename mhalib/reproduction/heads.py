@@ -13,6 +13,10 @@ MIXTURE = ("n=100, T=10, d=8, M=4, zeta=0.1, S=2.0, sigma=0.2", "fresh(n=300, se
 TEACHER = ("n=1000", "fresh(n=3000, seed=1)")
 HEADS_TESTS = ("tests/test_heads_figures.py::test_stored_curves_are_made_by_the_script",)
 PLANTED_TESTS = ("tests/test_reproduction.py::test_a_stored_trial_is_made_again",)
+LAYER = "One attention layer of H heads, each with W and U [recalled]"
+MIXED = f"{LAYER}. The tokenized mixture, 100 training and 300 test samples, 5 trials, from zero"
+HIDDEN = f"{LAYER}. A planted head, 1,000 training and 3,000 test samples, 5 trials"
+HEADS = "mha.MultiHeadAttention"
 UNKNOWN = "T, d, M, ζ, S, σ, the list of H, the number of steps, every curve"
 
 
@@ -67,15 +71,6 @@ def adam(table):
                    since < 100 and not last.all())
 
 
-def alignments(table):
-    """Figure 4."""
-    zero, random = (ends(table.where(start=start, T=10, d=5), "align_W") for start in (0.0, 0.3))
-    return Outcome("With T = 10 and d = 5 the alignment of W ends, in the median, above "
-                   f"{np.floor(100 * zero.min()) / 100:.2f} from zero for every H, and from a random start at "
-                   f"{', '.join(f'{a:.2f}' for a in random)} for H = {', '.join(map(str, np.unique(table['H'])))}.",
-                   zero.min() > 0.9 and (np.diff(random) < 0).all())
-
-
 def verdicts(table, curve, steps=(30, 100, 300, 600)):
     """Whether the curve falls along H, strictly and in at least four of five trials, at each of the steps."""
     at = [list(table["steps"][0]).index(step) for step in steps]
@@ -86,6 +81,25 @@ def sizes(table):
     """The rows of each (T, d, start)."""
     settings = ((10, 5, 0.0), (5, 5, 0.0), (10, 10, 0.0), (10, 5, 0.3))
     return [table.where(T=T, d=d, start=start) for T, d, start in settings]
+
+
+def planted_root(table):
+    """Figure 4."""
+    *zero, random = sizes(table)
+    found = {name: ends(zero[0], f"align_{name}") for name in "WU"}
+    mixed = {name: ends(random, f"align_{name}") for name in "WU"}
+    norm_W, norm_U = (ends(zero[0], f"norm_{name}")[[0, -1]] for name in "WU")
+    faster = np.array([[verdicts(rows, curve) for curve in ("loss", "test_loss")] for rows in zero])
+    heads, least = ", ".join(map(str, np.unique(table["H"]))), min(map(min, found.values()))
+    return Outcome(f"With T = 10 and d = 5 the alignments of W and U end, in the median, above "
+                   f"{np.floor(100 * least) / 100:.2f} from zero for every H. From a random start that of W ends at "
+                   f"{', '.join(f'{a:.2f}' for a in mixed['W'])} for H = {heads}, and that of U at "
+                   f"{', '.join(f'{a:.2f}' for a in mixed['U'])}. From zero the average norm of W ends at "
+                   f"{norm_W[0]:.1f} with one head and {norm_W[1]:.1f} with {table['H'].max()}, that of U at "
+                   f"{norm_U[0]:.1f} and {norm_U[1]:.1f}; more heads are faster in {faster.sum()} of {faster.size} "
+                   "comparisons: three sizes, training and test, four steps.",
+                   least > 0.9 and (np.diff(mixed["W"]) < 0).all() and norm_W[1] < norm_W[0] and norm_U[1] > norm_U[0]
+                   and faster.sum() < faster.size / 2)
 
 
 def planted_momentum(table):
@@ -119,34 +133,42 @@ FIGURES = (
     Figure("deora2023-figure-1", PAPER, "Figure 1", "A schema of the training proof: weak convexity, quasi-convexity, "
            "regret, bounded iterates.", "paper", "not knowable", "the drawing",
            groups.CHAPTER, "prove-the-chain", chain,
-           tuple(ledger[id].test for id in CHAIN)),
+           tuple(ledger[id].test for id in CHAIN), setting=LAYER, model=HEADS),
     Figure("deora2023-figure-2", PAPER, "Figure 2", "Tokenized mixture, gradient descent with a constant step "
            "size: more heads are slower, and a circled part of the curves falls like 1/t.", "paper", "reproduced",
            UNKNOWN, SPEED, "figure-2-a-constant-step-size", constant_step, HEADS_TESTS, "heads.npz", {"rule": "gd"},
-           (*MIXTURE, "mha.GradientDescent(1.0)")),
+           (*MIXTURE, "mha.GradientDescent(1.0)"),
+           setting=f"{MIXED}, step size 1 [paper]", model=HEADS),
     Figure("deora2023-figure-3-left", PAPER, "Figure 3, left", "The same with a step size that grows like √H: more "
            "heads are faster, in training and in test.", "paper", "in part", f"{UNKNOWN}, the base step size", SPEED,
            "figure-3-left-a-step-size-that-grows-like-sqrt-h", root_step, HEADS_TESTS, "heads.npz", {"rule": "gd-root"},
-           (*MIXTURE, "mha.GradientDescent(0.3 * H ** 0.5)")),
+           (*MIXTURE, "mha.GradientDescent(0.3 * H ** 0.5)"),
+           setting=f"{LAYER}. The tokenized mixture, step size growing like √H [paper]", model=HEADS),
     Figure("deora2023-figure-3-right", PAPER, "Figure 3, right", "The same under Adam with a constant step size: more "
            "heads are faster, in training and in test.", "paper", "in part", f"{UNKNOWN}, the step size", SPEED,
-           "figure-3-right-adam", adam, HEADS_TESTS, "heads.npz", {"rule": "adam"}, (*MIXTURE, "mha.Adam(0.01)")),
-    Figure("deora2023-figure-4", PAPER, "Figure 4", "Planted head, step size growing like √H: the alignments of W and "
-           "U with the teacher.", "paper", "not knowable", "T, d, the teacher, the start, the step size, every curve",
-           PLANTED, "check-it-by-number-figures-4-and-5", alignments, PLANTED_TESTS, "planted.npz", {"rule": "gd-root"},
-           (*TEACHER, "mha.GradientDescent(0.3 * H ** 0.5)")),
+           "figure-3-right-adam", adam, HEADS_TESTS, "heads.npz", {"rule": "adam"}, (*MIXTURE, "mha.Adam(0.01)"),
+           setting=f"{LAYER}. The tokenized mixture, Adam with a constant step size [paper]", model=HEADS),
+    Figure("deora2023-figure-4", PAPER, "Figure 4", "Planted head, step size growing like √H: convergence, average "
+           "norms, and the alignments of W and U with the teacher.", "paper", "not knowable",
+           "T, d, the teacher, the start, the step size, every curve", PLANTED,
+           "check-it-by-number-figures-4-and-5", planted_root, PLANTED_TESTS, "planted.npz", {"rule": "gd-root"},
+           (*TEACHER, "mha.GradientDescent(0.3 * H ** 0.5)"),
+           setting=f"{HIDDEN}, step size growing like √H [paper]", model=HEADS),
     Figure("deora2023-figure-5-left", PAPER, "Figure 5, left", "Planted head, momentum with a step size that grows "
            "like √H: more heads are faster.", "paper", "differs", "T, d, the teacher, the start, step size, momentum",
            PLANTED, "check-it-by-number-figures-4-and-5", planted_momentum, PLANTED_TESTS, "planted.npz",
-           {"rule": "momentum-root"}, (*TEACHER, "mha.Momentum(0.03 * H ** 0.5)")),
+           {"rule": "momentum-root"}, (*TEACHER, "mha.Momentum(0.03 * H ** 0.5)"),
+           setting=f"{HIDDEN}, momentum with a step size growing like √H [paper]", model=HEADS),
     Figure("deora2023-figure-5-right", PAPER, "Figure 5, right", "Planted head, Adam with a constant step size: more "
            "heads are faster.", "paper", "in part", "T, d, the teacher, the start, the step size", PLANTED,
            "check-it-by-number-figures-4-and-5", planted_adam, PLANTED_TESTS, "planted.npz", {"rule": "adam"},
-           (*TEACHER, "mha.Adam(0.01)")),
+           (*TEACHER, "mha.Adam(0.01)"),
+           setting=f"{HIDDEN}, Adam with a constant step size [paper]", model=HEADS),
     Figure("deora2023-figure-6", PAPER, "Figure 6", "SST-2 with RoBERTa models, the number of heads varied.", "paper",
            "not run", "how the heads were varied, every curve; the learning rate 5e-6 of AdamW is inferred",
            random_start.CHAPTER, "what-we-know-of-figure-6", text,
            ("tests/test_finetune.py::test_the_recipe_runs_from_end_to_end",), "text.npz", {"lr": 0.01},
            ("mha.data.reviews(1000, seed)", "data.fresh(500)"),
-           "python book/results/finetune_sst2.py --data FOLDER --model FOLDER --keep-heads 3 --out three-heads.npz"),
+           "python book/results/finetune_sst2.py --data FOLDER --model FOLDER --keep-heads 3 --out three-heads.npz",
+           setting="RoBERTa models on SST-2 [paper]", model="mha.models.TextTransformer"),
 )

@@ -6,6 +6,7 @@ from mhalib.reproduction.figures import Figure, Outcome
 from mhalib.theory import landscapes, networks, two_kernels
 
 PAPER, TRANSFORMERS = "Song et al. 2024", networks.CHAPTER
+NETWORK = "Two layers, embedding 64, hidden width 128, two heads"
 UNKNOWN = "step sizes, starts, steps, batches, every number"
 SIZES = ('SIZES = {"d": 64, "H": 2, "layers": 2, "hidden": 128}',)
 TOY = "tests/test_reproduction.py::test_scripts_run_at_toy_size"
@@ -79,24 +80,32 @@ def layer():
 
 
 FIGURES = (
-    Figure("song2024-architecture", PAPER, "One head (a drawing)", "Tokens, queries, keys and values, softmax, the "
-           "output matrix, then MLP layers.", "second-hand", "not knowable", "the drawing",
+    Figure("song2024-architecture", PAPER, "1 of 4: one head (a drawing)", "Tokens, queries, keys and values, softmax, "
+           "the output matrix, then MLP layers.", "second-hand", "not knowable", "the drawing",
            two_kernels.CHAPTER, "prove-the-same-rank-two-forces", layer,
-           ("tests/test_layer.py::test_gradient_is_autograds",)),
-    Figure("song2024-text", PAPER, "Text: test accuracy and loss", "Both kernels on text classification, bands over "
-           "runs: the Gaussian kernel has the higher accuracy and the lower loss, and is faster.", "second-hand",
+           ("tests/test_layer.py::test_gradient_is_autograds",),
+           setting="One attention head: inner products of queries and keys, softmax, values, an output matrix, then "
+           "MLP layers [second-hand]", model="mha.AttentionLayer"),
+    Figure("song2024-text", PAPER, "2 of 4: text, test accuracy and loss", "Both kernels on text classification, bands "
+           "over runs: the Gaussian kernel has the higher accuracy and the lower loss, and is faster.", "second-hand",
            "not run", UNKNOWN, TRANSFORMERS, "seeds-step-sizes-controls", words, (TOY, FULL[0]), "words.npz",
            {"rule": "adam", "length": 8, "embedding": 1.0, "kernel": ["softmax", "gaussian"], "scale": 1.0}, SIZES,
-           "python book/results/full_size.py text --data aclImdb_v1.tar.gz --kernel gaussian --out text-0.npz"),
-    Figure("song2024-pathfinder", PAPER, "A second task: test accuracy and loss", "The same for a second task. The "
+           "python book/results/full_size.py text --data aclImdb_v1.tar.gz --kernel gaussian --out text-0.npz",
+           setting=f"{NETWORK}; reviews of IMDb, by SGD [second-hand]", model="mha.models.TextTransformer"),
+    Figure("song2024-pathfinder", PAPER, "3 of 4: test accuracy and loss again", "The same for a second task. The "
            "account repeats the words of the first figure; elsewhere the second task is Pathfinder.", "second-hand",
            "not run", UNKNOWN, TRANSFORMERS, "see-pathfinder", pictures, (TOY, FULL[1]), "micro_pathfinder.npz",
            {"kernel": ["softmax", "gaussian", "normalized"], "scale": 1.0}, SIZES,
-           "python book/results/full_size.py pathfinder --kernel softmax --seed 1 --out pathfinder-1.npz"),
-    Figure("song2024-landscapes", PAPER, "Landscapes of both tasks", "Slices after two stages of training, in which "
-           "only the kernel of the second differs: the Gaussian landscape is the more favorable one.", "second-hand",
+           "python book/results/full_size.py pathfinder --kernel softmax --seed 1 --out pathfinder-1.npz",
+           setting=f"{NETWORK}; Pathfinder, by Adam [second-hand]", model="mha.models.PatchTransformer"),
+    Figure("song2024-landscapes", PAPER, "4 of 4: landscapes of both tasks", "Slices after two stages of training, "
+           "in which only the kernel of the second differs: the Gaussian landscape is the more favorable one.",
+           "second-hand",
            "in part", "which weights move, the directions and their scale, the kernel of the first stage, every number",
            landscapes.CHAPTER, "two-stages-four-kernels", slices, (TOY,), "landscapes.npz",
            {"trains": "queries and keys", "scaled": "filter"},
-           ("LR, PAIRS, RADIUS, RESOLUTION, SAMPLES = 0.002, 3, 1.0, 11, 64",)),
+           ('"d": 32, "H": 2, "layers": 2, "hidden": 64',
+            "LR, PAIRS, RADIUS, RESOLUTION, SAMPLES = 0.002, 3, 1.0, 11, 64"),
+           setting="The networks of both tasks, trained in two stages [second-hand]",
+           model="mha.models.TextTransformer"),
 )

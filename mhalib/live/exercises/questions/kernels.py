@@ -4,7 +4,11 @@ from mhalib.live.exercises.questions.question import Letter, Question, rounded
 
 c = Letter("c", 0.1, 2, "the width of the kernel")
 d = Letter("d", 2, 40, "the dimension", whole=True)
+eta = Letter("eta", 0.001, 0.5, "the step size", "η")
+psi = Letter("psi", 0.2, 20, "the factor", "ψ")
 sigma = Letter("sigma", 0.2, 1.2, "standard deviation of queries and keys", "σ")
+samples = Letter("N", 3, 20, "samples", whole=True)
+dimension = Letter("D", 2, 9, "dimension of a token", whole=True)
 
 KERNELS = {
     "ex-12-turn": (
@@ -42,6 +46,45 @@ KERNELS = {
             slips=(("c", "Mind the sign: long keys get less weight."),),
         ),
     ),
+    "ex-12-equal": (
+        Question(
+            "F under softmax",
+            "0",
+            (),
+            ("All value errors of the query are equal.", "What is the covariance of anything with a constant?"),
+        ),
+        Question(
+            "F under the Gaussian kernel, for one key k and d = 1",
+            "2*c*u*r*(k-q)*exp(-c*(q-k)^2)",
+            (
+                c,
+                Letter("u", 0.3, 2, "the value"),
+                Letter("r", -2, 2, "the residual"),
+                Letter("q", -1, 1, "the query"),
+                Letter("k", -1, 1, "the key"),
+            ),
+            (
+                "F is the derivative of ½r² with respect to q, and the output is u e^(−c(q−k)²).",
+                "r times the derivative of the output.",
+            ),
+            slips=(
+                ("-2*c*u*r*(k-q)*exp(-c*(q-k)^2)", "This is the way the query moves; F is the derivative."),
+                ("c*u*r*(k-q)*exp(-c*(q-k)^2)", "The square brings a factor 2."),
+            ),
+        ),
+    ),
+    "ex-12-third": (
+        Question(
+            "How many singular values of this Jacobian are not zero",
+            "2",
+            (),
+            (
+                "The divided weights sum to one, so their derivatives sum to zero.",
+                "Three tokens: the output moves along differences of three values.",
+            ),
+            slips=(("3", "This is the Gaussian kernel without the division."),),
+        ),
+    ),
     "ex-13-one": (
         Question(
             "α = L under the Gaussian kernel",
@@ -69,6 +112,33 @@ KERNELS = {
                 "subspace of dimension HD cannot reach?",
             ),
             slips=(("H*D/(N*n)", "This is the part that can be fitted."),),
+        ),
+    ),
+    "ex-13-below-code": (
+        rounded(
+            "The ratio for D = 16, predicted and, in the mean over the seeds, found",
+            "1/2",
+            (
+                "One head, eight samples of four tokens: put the numbers into 1 − HD/(Nn).",
+                "To check, np.linalg.lstsq gives the values that fit best; the rest is what cannot be reached.",
+            ),
+            digits=1,
+        ),
+    ),
+    "ex-13-rank": (
+        Question(
+            "The largest rank of B under softmax",
+            "min(N,D)",
+            (samples, dimension),
+            ("The weight of a single key is 1, in both heads.", "B is twice the same block."),
+            slips=(("min(N,2*D)", "The two blocks are equal: the second adds no rank."),),
+        ),
+        Question(
+            "The largest rank of B under the Gaussian kernel",
+            "min(N,2*D)",
+            (samples, dimension),
+            ("The weight of sample i in head h is a number of its own.", "B = [Γ₁X Γ₂X] with two diagonal matrices."),
+            slips=(("min(N,D)", "The two blocks differ: row i of each has its own factor."),),
         ),
     ),
     "ex-14-b1": (
@@ -154,6 +224,36 @@ KERNELS = {
                 "Put c = c₀/√d into (1 + 4cσ²/√d)^(−d/2).",
                 "(1 + x/d)^(−d/2) tends to e^(−x/2).",
             ),
+        ),
+    ),
+    "ex-16-factor": (
+        Question(
+            "Gradient descent: the step size that ψW^V sees",
+            "psi^2*eta",
+            (eta, psi),
+            (
+                "The gradient in W^V is ψ times that in ψW^V.",
+                "W^V moves by ηψ times the gradient in ψW^V. By how much does ψW^V move?",
+            ),
+            slips=(("psi*eta", "This moves W^V; ψW^V moves ψ times as far."),),
+        ),
+        Question(
+            "Adam: how far its first step moves an entry of ψW^V",
+            "psi*eta",
+            (eta, psi),
+            ("Adam's first step moves every entry of W^V by η.", "The size of the gradient does not matter."),
+            slips=(("psi^2*eta", "Adam does not see the size of a gradient."),),
+        ),
+    ),
+    "ex-16-best": (
+        rounded(
+            "Softmax × 4: by how much the best is higher than the last",
+            "0.00275",
+            (
+                'chosen("softmax × 4", **ADAM)["test_accuracy"] has a row for each seed.',
+                "Take the largest of each row and the last of each row, and the means of both.",
+            ),
+            digits=1,
         ),
     ),
 }

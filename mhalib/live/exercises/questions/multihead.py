@@ -1,4 +1,4 @@
-"""Questions of Part I, chapters 1 to 4: the model, its curvature, its start, its training theorem."""
+"""Questions of Part I, chapters 1 and 2: the model, and its curvature."""
 
 from mhalib.live.exercises.questions.question import Letter, Question, rounded
 
@@ -51,6 +51,22 @@ MULTIHEAD = {
         ),
         rounded("The gap for ζ = 0.1 and ε = 0.01", "log(99*9)", ("The logarithm is natural.",)),
     ),
+    "ex-1-uniform": (
+        rounded(
+            "The share of the 100 training labels that it gets right",
+            "0.99",
+            (
+                "Each step uses grad.U and leaves W at zero.",
+                "At η = 1 such a step is model - mha.MultiHeadAttention(0 * grad.W, grad.U).",
+            ),
+            slips=(("1", "One label stays wrong."),),
+        ),
+        rounded(
+            "Its test loss after 2,000 steps",
+            "0.0504",
+            ("The test set is data.fresh(n=300, seed=1).", "model.loss(test.X, test.y) is the mean loss."),
+        ),
+    ),
     "ex-2-two-tokens": (
         Question(
             "The entry ∂²Φ/∂w² of the Hessian",
@@ -80,6 +96,17 @@ MULTIHEAD = {
         ),
         Question("The p > 0 at which it is largest", "1/sqrt(3)", (), ("Set the derivative of p − p³ to zero.",)),
     ),
+    "ex-2-power": (
+        rounded(
+            "The largest eigenvalue of the loss's Hessian at the start of the run",
+            "0.44721",
+            (
+                "start.hvp(data.X, data.y, V) is the Hessian times V, again a model.",
+                "Divide V by its norm, multiply, and repeat: V.dot of the product tends to the eigenvalue.",
+            ),
+            digits=4,
+        ),
+    ),
     "ex-2-step": (
         rounded(
             "1/ρ at the start of the run",
@@ -90,88 +117,5 @@ MULTIHEAD = {
             ),
         ),
         rounded("2/λ_max there", "4.4721", ("λ_max is the left side of the same check.",)),
-    ),
-    "ex-3-by-hand": (
-        Question(
-            "γ_U for T = 4, ζ = ½, M = 2, as a function of S",
-            "S/sqrt(2)",
-            (Letter("S", 0.3, 3, "norm of the patterns"),),
-            ("γ_U = ζ S √(T/2).",),
-        ),
-        Question(
-            "The quotient γ_W/γ_U, as a function of S",
-            "S^3/8",
-            (Letter("S", 0.3, 3, "norm of the patterns"),),
-            (
-                "γ_W has the factor ζ²(1 − ζ)T S⁴, divided by 2 √(M + 2) and by √2.",
-                "γ_W/γ_U = ζ(1 − ζ) √T S³/(2 √(M + 2)); put the numbers in.",
-            ),
-            slips=(("S^4/8", "γ_W grows like S⁴, but γ_U grows like S."),),
-        ),
-        Question("The S from which on γ_W exceeds γ_U", "2", (), ("Where is the quotient 1?",)),
-    ),
-    "ex-3-length": (
-        Question(
-            "The exact margin after a first phase with c times the step size",
-            "sqrt(gU^2+(c*gW)^2)",
-            (Letter("gU", 0.2, 2, "γ_U"), Letter("gW", 0.1, 2, "γ_W*, at c = 1"), Letter("c", 0.1, 9, "the factor")),
-            (
-                "Which of the two parts of the features knows the length of the decoder?",
-                "The features in W are multiplied by c, those in U do not change, and margins add like the sides of a "
-                "right angle.",
-            ),
-            slips=(
-                ("c*sqrt(gU^2+gW^2)", "The features in U at W = 0 are mean tokens: they do not grow with the step."),
-                ("gU+c*gW", "The two parts are orthogonal: their squares add up."),
-            ),
-        ),
-    ),
-    "ex-4-constant": (
-        Question(
-            "The largest κD² with ι ≤ ¼",
-            "8/17",
-            (),
-            (
-                "Put x for κD²: x/2 ≤ (1 − x/8)/4.",
-                "So x/2 + x/32 = 1/4.",
-            ),
-            slips=(
-                ("7/16", "This is the constant of the text. The condition leaves a little more room."),
-                ("1/2", "The denominator 1 − κD²/8 is not 1."),
-            ),
-        ),
-        rounded(
-            "The factor by which H falls",
-            "(17/2*7/64)^2",
-            (
-                "√H ≥ 64/7 · D₀² B becomes √H ≥ 17/2 · D₀² B.",
-                "H is the square of it.",
-            ),
-            slips=(("17/2*7/64", "This is the factor of √H."),),
-            digits=3,
-        ),
-    ),
-    "ex-4-convex": (
-        Question(
-            "The constant in front of D₀²/(ηK), instead of ⅔",
-            "1/2",
-            (),
-            (
-                "Sum the inequality for one step over all steps: what is left of the squared distances?",
-                "2ηK L(θ_K) ≤ D₀² + 2ηK L(θ), because the losses fall.",
-            ),
-        ),
-        Question("The constant in front of L(θ), instead of 5/3", "1", (), ("Divide the last inequality by 2ηK.",)),
-    ),
-    "ex-4-begin": (
-        rounded(
-            "The smallest K for which the bound is below log 2",
-            "729",
-            (
-                "chain.guarantee gives the bound; its arguments are D₀, the loss 1/K of the reference, log 2, η and K.",
-                "D₀ = (½ + log K)/γ with γ = demand.margin. Try K = 500 and K = 1000.",
-            ),
-            digits=3,
-        ),
     ),
 }

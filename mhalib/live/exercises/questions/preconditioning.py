@@ -1,10 +1,9 @@
-"""Questions of Part II: tilted averages, factorization, data and compute."""
+"""Questions of Part II, chapters 9 and 10: tilted averages, factorization."""
 
 from mhalib.live.exercises.questions.question import Letter, Question, rounded
 
 tau = Letter("tau", -1.5, 1.5, "the tilt", "τ")
 v = Letter("v", 0.05, 0.68)
-kappa = Letter("kappa", 1.2, 30, "the condition number", "κ")
 
 PRECONDITIONING = {
     "ex-9-moments": (
@@ -29,6 +28,27 @@ PRECONDITIONING = {
             slips=(("1+tau^2", "This is the mean under the tilted density; multiply by 𝔼 e^(2τg)."),),
         ),
     ),
+    "ex-9-mean": (
+        Question(
+            "The limit of f(x), for d = p = 1",
+            "A*(mu+Sigma*B*x)",
+            (
+                Letter("A", 0.3, 2, "what reads out"),
+                Letter("B", -1, 1, "what makes the scores"),
+                Letter("mu", -2, 2, "the mean of the tokens", "μ"),
+                Letter("Sigma", 0.2, 2, "their variance", "Σ"),
+                Letter("x", -1.5, 1.5, "the query"),
+            ),
+            (
+                "Write a token as μ + x′. Which part of its score is the same for all tokens?",
+                "The weights are those of the x′, whose mean under them tends to ΣBx.",
+            ),
+            slips=(
+                ("A*Sigma*B*x", "What is averaged has a mean of its own."),
+                ("A*(mu+Sigma*B*(x-mu))", "x is the query here, given as it is."),
+            ),
+        ),
+    ),
     "ex-9-threshold": (
         Question(
             "𝔼 e^(v²z²), where it is finite",
@@ -46,6 +66,66 @@ PRECONDITIONING = {
             (),
             ("The variance needs the mean of the square of e^(v²z²).",),
             slips=(("1/sqrt(2)", "This is the first threshold, that of the mean."),),
+        ),
+    ),
+    "ex-9-queries": (
+        Question(
+            "The u from which the error is derived to come",
+            "(1+4/v^2)^(-1/4)",
+            (Letter("v", 0.75, 5, "‖V‖"),),
+            ("u² = y*.", "A fourth root: y* is one over a square root."),
+            slips=(("1/sqrt(1+4/v^2)", "This is y* = u²."),),
+        ),
+        Question(
+            "Where half of the mean error lies for v = 1 at n = 10⁶, as u, to two percent",
+            "0.571",
+            (),
+            (
+                "Sum query_error(1e6, v*z)[0]*exp(-z*z/2) over a fine grid of z > 0.",
+                "u = v z/√(2 ln n) where the sum passes half of its total.",
+            ),
+            tolerance=0.025,
+        ),
+        Question(
+            "The same for v = 2",
+            "1.018",
+            (),
+            ("Only v changes.", "The derived number is 0.84; this one is larger."),
+            tolerance=0.025,
+        ),
+    ),
+    "ex-9-largest": (
+        rounded(
+            "𝔼 Σ_j π_j² at n = 10⁶",
+            "0.543",
+            (
+                "finite_context.query_error(n, tau) gives the error and this number.",
+                "tau is 2*np.sqrt(2*np.log(1e6)).",
+            ),
+        ),
+        rounded(
+            "How many tokens share the weight, nearly",
+            "2",
+            ("One over the sum of squared weights.", "The sums lie between 0.51 and 0.57."),
+            digits=1,
+        ),
+    ),
+    "ex-9-own": (
+        Question(
+            "The power of n, where v − v²/2 is above ¼",
+            "-1/(2*v-v^2)",
+            (Letter("v", 0.35, 1.65),),
+            (
+                "At z = s√(2 ln n), with k = v − v²/2, the exponent is −s² − 2 + 4ks² up to s² = 1/(2k), then −s².",
+                "For 4k > 1 it rises up to s² = 1/(2k), and falls from there.",
+            ),
+            slips=(("-2", "This is the value at s = 0, the largest for 4k ≤ 1 only."),),
+        ),
+        Question(
+            "The power of n, where v − v²/2 is below ¼",
+            "-2",
+            (),
+            ("The exponent falls in s everywhere.", "Its largest value is that at s = 0."),
         ),
     ),
     "ex-10-scalar": (
@@ -101,49 +181,26 @@ PRECONDITIONING = {
             tolerance=0.01,
         ),
     ),
-    "ex-11-rate": (
+    "ex-10-drift": (
         Question(
-            "The best η",
-            "kappa/(1+kappa)",
-            (kappa,),
-            (
-                "The factors lie between 1 − 2η and 1 − 2η/κ. Where is the larger of the two absolute values least?",
-                "Where they are opposite: 2η − 1 = 1 − 2η/κ.",
-            ),
-        ),
-        Question(
-            "The largest factor then",
-            "(kappa-1)/(kappa+1)",
-            (kappa,),
-            ("Put the best η into 1 − 2η/κ.",),
-            slips=(("((kappa-1)/(kappa+1))^2", "This is the factor of the excess, which is a square."),),
+            "The power of η with which the change of D falls",
+            "1",
+            (),
+            ("A step changes D by terms of order η².", "A run of length 5 has 5/η steps."),
+            slips=(("2", "This is the change in one step; a run of fixed length has 5/η of them."),),
         ),
     ),
-    "ex-11-rows": (
+    "ex-10-minibatch": (
         Question(
-            "The late factor of the excess",
-            "(1-eta/kappa)^2",
-            (Letter("eta", 0.05, 0.5, "the step size", "η"), kappa),
+            "The steps of the full batch that cost as many weights as K steps with b of n queries",
+            "K*b/n",
             (
-                "In these rows only U corrects an error. What becomes of column i in a step?",
-                "It is multiplied by 1 − η s_i/s₁, the last one by 1 − η/κ. The excess is quadratic.",
+                Letter("K", 20, 900, "steps", whole=True),
+                Letter("b", 8, 64, "queries of a step", whole=True),
+                Letter("n", 100, 900, "tokens", whole=True),
             ),
-            slips=(
-                ("1-eta/kappa", "This is the factor of the error; the excess is quadratic in it."),
-                ("(1-2*eta/kappa)^2", "This is the factor inside the range of M, where U and V both correct."),
-            ),
+            ("A query meets all n tokens: b queries cost bn weights.", "A step of the full batch costs n²."),
+            slips=(("K*b^2/n^2", "All tokens stay in the context; only the queries get fewer."),),
         ),
-    ),
-    "ex-11-tenth": (
-        Question(
-            "The number of steps that a tenth of the error adds, in the limit",
-            "log(10)/log(1/rho)",
-            (Letter("rho", 0.3, 0.97, "the factor per step", "ρ"),),
-            (
-                "What remains of the run is a·ρ^K.",
-                "ρ to the power of the added steps is 1/10.",
-            ),
-        ),
-        rounded("The same for ρ = 0.854", "log(10)/log(1/0.854)", ("Natural logarithms, or any other.",)),
     ),
 }

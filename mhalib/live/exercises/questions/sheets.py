@@ -3,6 +3,7 @@
 from mhalib.live.exercises.questions.question import Letter, Question, rounded
 
 H = Letter("H", 2, 64, "the number of heads", whole=True)
+eta = Letter("eta", 0.02, 2, "the step size", "η")
 r = Letter("r", 1.1, 4, "the factor")
 q = Letter("q", -2, 2, "the query")
 k = Letter("k", 0.3, 2, "the key")
@@ -45,6 +46,13 @@ SHEETS = {
             "1/sqrt(H)",
             (H,),
             ("The logit is linear in the decoders.",),
+        ),
+        Question(
+            "The step size of W in the one head that makes the run of eight heads with step size η",
+            "eta/8",
+            (eta,),
+            ("Equal heads share the gradient.", "The decoder's step size stays η; that of W does not."),
+            slips=(("eta", "So it is for the decoder."), ("eta/sqrt(8)", "That is the factor of a decoder's entries.")),
         ),
     ),
     "ex-sheet-quadratic": (
@@ -132,6 +140,13 @@ SHEETS = {
             "exp(-(q-k)^2/2)",
             (q, k),
             ("Nothing is normalized: the second key has the value 0 and does not count.",),
+        ),
+        Question(
+            "The query above k at which the Gaussian output is ½",
+            "k+sqrt(2*log(2))",
+            (k,),
+            ("Set e^(−(q − k)²/2) to ½.", "(q − k)²/2 is log 2."),
+            slips=(("sqrt(2*log(2))", "This is the distance from the key."),),
         ),
     ),
 }

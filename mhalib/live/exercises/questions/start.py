@@ -172,6 +172,15 @@ START = {
             ("Which K has 1.25^K = 1000?",),
         ),
     ),
+    "ex-descent-h": (
+        Question(
+            "The h at which h² and ε/h are equal",
+            "eps^(1/3)",
+            (Letter("eps", 1e-16, 1e-14, "the rounding", "ε"),),
+            ("The formula errs by about h², rounding by about ε/h.", "h³ = ε."),
+            slips=(("sqrt(eps)", "So it would be for a difference on one side, which errs by h."),),
+        ),
+    ),
     "ex-tangent-product": (
         Question(
             "The kernel Θ(x, x′)",

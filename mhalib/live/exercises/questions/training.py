@@ -4,6 +4,8 @@ from mhalib.live.exercises.questions.question import Letter, Question, rounded
 
 eta = Letter("eta", 0.02, 2, "the step size", "η")
 H = Letter("H", 2, 64, "the number of heads", whole=True)
+beta = Letter("beta", 0.1, 0.95, "how much momentum keeps", "β")
+decay = Letter("lambda", 0.001, 0.5, "the weight decay", "λ")
 
 TRAINING = {
     "ex-5-factor": (
@@ -27,6 +29,46 @@ TRAINING = {
                 ("eta*H^(-a)", "This is how U_h moves; Ũ is H^(1−a) times U_h."),
                 ("eta", "This is so for a = ½ only."),
             ),
+        ),
+    ),
+    "ex-5-decay": (
+        Question(
+            "The decay that W sees, written with its own step size η/H",
+            "H*lambda",
+            (H, decay),
+            (
+                "The term −ηλW is the same with any number of heads. Which step size stands in front of the gradient?",
+                "ηλ = (η/H)·(Hλ).",
+            ),
+            slips=(
+                ("lambda", "This is what Ũ sees."),
+                ("lambda/H", "The other way round: the gradient got smaller, the decay did not."),
+            ),
+        ),
+        Question(
+            "The decay that Ũ sees",
+            "lambda",
+            (H, decay),
+            ("Its step size is η, whatever H is.", "Its decay is ηλ a step, that of every entry."),
+        ),
+    ),
+    "ex-5-momentum": (
+        Question(
+            "W after two steps of momentum, divided by W after two steps of gradient descent",
+            "1",
+            (beta,),
+            (
+                "Which gradients has W met in the first step and in the second?",
+                "The first is zero, so the memory has nothing to add in the second.",
+            ),
+            slips=(("1+beta", "The memory of W is empty: its first gradient is zero."),),
+        ),
+        Question(
+            "How many times longer later steps become, while the gradient stays the same",
+            "1/(1-beta)",
+            (beta,),
+            ("m tends to the number with m = βm + ∇L.", "1 + β + β² + …"),
+            slips=(("1+beta", "This is so after two steps; the sum goes on."),),
         ),
     ),
     "ex-5-short": (
@@ -66,6 +108,17 @@ TRAINING = {
             ),
         ),
     ),
+    "ex-6-prune": (
+        rounded(
+            "The test accuracy of the second head alone",
+            "0.797",
+            (
+                "Heads are counted from one: the second is model.W[[1]] with model.U[[1]].",
+                "The factor √8 changes no sign, so it can be left out.",
+            ),
+            slips=(("0.812", "This is the accuracy of all eight heads."),),
+        ),
+    ),
     "ex-7-convex": (
         Question(
             "The constant in the bound on the distance of two runs, instead of 3/2",
@@ -89,6 +142,18 @@ TRAINING = {
             ),
         ),
     ),
+    "ex-7-replace": (
+        Question(
+            "The constant in front of 𝔼 G²/n · η Σ L_k, in the bound on the gap",
+            "3",
+            (),
+            (
+                "The two runs are each one sample away from the run without sample i.",
+                "One difference of losses, with twice the distance, instead of two differences.",
+            ),
+            slips=(("3/2", "The run with a fresh sample is as far from θ^{−i} as the other one: two distances add."),),
+        ),
+    ),
     "ex-7-lipschitz": (
         Question(
             "The bound on the distance of the two runs after K steps, if ‖∇ℓ_i‖ ≤ G is all we know",
@@ -104,6 +169,60 @@ TRAINING = {
                 "The constant 3/2 of the theorem stays; the sum of the losses becomes K.",
             ),
             slips=(("eta*G*K/n", "Pushes of earlier steps may grow: the theorem has 3/2 in front."),),
+        ),
+    ),
+    "ex-7-samples": (
+        rounded(
+            "Predicted without the logarithm: the factor from the target log 2 to 0.1",
+            "log(2)/0.1",
+            ("The form is 1/(γ²n) then.", "n is inversely proportional to the target."),
+        ),
+        rounded(
+            "Computed: the factor from the target 0.693 to 0.1, at ζ = 0.2",
+            "10.4",
+            (
+                "generalization.samples_needed(zeta=0.2, target=0.1).samples is one of the two numbers.",
+                "The default target is 0.693.",
+            ),
+        ),
+        Question(
+            "Predicted without the logarithm: the factor for half of ζ",
+            "4",
+            (),
+            ("γ is proportional to ζ.", "n is proportional to 1/γ²."),
+            slips=(("2", "The margin enters squared."),),
+        ),
+        rounded(
+            "Computed: the factor as ζ falls from 0.2 to 0.1, at the target 0.693",
+            "4.59",
+            ("Call samples_needed with zeta=0.1 and with zeta=0.2.", "Divide the first by the second."),
+        ),
+    ),
+    "ex-7-estimate": (
+        rounded(
+            "σ = 0.3: the larger of the two divided by the smaller, at the step where this is most",
+            "4.28",
+            (
+                "Take means over the samples: runs.left_loss.mean(axis=1), and the same of left_test_loss.",
+                "The test loss is the larger one.",
+            ),
+        ),
+        rounded(
+            "The same for σ = 1",
+            "1.27",
+            ("Take noisy_runs in place of runs.", "Here the estimate is the larger one."),
+        ),
+    ),
+    "ex-7-monotone": (
+        Question(
+            "The constant in place of 3",
+            "3/2",
+            (),
+            (
+                "Which of the two differences in the lemma would not be positive?",
+                "One of the two is left, and each has half of the bound.",
+            ),
+            slips=(("1", "Half of 3 is wanted."),),
         ),
     ),
     "ex-8-mean": (
