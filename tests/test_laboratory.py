@@ -2,7 +2,6 @@
 
 import json
 from functools import cache
-from itertools import product
 from pathlib import Path
 
 import numpy as np
@@ -15,23 +14,12 @@ from malformed import BAD, GOOD
 from mhalib.live.face import engine
 from mhalib.live.lab.controls import CONTROLS, DEFAULTS, settled, shown
 from mhalib.live.lab.figure import ENGINE, Laboratory
+from offered import COMBINATIONS, STARTS, choices
 from oracles import assert_refused
 
 LIVE = Path(__file__).parent.parent / "mhalib" / "live"
 SCRIPT = engine(more=ENGINE, run="laboratory")
 PIECES = "\n".join((LIVE / f"{name}.js").read_text("utf-8") for name in ("widget", "lab/files", "lab/links"))
-CHOICES = {control.name: control for control in CONTROLS}
-
-
-def choices(name, **values):
-    """What a control offers beside these values of others."""
-    return CHOICES[name].offered(settled(DEFAULTS | values))
-
-
-COMBINATIONS = [(model, *rest) for model in choices("model")
-                for rest in product(*(choices(name, model=model) for name in ("data", "optimizer", "schedule")))]
-STARTS = [(model, data, start) for model in choices("model") for data in choices("data", model=model)
-          for start in choices("start", model=model, data=data, tokens=30)]
 SMALL = {"n": 8, "H": 2, "T": 6, "N": 2, "D": 8, "tokens": 30, "steps": 50, "lr": 0.05, "scale": 0.3, "sigma": 0.5,
          "curvature": False}
 HEADS, REGRESSION = {"model": "heads", "data": "mixture"}, {"model": "regression", "data": "linear"}
@@ -115,7 +103,9 @@ def test_weight_decay_leaves_weights_that_do_not_move(moves):
 
 
 @pytest.mark.parametrize("values", [
-    {}, {"start": "first", "H": 2}, {"start": "gaussian"}, {"data": "digits", "n": 16, "start": "zeros"}, {"model": "regression", "data": "linear", "tokens": 10},
+    {}, {"start": "first", "H": 2}, {"start": "gaussian"},
+    {"data": "digits", "n": 16, "start": "zeros"},
+    {"model": "regression", "data": "linear", "tokens": 10},
     *({"model": "layer", "data": "sequences", "kernel": kernel, "moves": moves, "H": 2, "keys": "queries", "scale": 1.0}
       for kernel, moves in (("softmax", "WQ WK WV WO"), ("gaussian", "WQ WK WV WO"), ("normalized", "WQ"),
                             ("normalized", "WQ WK WV"), ("gaussian", "WV")))], ids=str)
@@ -171,7 +161,8 @@ BUGS = {
     "coins of the first phase": (HEADS | {"start": "first", "H": 8}, "coin < 0.5 ? -1 : 1", "1"),
     "Gaussian decoders": (HEADS | {"start": "gaussian"}, "normals.slice(h * T * d, (h + 1) * T * d)",
                           "normals.slice(0, T * d)"),
-    "a sharp turn": (HEADS | {"data": "pathfinder", "n": 32, "seed": 4}, "j === own.length - 1 ? margin :", "false ? margin :"),
+    "a sharp turn": (HEADS | {"data": "pathfinder", "n": 32, "seed": 4}, "j === own.length - 1 ? margin :",
+                     "false ? margin :"),
     "fresh images": (HEADS | {"data": "pathfinder"}, "[seed, 8, 1, i]", "[seed, 9, i]"),
     "weights not normalized": (LAYER | {"kernel": "normalized"}, "if (normalizes) softmaxRow", "if (false) softmaxRow"),
     "curvature of the regression": (REGRESSION | {"curvature": True}, "p * Q_[j] + P_[j] * Q[j]", "p * Q_[j]"),

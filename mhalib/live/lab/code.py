@@ -42,8 +42,8 @@ PARTS = {
         ({"optimizer": ("preconditioned",)}, "mha.Preconditioned({rate})"), ({}, "mha.StructureAware({rate})")),
     "rate": (
         ({"schedule": ("constant",)}, "{lr}"), ({"schedule": ("root",)}, "mha.InverseRoot({lr})"),
-        ({"schedule": ("warmup",)}, "mha.Warmup({lr}, rise={steps} // 10)"), ({"schedule": ("cycle",)}, "mha.OneCycle({lr}, steps={steps})"),
-        ({}, "mha.Cosine({lr}, steps={steps})")),
+        ({"schedule": ("warmup",)}, "mha.Warmup({lr}, rise={steps} // 10)"),
+        ({"schedule": ("cycle",)}, "mha.OneCycle({lr}, steps={steps})"), ({}, "mha.Cosine({lr}, steps={steps})")),
     "only": (({"model": ("heads", "regression")}, ""), ({"moves": ("WQ WK WV WO",)}, ""), ({}, ", only={moves}")),
     "test": (({"data": ("mixture", "planted")}, ", test=data.fresh(seed=1)"),
              ({"data": ("digits", "pathfinder")}, ", test=data.fresh(80)"), ({}, "")),
