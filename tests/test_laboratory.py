@@ -120,6 +120,22 @@ def test_the_legend_names_the_edge_of_the_rule_alone(rule, name):
     assert {"edge": edge.name, "has_edge": edge.visible} == LAB.laboratory["looks"][rule]
 
 
+@pytest.mark.parametrize(("model", "data"), sorted({combination[:2] for combination in COMBINATIONS}))
+def test_a_figure_is_described_by_its_own_panels(model, data):
+    figure = LAB.figure(**SMALL, model=model, data=data)
+    words, loss = figure.layout.meta["alt"], LAB.path(**SMALL, model=model, data=data).loss
+    assert len(figure.layout.annotations) == 6 and all(title.text in words for title in figure.layout.annotations)
+    assert f"from {loss[0]:.3g} to {loss[-1]:.3g}." in words
+
+
+def test_the_words_for_the_default_figure_are_true():
+    drawn = LAB.drawn()
+    assert drawn["accuracy"][-1] == drawn["test_accuracy"][-1] == 1 and (drawn["sharpness"] < 2).all()
+    assert (drawn["smoothness_bound"] > 1000 * drawn["sharpness"]).all() and set(drawn["stability_edge"]) == {2}
+    assert all(drawn[name][-1] < drawn[name][0] / 100 for name in ("loss", "test_loss"))
+    assert drawn["attention_score"][0] < 1 / 8 and round(3 * drawn["attention_score"][-1], 1) == 1
+
+
 @pytest.mark.parametrize("seed", [[0], [5, 0], [7, 2, 1, 3], [4294967295, 1, 2, 3, 4, 5]], ids=str)
 def test_the_page_draws_numpys_random_numbers(seed):
     def found(call):
