@@ -93,7 +93,7 @@ CONTROLS = (
     _menu("classes", "digits", {"3 8": "3 against 8", "0 1": "0 against 1", "4 9": "4 against 9",
                                 "1 7": "1 against 7"}, "3 8", {"data": ("digits",)},
           codes=("(3, 8)", "(0, 1)", "(4, 9)", "(1, 7)")),
-    _slider("patch", "pixels of a patch's side", (2, 3, 4, 6), 4, {"data": ("pathfinder",)}),
+    _slider("patch", "side of a patch", (2, 3, 4, 6), 4, {"data": ("pathfinder",)}),
     _slider("T", "tokens T", (4, 6, 8, 10), 8, {"data": ("mixture", "planted")}),
     _slider("d", "dimensions d", (6, 8, 10, 12), 8, {"data": ("mixture", "planted")}),
     _slider("M", "patterns M", (1, 2, 4), 4, MIXTURE),
