@@ -10,9 +10,11 @@ import numpy as np
 import mhalib as mha
 from mhalib.data.mixture import draw
 from mhalib.live.carried import arrays, mixture_draws
-from mhalib.live.frames import RULES
+from mhalib.live.frames import RULES as OFFERED
 from mhalib.models.multihead import normals
 
+DECAY = 0.1
+RULES = OFFERED | {"adamw": lambda lr: mha.AdamW(lr, weight_decay=DECAY)}
 CURVES = ("loss", "grad_norm", "accuracy", "attention_score", "norm_W", "norm_U", "test_loss")
 SPECTRUM = ("sharpness", "negative_curvature", "smoothness_bound", "weak_convexity_bound")
 RUN = """function runAll(engine, spec, values) {
@@ -63,7 +65,8 @@ class Case:
         return {"model": "multihead", "test": arrays(self.data.fresh(seed=1)), "record": self.record,
                 "data": mixture_draws(self.data.truth, draw(self.n, self.T, self.d, self.M, (3, 1))),
                 "start": {"kind": "normal", "stream": stream} if self.scale else {"kind": "zeros"},
-                "fixed": {"H": self.H, "scale": self.scale, "optimizer": self.optimizer, "shortcut": self.shortcut},
+                "fixed": {"H": self.H, "scale": self.scale, "optimizer": self.optimizer, "decay": DECAY,
+                          "shortcut": self.shortcut},
                 "curves": self.curves, "lasts": ["attention", "token_names", "test_accuracy"]}
 
     def values(self):
@@ -91,7 +94,7 @@ class Case:
 SHAPES = ({}, {"n": 1, "T": 2, "d": 3, "M": 1, "zeta": 0.5, "H": 2},
           {"n": 24, "T": 8, "d": 7, "M": 5, "zeta": 0.25, "H": 1})
 STABLE = [Case(scale=scale, optimizer=rule, lr=lr, **shape) for shape, scale, rule, lr in
-          product(SHAPES, (0.0, 0.5), ("gd", "momentum", "adam"), (0.03, 0.3))]
+          product(SHAPES, (0.0, 0.5), RULES, (0.03, 0.3))]
 STABLE += [Case(H=16, shortcut=shortcut, optimizer=rule) for shortcut in (True, False) for rule in RULES]
 STABLE += [Case(scale=scale, H=H, spectrum=True) for scale, H in ((0.1, 1), (0.5, 3), (2.0, 2))]
 STABLE += [Case(sigma=0.0), Case(sigma=2.0, zeta=0.6), Case(n=100, T=10, d=8, M=4, zeta=0.1, H=4, steps=200)]

@@ -5,7 +5,7 @@ import json
 import numpy as np
 import pytest
 
-from agreement import DIVERGING, STABLE, TABLE, UNSTABLE, Case, assert_agrees
+from agreement import DIVERGING, RULES, STABLE, TABLE, UNSTABLE, Case, assert_agrees
 from engines import assert_follows, broken, compiled, plain
 from figures import FIGURES, PLACES, corners, different_runs, figure, place_id
 
@@ -19,6 +19,7 @@ BUGS = {
     "softmax one row off": ("row < from + TT; row += T", "row < from + TT - T; row += T"),
     "momentum forgets": ("m[i] = beta * m[i] + grad[i]", "m[i] = beta * m[i] - grad[i]"),
     "Adam without its second correction": ("Math.sqrt(v[i] / c2)", "Math.sqrt(v[i] / c1)"),
+    "weight decay": ("theta[i] -= shrink * theta[i]", "theta[i] -= shrink"),
     "Hessian-vector product": ("dg * A[at + k];", "dg + A[at + k];"),
     "mixture's noise": ("+ sigma * normal", "- sigma * normal"),
 }
@@ -58,13 +59,13 @@ def test_stable_runs_come_down(case):
 @pytest.mark.parametrize("bug", BUGS)
 def test_a_planted_bug_is_seen(bug):
     v8 = broken(BUGS[bug])
-    cases = [Case(scale=0.5, spectrum=True), Case(optimizer="momentum", scale=0.5), Case(optimizer="adam", scale=0.5)]
+    cases = [Case(scale=0.5, spectrum=True), *(Case(optimizer=rule, scale=0.5) for rule in RULES)]
     with pytest.raises(AssertionError):
         for case in cases:
             assert_agrees(case, run(v8, case))
 
 
-@pytest.mark.parametrize("rule", ["gd", "momentum", "adam"])
+@pytest.mark.parametrize("rule", RULES)
 def test_counting_one_head_is_training_all(rule):
     cases = [Case(H=16, optimizer=rule, shortcut=shortcut) for shortcut in (True, False)]
     once, all_heads = (json.loads(run(plain(), case)) for case in cases)

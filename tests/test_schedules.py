@@ -8,7 +8,8 @@ from oracles import assert_refused
 
 SCHEDULES = {"root": (mha.InverseRoot(0.6), [0.6, 0.6 / 2 ** 0.5, 0.6 / 3 ** 0.5, 0.3, 0.6 / 5 ** 0.5]),
              "warm-up": (mha.Warmup(0.6, rise=3), [0.2, 0.4, 0.6, 0.6, 0.6]),
-             "cosine": (mha.Cosine(0.6, steps=4), [0.6, 0.3 + 0.3 * 0.5 ** 0.5, 0.3, 0.3 - 0.3 * 0.5 ** 0.5, 0.0])}
+             "cosine": (mha.Cosine(0.6, steps=4), [0.6, 0.3 + 0.3 * 0.5 ** 0.5, 0.3, 0.3 - 0.3 * 0.5 ** 0.5, 0.0]),
+             "one cycle": (mha.OneCycle(0.6, steps=5, rise=0.4), [0.024, 0.6, 0.4000008, 0.2000016, 2.4e-6])}
 each = pytest.mark.parametrize(("schedule", "sizes"), SCHEDULES.values(), ids=SCHEDULES)
 
 
@@ -18,7 +19,7 @@ def test_a_schedule_says_the_size_of_every_step(schedule, sizes):
 
 
 @each
-@pytest.mark.parametrize("rule", [mha.GradientDescent, mha.Momentum, mha.Adam])
+@pytest.mark.parametrize("rule", [mha.GradientDescent, mha.Momentum, mha.Adam, mha.AdamW])
 def test_a_rule_takes_the_steps_of_its_schedule(rule, schedule, sizes):
     theta = other = 2.0
     state = scheduled_state = rule(1.0).start(theta)

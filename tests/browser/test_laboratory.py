@@ -118,6 +118,31 @@ def test_every_model_is_exported_with_its_curve(lab):
     assert lab.saved("figure, SVG").startswith(b"<svg") and lab.saved("figure, PNG")[1:4] == b"PNG"
 
 
+@pytest.mark.parametrize(("control", "text"), [
+    ("data", "Pathfinder images"), ("start", "first phase"), ("start", "Gaussian decoders"), ("optimizer", "AdamW"),
+    ("schedule", "one cycle")])
+def test_a_choice_is_exported_with_its_curve_and_restored_by_its_link(lab, control, text):
+    lab.reset()
+    lab.choose(control, text)
+    assert_same_curve(lab)
+    before = lab.lines()
+    lab.press("Copy link")
+    link = lab.page.evaluate("() => window.location.hash")
+    lab.reset()
+    assert lab.lines() != before
+    lab.go_to(link + "&")
+    assert lab.lines() == before
+
+
+def test_the_picture_is_described_by_its_own_panels(lab):
+    lab.reset()
+    for model in ("single attention layer", "attention regression", "multi-head classifier"):
+        lab.choose("model", model)
+        titles = lab.root.locator(".annotation-text").all_text_contents()
+        words = lab.root.locator(".mha-live-picture").get_attribute("aria-label")
+        assert len(titles) == 6 and not [title for title in titles if title not in words]
+
+
 def test_a_link_restores_the_state(lab):
     lab.reset()
     lab.choose("model", "single attention layer")

@@ -99,6 +99,17 @@ starts.drawn_normal = ({ seed }, model, values) => {
   return starts.normal({ stream: defaultRng([seed, 3]).normals(heads * (d * d + T * d)) }, model, values);
 };
 
+// W = 0, and every head with a decoder of chapter 3: "first", whose signs are a fair coin's, or "gaussian".
+starts.drawn_decoders = ({ seed, start }, { heads, T, d, size }, values, data) => {
+  const coins = defaultRng([seed, 4]).random(heads), normals = defaultRng([seed, 3]).normals(heads * T * d);
+  const theta = new Float64Array(size), head = d * d + T * d;
+  coins.forEach((coin, h) => {
+    const drawn = { stream: normals.slice(h * T * d, (h + 1) * T * d), sign: coin < 0.5 ? -1 : 1 };
+    theta.set(decoder(data, start, drawn), h * head + d * d);
+  });
+  return theta;
+};
+
 // A (p, d) and B (d, d) from one stream; the rows of A beyond p are zero.
 starts.drawn_regression = ({ seed, start }, model, { scale }, data) => {
   const { d, p } = data, theta = new Float64Array(2 * d * d);
@@ -189,17 +200,31 @@ models.drawn_layer = function (data, values) {
     tokens: () => Array.from({ length: n }, (_, t) => `${t}`),
     places: () => Array.from({ length: n }, (_, t) => t),
   };
-  return { ...layer, m, curves, lasts };
+  return { ...layer, m, step: holding(optimizers[values.optimizer](values, layer.size), values, one, layer.size), curves, lasts };
 };
+
+// The same step with the weights that do not move put back: weight decay moves one whose gradient is zero, too.
+function holding(step, { moves }, one, size) {
+  const moving = moves.split(" "), held = ["WQ", "WK", "WV", "WO"].flatMap((name, k) =>
+    (moving.includes(name) ? [] : [[k * one, k < 3 ? (k + 1) * one : size]]));
+  return (theta, grad, k) => {
+    const kept = held.map(([from, to]) => theta.slice(from, to));
+    step(theta, grad, k);
+    held.forEach(([from], j) => theta.set(kept[j], from));
+  };
+}
 
 // What a run of the laboratory is, in the terms of `run`: `carried` has the recorded steps for each number of steps,
 // what is drawn of each kind of data, the images of digits and the reader's own arrays.
 const MODELS = { heads: "multihead", regression: "drawn_regression", layer: "drawn_layer" };
 
+const STARTS = { zeros: "zeros", first: "drawn_decoders", gaussian: "drawn_decoders" };
+
 const DATA = {
   mixture: (v) => ({ n: v.n, T: v.T, d: v.d, M: v.M, relevant: v.relevant, S: v.S, sigma: v.sigma }),
   planted: (v) => ({ n: v.n, T: v.T, d: v.d, strength: v.strength, flip: v.flip }),
   digits: (v, { images }) => ({ images, classes: v.classes.split(" ").map(Number), n: v.n }),
+  pathfinder: (v) => ({ n: v.n, patch: v.patch }),
   linear: (v) => ({ n: v.tokens, d: v.dimension, kappa: v.kappa, s_max: v.s_max, kappa_M: 4, sigma: v.noise }),
   sequences: (v) => ({ N: v.N, n: v.length, D: v.D }),
 };
@@ -213,7 +238,7 @@ function laboratorySpec(carried, values) {
   const { curves } = carried.drawn[data === "own" ? `own_${model}` : data];
   const fresh = curves.includes("test_loss");
   const drawn = { kind, ...part, seed, stream: [seed, 1] };
-  const starting = { kind: values.start === "zeros" ? "zeros" : MODELS[model].replace("multihead", "drawn_normal"),
+  const starting = { kind: STARTS[values.start] ?? MODELS[model].replace("multihead", "drawn_normal"),
                      seed: values.start_seed, start: values.start };
   return {
     model: MODELS[model], data: drawn, start: starting, record: carried.records[steps],

@@ -49,12 +49,14 @@ models.multihead = function (data, { H, shortcut }, { start }) {
         scores(i, theta, h * head, A, at);
         softmaxRows(A, at);
         readings(i, theta, h * head, P, at);
+        let vote = 0; // head by head, so that opposite heads cancel to the last bit
         for (let t = 0; t < T; t++) {
           let sum = 0;
           for (let j = at + t * T; j < at + (t + 1) * T; j++) sum += A[j] * P[j];
           v[row + t] = sum;
-          phi += sum;
+          vote += sum;
         }
+        phi += vote;
       }
       z[i] = (y[i] * copies * phi) / Math.sqrt(H);
       loss += logistic(z[i]);

@@ -28,4 +28,14 @@ const optimizers = {
       }
     };
   },
+
+  // Adam's step from (1 − ηλ) θ.
+  adamw: ({ lr, decay, ...rest }, size) => {
+    const adam = optimizers.adam({ lr, ...rest }, size);
+    return (theta, grad, k) => {
+      const shrink = rate(lr, k) * decay;
+      for (let i = 0; i < size; i++) theta[i] -= shrink * theta[i];
+      adam(theta, grad, k);
+    };
+  },
 };

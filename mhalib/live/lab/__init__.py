@@ -1,4 +1,4 @@
-"""The laboratory: one live figure in which every model, data, start and rule of the book can be combined."""
+"""The laboratory: one live figure that combines the models, data, starts and rules of the book."""
 
 from mhalib.live.lab.figure import Laboratory, laboratory
 

@@ -16,12 +16,15 @@ PARTS = {
         ({"data": ("planted",)}, "mha.data.planted(\n    n={n}, T={T}, d={d}, strength={strength}, flip={flip}, "
                                  "seed={seed})"),
         ({"data": ("digits",)}, "mha.data.digits(classes={classes}, n={n}, seed={seed})"),
+        ({"data": ("pathfinder",)}, "mha.data.pathfinder(n={n}, patch={patch}, seed={seed})"),
         ({"data": ("linear",)}, "mha.data.linear_regression(\n    n={tokens}, d={dimension}, p={dimension}, "
                                 "kappa={kappa}, s_max={s_max}, sigma={noise}, seed={seed})"),
         ({"data": ("sequences",)}, "mha.data.random_sequences(N={N}, n={length}, D={D}, seed={seed})"),
         ({}, "mha.data.from_file({file})")),
     "begin": (
         ({"start": ("zeros",)}, "model = mha.MultiHeadAttention.zeros({H}, *data.X.shape[1:])"),
+        ({"start": ("first",)}, "model = mha.theory.ntk.first_phase(data, {H}, seed={start_seed})"),
+        ({"start": ("gaussian",)}, "model = mha.theory.ntk.gaussian_of_equal_norm(data, {H}, seed={start_seed})"),
         ({"model": ("heads",)}, "model = mha.MultiHeadAttention.random(\n    {H}, *data.X.shape[1:], scale={scale}, "
                                 "seed={start_seed})"),
         ({"start": ("spectral",)},
@@ -35,13 +38,15 @@ PARTS = {
     "rule": (
         ({"optimizer": ("gd",)}, "mha.GradientDescent({rate})"), ({"optimizer": ("momentum",)}, "mha.Momentum({rate})"),
         ({"optimizer": ("adam",)}, "mha.Adam({rate})"),
+        ({"optimizer": ("adamw",)}, "mha.AdamW({rate}, weight_decay={decay})"),
         ({"optimizer": ("preconditioned",)}, "mha.Preconditioned({rate})"), ({}, "mha.StructureAware({rate})")),
     "rate": (
         ({"schedule": ("constant",)}, "{lr}"), ({"schedule": ("root",)}, "mha.InverseRoot({lr})"),
-        ({"schedule": ("warmup",)}, "mha.Warmup({lr}, rise={steps} // 10)"), ({}, "mha.Cosine({lr}, steps={steps})")),
+        ({"schedule": ("warmup",)}, "mha.Warmup({lr}, rise={steps} // 10)"),
+        ({"schedule": ("cycle",)}, "mha.OneCycle({lr}, steps={steps})"), ({}, "mha.Cosine({lr}, steps={steps})")),
     "only": (({"model": ("heads", "regression")}, ""), ({"moves": ("WQ WK WV WO",)}, ""), ({}, ", only={moves}")),
     "test": (({"data": ("mixture", "planted")}, ", test=data.fresh(seed=1)"),
-             ({"data": ("digits",)}, ", test=data.fresh(80)"), ({}, "")),
+             ({"data": ("digits", "pathfinder")}, ", test=data.fresh(80)"), ({}, "")),
 }
 
 

@@ -4,7 +4,7 @@ from dataclasses import dataclass, field
 
 from mhalib.live.description import Control
 
-GENERATED = ("mixture", "planted", "digits")
+GENERATED = ("mixture", "planted", "digits", "pathfinder")
 
 
 @dataclass(frozen=True)
@@ -85,13 +85,15 @@ CONTROLS = (
     _menu("model", "model", {"heads": "multi-head classifier", "regression": "attention regression",
                              "layer": "single attention layer"}, "heads", group="model"),
     _menu("data", "data", {"mixture": "tokenized mixture", "planted": "planted head", "digits": "handwritten digits",
-                           "linear": "linear regression", "sequences": "random sequences", "own": "your own file"},
+                           "pathfinder": "Pathfinder images", "linear": "linear regression",
+                           "sequences": "random sequences", "own": "your own file"},
           "mixture", entries={**dict.fromkeys(GENERATED, HEADS), "linear": REGRESSION, "sequences": LAYER,
                               "own": {"own": ("fits",)}}),
     _slider("n", "samples n", (4, 8, 16, 32, 64, 100, 200), 64, MADE),
     _menu("classes", "digits", {"3 8": "3 against 8", "0 1": "0 against 1", "4 9": "4 against 9",
                                 "1 7": "1 against 7"}, "3 8", {"data": ("digits",)},
           codes=("(3, 8)", "(0, 1)", "(4, 9)", "(1, 7)")),
+    _slider("patch", "side of a patch", (2, 3, 4, 6), 4, {"data": ("pathfinder",)}),
     _slider("T", "tokens T", (4, 6, 8, 10), 8, {"data": ("mixture", "planted")}),
     _slider("d", "dimensions d", (6, 8, 10, 12), 8, {"data": ("mixture", "planted")}),
     _slider("M", "patterns M", (1, 2, 4), 4, MIXTURE),
@@ -116,20 +118,24 @@ CONTROLS = (
           codes=("mha.softmax", "mha.attention.Gaussian({c})", "mha.attention.NormalizedGaussian({c})")),
     _slider("c", "kernel's c", (0.05, 0.1, 0.25, 0.5, 1.0, 2.0), 0.5, LAYER | {"kernel": ("gaussian", "normalized")},
             "model"),
-    _menu("start", "start", {"normal": "random", "zeros": "zero", "spectral": "spectral"}, "normal", group="model",
-          entries={"zeros": HEADS, "spectral": REGRESSION | LINEAR | {"tokens": (10, 30, 60, 100, 200, 400)}}),
+    _menu("start", "start", {"normal": "random", "zeros": "zero", "first": "first phase",
+                              "gaussian": "Gaussian decoders", "spectral": "spectral"}, "normal", group="model",
+          entries={**dict.fromkeys(("zeros", "first", "gaussian"), HEADS),
+                   "spectral": REGRESSION | LINEAR | {"tokens": (10, 30, 60, 100, 200, 400)}}),
     _slider("scale", "start scale", (0.01, 0.03, 0.1, 0.3, 1.0, 3.0, 10.0), 0.3, {"start": ("normal",)}, "model"),
-    _slider("start_seed", "start number", SEEDS, 0, {"start": ("normal",)}, "model"),
+    _slider("start_seed", "start number", SEEDS, 0, {"start": ("normal", "first", "gaussian")}, "model"),
     _menu("keys", "keys", {"own": "their own", "queries": "= queries"}, "own", LAYER, "model", codes=("False", "True")),
     _menu("moves", "trained", {"WQ WK WV WO": "all weights", "WQ WK WV": "queries, keys, values", "WV": "values",
                                "WQ": "queries"}, "WQ WK WV WO", LAYER, "model",
           codes=("None", '("WQ", "WK", "WV")', '("WV",)', '("WQ",)')),
     _menu("optimizer", "update rule", {"gd": "gradient descent", "momentum": "momentum 0.9", "adam": "Adam",
-                                       "preconditioned": "SA1: whitened", "structure_aware": "SA2: renormalized"},
+                                       "adamw": "AdamW", "preconditioned": "SA1: whitened",
+                                       "structure_aware": "SA2: renormalized"},
           "gd", group="training", entries={"preconditioned": REGRESSION, "structure_aware": REGRESSION}),
+    _slider("decay", "weight decay", (0.001, 0.01, 0.1, 1.0), 0.01, {"optimizer": ("adamw",)}, "training"),
     _slider("lr", "step size η", STEP_SIZES, 1.0, {}, "training"),
     _menu("schedule", "schedule", {"constant": "constant", "root": "1/√t", "warmup": "warm-up",
-                                   "cosine": "cosine"}, "constant", group="training"),
+                                   "cosine": "cosine", "cycle": "one cycle"}, "constant", group="training"),
     _slider("steps", "steps", (50, 100, 200, 500, 1000, 2000), 500, {}, "training"),
     Choice("curvature", "measure curvature", (False, True), True, kind="switch", group="training"),
     _slider("sample", "sample shown", tuple(range(8)), 0, {"model": ("heads", "layer")}, "picture"),

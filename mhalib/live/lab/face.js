@@ -106,9 +106,15 @@ function render({ model, el }) {
     values = settled(controls, next, own?.kind);
     result = null;
     figure.moved();
+    describe();
     parts.set(values, own?.kind);
     lines.textContent = pythonOf(spec, values, own?.file);
     if (train) go();
+  }
+
+  // The picture in words; those that came with the page are of the controls' own values.
+  function describe() {
+    picture.ariaLabel = `${kinds[kindOf(values)].alt} The result stands below.`;
   }
 
   function moved(next) {
@@ -235,6 +241,7 @@ function render({ model, el }) {
   root.append(saves, examples, python);
   el.append(root);
   parts.set(values, "");
+  if (controls.some(({ name, value }) => values[name] !== value)) describe();
   lines.textContent = pythonOf(spec, values, null);
 
   const stop = opened(model, spec.still, (Plotly) => {

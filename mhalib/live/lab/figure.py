@@ -17,7 +17,7 @@ from mhalib.live.lab.controls import BEGINNINGS, CONTROLS, DEFAULTS, settled, sh
 from mhalib.live.lab.experiments import EXPERIMENTS
 from mhalib.training import recorded_steps
 
-ENGINE = ("numpy_random", "schedules", "curvature", "laboratory")
+ENGINE = ("numpy_random", "schedules", "curvature", "pathfinder", "laboratory")
 FACES = ("element", "training", "drawing", "widget", "lab/files", "lab/links", "lab/face")
 RECORDED = 40
 KINDS = {Dataset: "heads", RegressionDataset: "regression", SequenceDataset: "layer"}
@@ -119,15 +119,23 @@ class Laboratory(Face):
 
     def figure(self, **values):
         """The figure as a plotly figure that stands still, drawn from mhalib's own run."""
-        drawn = self.drawn(**values)
-        figure, draw = panels.frame(kind_of(self.settings(**values)))
+        settings, drawn = self.settings(**values), self.drawn(**values)
+        figure, draw = panels.frame(kind_of(settings))
         for place in draw:
             if "layout" in place:
                 figure.update_layout({place["layout"].replace(".", "_"): drawn[place["from"]]})
             else:
                 parts = {part: drawn.get(name, ()) for part, name in place.items() if part != "trace"}
                 figure.data[place["trace"]].update(parts)
-        return go.Figure(figure).update_layout(meta={"alt": ALT})
+        return go.Figure(figure).update_layout(meta={"alt": self._in_words(settings, drawn)})
+
+    def _in_words(self, settings, drawn):
+        if settings == DEFAULTS:
+            return ALT
+        steps, loss, rule = drawn["steps"], drawn["loss"], self.controls["optimizer"]
+        came = (f"Over {steps[-1]} steps of {rule.texts[rule.values.index(settings['optimizer'])]} the training loss "
+                f"goes from {loss[0]:.3g} to {loss[-1]:.3g}." if len(steps) else "Nothing was recorded.")
+        return f"{panels.alt(kind_of(settings))} {came}"
 
     def _at_the_start(self):
         return self.laboratory, self.figure(**DEFAULTS).to_plotly_json()

@@ -31,6 +31,7 @@ PANELS = {
     "planted": (*_HEADS, ("alignment with the planted head", (("planted_W", "W"), ("planted_U", "U")),
                           {"range": [-1.03, 1.03]})),
     "digits": (*_HEADS, ("norms of the weights", NORMS, {})),
+    "pathfinder": (*_HEADS, ("norms of the weights", NORMS, {})),
     "linear": (("loss", (("loss", "training loss"), ("floor", "noise floor")), LOG),
                ("excess", (("excess", "population excess"),), LOG), ("curvature", _SECOND, LOG),
                ("effective tokens", _TOKENS, {"rangemode": "tozero"})),
@@ -46,6 +47,12 @@ PANELS = {
 def curves(kind):
     """The names of what is measured at every recorded step."""
     return [name for _, traces, _ in PANELS[kind] for name, _ in traces] + ["rate"]
+
+
+def alt(kind):
+    """What the figure shows, in words."""
+    titles = [title for title, _, _ in PANELS[kind]]
+    return f"Six panels: {', '.join(titles)}, step size, and attention at the end."
 
 
 def frame(kind):
@@ -83,6 +90,7 @@ SAYS = {
     "planted": "training loss {loss}, test loss {test_loss}, test accuracy {test_accuracy}, alignment {planted_W} in W "
                "and {planted_U} in U",
     "digits": "training loss {loss}, test loss {test_loss}, test accuracy {test_accuracy}",
+    "pathfinder": "training loss {loss}, test loss {test_loss}, test accuracy {test_accuracy}",
     "linear": "training loss {loss}, noise floor {floor}, population excess {excess}, {effective_tokens} effective "
               "tokens",
     "sequences": "loss {loss}, from {first_loss} at the start; σ_min(B) = {least_singular}",
@@ -99,5 +107,6 @@ def to_json():
         figure, draw = frame(kind)
         plain = json.loads(figure.to_json())
         described[kind] = {"curves": curves(kind), "figure": {"data": plain["data"], "layout": plain["layout"]},
-                           "draw": draw, "says": f"After {{steps}} steps of {{optimizer}}: {SAYS[kind]}."}
+                           "draw": draw, "alt": alt(kind),
+                           "says": f"After {{steps}} steps of {{optimizer}}: {SAYS[kind]}."}
     return described

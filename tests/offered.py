@@ -1,0 +1,17 @@
+"""What the laboratory offers: the choices of a control beside those of others, and their combinations."""
+
+from itertools import product
+
+from mhalib.live.lab.controls import CONTROLS, DEFAULTS, settled
+
+
+def choices(name, **values):
+    """What a control offers beside these values of others."""
+    control = next(control for control in CONTROLS if control.name == name)
+    return control.offered(settled(DEFAULTS | values))
+
+
+COMBINATIONS = [(model, *rest) for model in choices("model")
+                for rest in product(*(choices(name, model=model) for name in ("data", "optimizer", "schedule")))]
+STARTS = [(model, data, start) for model in choices("model") for data in choices("data", model=model)
+          for start in choices("start", model=model, data=data, tokens=30)]
