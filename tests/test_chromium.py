@@ -27,7 +27,8 @@ def installed(tmp_path, monkeypatch):
 
 @pytest.mark.parametrize(("names", "found"), [
     (["google-chrome", "chromium-browser", "chromium"], "chromium"), (["google-chrome"], "google-chrome"),
-    (["google-chrome", "chromium-browser"], "chromium-browser"), (["firefox"], None)])
+    (["google-chrome", "chromium-browser"], "chromium-browser"), (["firefox"], None),
+    (["chromium", "chromium-headless-shell"], "chromium-headless-shell")])
 def test_the_first_browser_on_the_path_is_taken(installed, tmp_path, names, found):
     installed(*names)
     assert chromium.path() == (found and str(tmp_path / found))

@@ -3,7 +3,7 @@
 import os
 import shutil
 
-NAMES = ("chromium", "chromium-browser", "google-chrome")  # as .ci/chromium looks for it
+NAMES = ("chromium-headless-shell", "chromium", "chromium-browser", "google-chrome")  # as .ci/chromium looks for it
 FLAGS = ["--no-sandbox", "--disable-gpu", "--disable-background-networking", "--no-first-run"]
 
 
