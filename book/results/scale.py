@@ -1,6 +1,6 @@
 """How far one machine goes: gradient descent with up to 4,096 heads, on up to 100,000 sequences.
 
-    python book/results/scale.py --largest 2e6                    # this CPU, by numpy, in double precision
+    python book/results/scale.py --largest 5e7                    # this CPU, by numpy, in double precision
     python book/results/scale.py --device cuda --dtype float32    # a GPU, by torch: the same code on other arrays
     python book/results/scale.py --toy --device cpu:0             # small sizes, by torch on this CPU, in seconds
 
