@@ -23,7 +23,7 @@ LAB = ["-m", "jupyterlab", "--no-browser", "--ServerApp.ip=127.0.0.1", "--Server
        "--ServerApp.allow_root=True", "--IdentityProvider.token=", "--LabApp.extension_manager=readonly",
        "--LabApp.expose_app_in_browser=True", "--LabApp.news_url=None",
        "--LabApp.check_for_updates_class=jupyterlab.NeverCheckForUpdate"]
-VOILA = ["-m", "voila", "--no-browser", "--Voila.ip=127.0.0.1"]
+VOILA = ["-m", "voila", "--no-browser", "--Voila.ip=127.0.0.1", "--Voila.port_retries=0"]
 # JupyterLab forgets what is run before its kernel has answered.
 RUN_ALL = """async () => {
   const { sessionContext } = jupyterapp.shell.currentWidget.context;
@@ -70,19 +70,34 @@ def voila(folder):
 @contextmanager
 def running(command, port_option, folder):
     """Run a Python command that serves at a free port; it is stopped at the end, whatever happens."""
-    home, port = folder / ".home", free_port()
+    home = folder / ".home"
     settings = home / "settings" / "@jupyterlab" / "apputils-extension" / "notification.jupyterlab-settings"
     settings.parent.mkdir(parents=True, exist_ok=True)
     settings.write_text(json.dumps(NO_NEWS))
-    server = Server(f"http://127.0.0.1:{port}/", home / f"server-{port}.log")
-    with server.log.open("wb") as log:
-        process = subprocess.Popen([sys.executable, *command, f"{port_option}={port}"], cwd=folder,
-                                   env=environment(home), stdout=log, stderr=log, start_new_session=True)
+    server, process = started(command, port_option, folder, home)
     try:
-        wait_until_it_listens(server, process, port)
         yield server
     finally:
         stop(process)
+
+
+def started(command, port_option, folder, home, tries=3):
+    """Start a server and wait until it listens; a port that somebody else took meanwhile is another try."""
+    for left in reversed(range(tries)):
+        port = free_port()
+        server = Server(f"http://127.0.0.1:{port}/", home / f"server-{port}.log")
+        with server.log.open("wb") as log:
+            process = subprocess.Popen([sys.executable, *command, f"{port_option}={port}"], cwd=folder,
+                                       env=environment(home), stdout=log, stderr=log, start_new_session=True)
+        try:
+            wait_until_it_listens(server, process, port)
+        except RuntimeError:
+            stop(process)
+            if not left:
+                raise
+        else:
+            break
+    return server, process
 
 
 def environment(home):
@@ -103,11 +118,11 @@ def free_port():
 
 
 def wait_until_it_listens(server, process, port):
+    """Wait until the log names the address, which both servers write once they listen there."""
     end = time.monotonic() + SECONDS
     while time.monotonic() < end and process.poll() is None:
-        with socket.socket() as probe:
-            if probe.connect_ex(("127.0.0.1", port)) == 0:
-                return
+        if f":{port}/" in server.log.read_text("utf-8", errors="replace"):
+            return
         time.sleep(0.1)
     how = "did not listen in time" if process.poll() is None else f"ended with {process.returncode}"
     raise RuntimeError(f"{' '.join(process.args[1:3])} {how}; its last words:\n{server.last_words()}")

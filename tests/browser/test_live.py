@@ -134,7 +134,7 @@ def live(open_page, place):
 each = pytest.mark.parametrize("place", PLACES, ids=place_id, scope="module")
 
 
-def test_every_live_figure_of_the_book_is_tested():
+def test_every_live_figure_of_the_book_is_tested(site):
     found = {path.relative_to(BUILD).as_posix(): descriptions(path) for path in BUILD.rglob("book/**/*.html")}
     assert {page: len(specs) for page, specs in found.items() if specs} == {p: len(f) for p, f in FIGURES.items()}
 

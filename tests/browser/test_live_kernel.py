@@ -2,6 +2,7 @@
 
 import re
 import shutil
+import socket
 from functools import partial
 from urllib.parse import urlparse
 
@@ -90,6 +91,17 @@ def opened(place, chromium, folder):
     serve, look = PLACES[place]
     with serve(folder) as server:
         yield partial(look, chromium, server)
+
+
+@pytest.mark.parametrize("place", PLACES)
+def test_a_port_that_is_taken_meanwhile_is_another_try(place, tmp_path, monkeypatch):
+    serve, _ = PLACES[place]
+    with socket.create_server(("127.0.0.1", 0)) as other:
+        taken, free = other.getsockname()[1], servers.free_port()
+        ports = iter([taken, free])
+        monkeypatch.setattr(servers, "free_port", lambda: next(ports))
+        with serve(tmp_path) as server:
+            assert server.address.endswith(f":{free}/")
 
 
 def test_python_hears_a_slider_and_the_slider_hears_python(opened):
