@@ -47,6 +47,13 @@ def built_pages():
     return [page for page in pages if page != "index.html" and not page.startswith("_static/")] or [None]
 
 
+# Not the browser's "network idle": once in a few hundred openings a request that was dropped keeps it waiting for ever.
+DRAWN = """() => {
+  const count = (selector) => document.querySelectorAll(selector).length;
+  return count(".mha-figure:not(:has(.main-svg))") === 0
+    && count("script[type='application/vnd.jupyter.widget-view+json']") === count(".jupyter-widgets")
+    && count(".mha-live:not([data-state=done], [data-state=failed])") === 0;
+}"""
 SET_DROPDOWNS = """(shown) => {
   document.querySelectorAll(".bd-article details").forEach((box) => { box.open = shown; });
   document.querySelectorAll(".bd-article .admonition.toggle").forEach((box) => {
@@ -114,9 +121,10 @@ class Visit:
             self.failures.append(f"{response.status}: {response.url}")
 
     def open(self):
-        """Load the page and wait for its mathematics and its fonts."""
+        """Load the page and wait for its figures, its mathematics and its fonts."""
         self.page.goto(self.site + self.name, wait_until="load")
-        self.page.wait_for_load_state("networkidle")  # alone it may come while a figure is still being drawn
+        self.page.wait_for_function(DRAWN)
+        self.page.wait_for_timeout(500)  # plotly and what is hidden are put in order a moment later
         self.page.evaluate("() => window.MathJax?.startup?.promise")
         self.page.evaluate("() => document.fonts.ready.then(() => null)")
         return self
