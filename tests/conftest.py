@@ -41,8 +41,7 @@ def pytest_xdist_make_scheduler(config, log):
     from xdist.scheduler import LoadScopeScheduling
 
     class ByUnit(LoadScopeScheduling):
-        def _split_scope(self, nodeid):
-            return unit(nodeid)
+        _split_scope = staticmethod(unit)
 
     return ByUnit(config, log)
 

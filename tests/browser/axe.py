@@ -20,8 +20,7 @@ RUN = """async (rules) => {
   };
   const code = [...document.querySelectorAll("pre")].filter((pre) => pre.checkVisibility()).filter(repeats);
   const silent = document.querySelectorAll(rules ? "mjx-container, svg" : "mjx-container");
-  const emptied = [...silent, ...code, ...entries]
-    .map((box) => [box, [...box.childNodes]]);
+  const emptied = [...silent, ...code, ...entries].map((box) => [box, [...box.childNodes]]);
   emptied.forEach(([box]) => box.replaceChildren());
   try {
     const { violations } = await axe.run(document, {

@@ -108,6 +108,18 @@ def assert_same_curve(lab):
     assert saved["steps"] == names["path"].steps.tolist()
 
 
+def assert_restored_by_its_link(lab):
+    """After a reset the copied link, which is given, brings every control back."""
+    before = lab.lines()
+    lab.press("Copy link")
+    link = lab.page.evaluate("() => window.location.hash")
+    lab.reset()
+    assert lab.lines() != before
+    lab.go_to(link + "&")
+    assert lab.lines() == before
+    return link
+
+
 def test_every_model_is_exported_with_its_curve(lab):
     lab.reset()
     for model in ("single attention layer", "attention regression", "multi-head classifier"):
@@ -125,13 +137,7 @@ def test_a_choice_is_exported_with_its_curve_and_restored_by_its_link(lab, contr
     lab.reset()
     lab.choose(control, text)
     assert_same_curve(lab)
-    before = lab.lines()
-    lab.press("Copy link")
-    link = lab.page.evaluate("() => window.location.hash")
-    lab.reset()
-    assert lab.lines() != before
-    lab.go_to(link + "&")
-    assert lab.lines() == before
+    assert_restored_by_its_link(lab)
 
 
 def test_the_picture_is_described_by_its_own_panels(lab):
@@ -147,13 +153,7 @@ def test_a_link_restores_the_state(lab):
     lab.reset()
     lab.choose("model", "single attention layer")
     lab.choose("kernel", "Gaussian")
-    before = lab.lines()
-    lab.press("Copy link")
-    link = lab.page.evaluate("() => window.location.hash")
-    lab.reset()
-    assert lab.lines() != before
-    lab.go_to(link + "&")
-    assert lab.lines() == before and "kernel=gaussian" in link
+    assert "kernel=gaussian" in assert_restored_by_its_link(lab)
     link = lab.page.get_by_role("link", name="Set experiment 3.")
     for _ in range(2):  # again, after a control was moved
         link.click()
