@@ -109,6 +109,13 @@ def test_crowded_labels_are_thinned():
     assert 3 < len(tree.find("./g[@class='xticks']")) < 20
 
 
+@pytest.mark.parametrize(("height", "shown"), [(796, 26), (450, 13)])
+def test_a_plot_grows_to_name_every_row_as_far_as_the_figure_lets_it(height, shown):
+    names = {"tickvals": list(range(26)), "ticktext": [f"row {k}" for k in range(26)]}
+    tree = drawn(figure_of(go.Scatter(x=[0] * 26, y=list(range(26))), yaxis=names, height=height))
+    assert len(labels(tree, "y")) == shown
+
+
 def test_a_missing_number_breaks_the_line():
     tree = drawn(figure_of(go.Scatter(y=[1, 2, None, 3, np.inf, 4, 5], mode="lines")))
     path = paths(tree)[0]

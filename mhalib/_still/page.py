@@ -60,6 +60,11 @@ class Panel:
         return width_of(self.y.words) + LINE * bool(self.y.title)
 
     @property
+    def column(self):
+        """The pixels that the words at the left need, one beneath the other."""
+        return (LINE - 4) * len(self.y.words)
+
+    @property
     def below(self):
         return LINE * (bool(self.x.words) + bool(self.x.title))
 
@@ -96,7 +101,7 @@ class Panel:
         x, y, line = self.x, self.y, self.y.start + LINE - 4
         labels = [text(at, line, words) for at, words in x.written(sum(width_of([tick]) for tick in x.words))]
         yield tag("g", "".join(labels), class_="xticks", text_anchor="middle")
-        labels = [text(x.start - 6, at + FONT / 3, words) for at, words in y.written((LINE - 4) * len(y.words))]
+        labels = [text(x.start - 6, at + FONT / 3, words) for at, words in y.written(self.column)]
         yield tag("g", "".join(labels), class_="yticks", text_anchor="end")
         yield text((x.start + x.end) / 2, line + LINE * bool(x.words), x.title, text_anchor="middle")
         side, middle = x.start - width_of(y.words) - 8, (y.start + y.end) / 2
@@ -119,7 +124,8 @@ def _area(panels, layout):
     bar = _bar(panels)
     margin = {"t": 100, "b": 80, **(layout.get("margin") or {})}
     rows = len({panel.y.domain[0] for panel in panels})
-    height = min(300 + 110 * (rows - 1), (layout.get("height") or 450) - margin["t"] - margin["b"])
+    height = max(300 + 110 * (rows - 1), *(panel.column / (panel.y.domain[1] - panel.y.domain[0]) for panel in panels))
+    height = min(height, (layout.get("height") or 450) - margin["t"] - margin["b"])
     top = 10 + LINE * sum(map(bool, (layout.get("annotations"), layout.get("sliders"), bar and bar[2])))
     right = WIDTH - (34 + width_of(bar[1]) if bar else 18)
     return Area(max(left, default=0) + 6, top, right, top + height), max(below, default=0) + 16
