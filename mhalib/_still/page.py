@@ -124,7 +124,8 @@ def _area(panels, layout):
     bar = _bar(panels)
     margin = {"t": 100, "b": 80, **(layout.get("margin") or {})}
     rows = len({panel.y.domain[0] for panel in panels})
-    height = max(300 + 110 * (rows - 1), *(panel.column / (panel.y.domain[1] - panel.y.domain[0]) for panel in panels))
+    column = max((panel.column / (panel.y.domain[1] - panel.y.domain[0]) for panel in panels), default=0)
+    height = max(300 + 110 * (rows - 1), column)
     height = min(height, (layout.get("height") or 450) - margin["t"] - margin["b"])
     top = 10 + LINE * sum(map(bool, (layout.get("annotations"), layout.get("sliders"), bar and bar[2])))
     right = WIDTH - (34 + width_of(bar[1]) if bar else 18)
