@@ -154,6 +154,8 @@ def test_every_control_moves_and_the_curve_is_mhalibs(live, move, end):
         value = control.values[end] if control.values[end] != control.value else control.values[-1 - end]
         move(live, name, value)
         live.assert_draws(**{name: value})
+        if control.kind == "slider":
+            assert live.input(name).get_attribute("aria-valuetext") == control.texts[control.values.index(value)]
         live.press_reset()  # and on, while it trains
 
 
@@ -219,13 +221,9 @@ def test_result_is_said_in_words(live):
 
 
 @each
-def test_controls_have_names_and_say_their_values(live):
+def test_controls_have_names(live):
     for name, control in live.made.controls.items():
         assert live.root.get_by_label(control.label, exact=True).get_attribute("data-control") == name
-        if control.kind == "slider":
-            live.type(name, control.values[-1])
-            assert live.input(name).get_attribute("aria-valuetext") == control.texts[-1]
-    live.settle()
 
 
 @each
@@ -258,7 +256,7 @@ def test_a_window_of_another_size_keeps_the_figure_whole(live):
         stacked = room["width"] < 480
         assert len(tops) == (len(titles) if stacked else rows), "panels stand side by side where there is room"
 
-    for width in (1100, 390, 1280):
+    for width in (390, 1280):
         live.page.set_viewport_size({"width": width, "height": 900})
         eventually(live.page, assert_fits)
     live.assert_draws()

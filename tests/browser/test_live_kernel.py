@@ -60,7 +60,7 @@ CHAPTERS["book/laboratory/17_laboratory.ipynb"] = 1
 
 # One of each kind, where what differs between chapters meets a server: two figures, sliders of Python, points to drag,
 # an opening page, the laboratory. The others are opened every week, and by `make test ARGS=--every-chapter`.
-OF_EACH_KIND = {"JupyterLab": ("01_", "09_", "17_"), "Voila": ("06_", "14_", "softmax")}
+OF_EACH_KIND = {"JupyterLab": ("01_", "17_"), "Voila": ("14_", "softmax")}
 
 
 @pytest.fixture(scope="module")
