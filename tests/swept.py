@@ -1,6 +1,7 @@
 """Functions for sweeps to run, at the top level of a file that other processes can import; and what tests ask."""
 
 import os
+import signal
 import sys
 import time
 import warnings
@@ -121,6 +122,7 @@ def marked(run, tmp_path, **bound):
 if __name__ == "__main__":  # a sweep in a process of its own, for a test to kill
     import swept
 
+    signal.signal(signal.SIGINT, signal.default_int_handler)  # which a shell's background job ignores, and its children
     folder = Path(sys.argv[1])
     run = partial(swept.patient, marks=str(folder / "marks"), gate=str(folder / "gate"))
     mha.sweep(run, {"scale": [2.0]}, 12, cache=folder / "cache")
