@@ -256,7 +256,7 @@ def test_a_window_of_another_size_keeps_the_figure_whole(live):
         stacked = room["width"] < 480
         assert len(tops) == (len(titles) if stacked else rows), "panels stand side by side where there is room"
 
-    for width in (390, 1280):
+    for width in (1100, 390, 1280):
         live.page.set_viewport_size({"width": width, "height": 900})
         eventually(live.page, assert_fits)
     live.assert_draws()
