@@ -76,10 +76,10 @@ class StructureAware(_OnData):
 
     Each step, with spectral norms u = ‖U‖, v = ‖V‖ and α = √(v/u): (U, V) ← (αU, V/α), then
 
-    .. math:: U \leftarrow U - \tfrac{\eta}{uv}\bigl(\nabla_U L + \tfrac\lambda2 U D\bigr), \qquad
-              V \leftarrow V - \tfrac{\eta}{uv}\bigl(\nabla_V L - \tfrac\lambda2 V D\bigr),
+    .. math:: U \leftarrow U - \tfrac{\eta}{uv}\bigl(\tfrac1\alpha \nabla_U L + \tfrac\lambda2 U D\bigr), \qquad
+              V \leftarrow V - \tfrac{\eta}{uv}\bigl(\alpha \nabla_V L - \tfrac\lambda2 V D\bigr),
 
-    with D = UᵀU − VᵀV,
+    with D = UᵀU − VᵀV of the rescaled layer and the gradients of the layer before the rescaling,
 
     and last, with r = ``radius`` and c = max(1, ‖V‖/r), (U, V) ← (cU, V/c): the population loss sees only U Vᵀ, and
     attention needs a small V to average over many tokens. ``radius`` = ∞ does not renormalize, ``balance`` = 0 does not

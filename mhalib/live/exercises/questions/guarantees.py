@@ -114,7 +114,7 @@ GUARANTEES = {
             ),
             slips=(
                 ("c*sqrt(gU^2+gW^2)", "The features in U at W = 0 are mean tokens: they do not grow with the step."),
-                ("gU+c*gW", "The two parts are orthogonal: their squares add up."),
+                ("gU+c*gW", "Both parts are least at the same samples, and they are orthogonal: their squares add up."),
             ),
         ),
     ),
