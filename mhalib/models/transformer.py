@@ -173,7 +173,8 @@ class TextTransformer(Transformer):
     Raises
     ------
     ValueError
-        if a size is no whole number ≥ 1, H does not divide d, or a factor is not positive.
+        if a size is no whole number ≥ 1, H does not divide d, or a factor is not positive; and where it reads, if a
+        sentence has no word, too many, or one whose number is not below ``words``.
 
     Source: Vaswani et al. 2017, with the normalization before each part.
     """
