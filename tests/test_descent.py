@@ -47,8 +47,7 @@ def test_gradient_and_hessian_of_the_factorization_are_autograds(seed, sizes, sc
 @given(seeds, SIZES, st.floats(0.1, 2))
 def test_infinitely_many_tokens_have_the_gradient_and_hessian_of_autograd(seed, sizes, scale):
     p, d = sizes
-    kappa = 16.0 if d > 1 else 1.0
-    data = mha.data.linear_regression(n=1, d=d, p=p, kappa=kappa, seed=seed % 1000).population()
+    data = mha.data.linear_regression(n=1, d=d, p=p, seed=seed % 1000).population()
     model = mha.PopulationRegression.random(d, p, scale, seed=seed % 1000)
     V = mha.PopulationRegression.random(d, p, seed=1 + seed % 1000)
     A, B, Sigma, M = tensors(model.A, model.B, data.Sigma, data.M)

@@ -123,7 +123,7 @@ def linear_regression(n=1000, d=5, p=5, kappa=16.0, s_max=0.4, kappa_M=4.0, sigm
     Parameters
     ----------
     n, d, p : numbers of samples, dimensions and targets
-    kappa : condition number of Σ, ≥ 1; for d = 1 there is no other than 1
+    kappa : condition number of Σ, ≥ 1; not read where d = 1, for then Σ is one number
     s_max : largest singular value of M Σ^{1/2}, ≥ 0; 0 is the regression that explains nothing
     kappa_M : ratio of its largest to its smallest one, ≥ 1; not read where min(p, d) = 1, for then there is one
     sigma : standard deviation of the noise, ≥ 0
@@ -137,7 +137,7 @@ def linear_regression(n=1000, d=5, p=5, kappa=16.0, s_max=0.4, kappa_M=4.0, sigm
     Raises
     ------
     ValueError
-        if a size is no whole number ≥ 1, or a number is outside of its range; so for d = 1 every kappa but 1.
+        if a size is no whole number ≥ 1, or a number is outside of its range.
 
     Source: this book; the setting after Goel et al. 2026.
 
@@ -152,8 +152,6 @@ def linear_regression(n=1000, d=5, p=5, kappa=16.0, s_max=0.4, kappa_M=4.0, sigm
     for name, value, least in (("kappa", kappa, 1), ("s_max", s_max, 0), ("kappa_M", kappa_M, 1), ("sigma", sigma, 0)):
         if not least <= value < np.inf:
             raise ValueError(f"{name}: expected a finite number ≥ {least}, got {value!r}")
-    if d == 1 and kappa != 1:
-        raise ValueError(f"kappa: expected 1 for d = 1, where Σ is one number, got {kappa!r}")
     rng = np.random.default_rng([seed, 0])
     eigenvalues = np.geomspace(1, kappa, d)
     eigenvalues *= d / eigenvalues.sum()
