@@ -137,7 +137,7 @@ BAD = {
     "features of keys": (lambda: ntk_margin(zero(example()), example(), only="K"), ValueError,
                          ["only: expected 'U', 'W' or None, got 'K'"]),
     "a mirror of arrays": (lambda: mirrored(mha.data.from_arrays(np.ones((1, 2, 2)), np.ones(1))), ValueError,
-                           ["data: expected a sample of tokenized_mixture"]),
+                           ["data: expected samples of tokenized_mixture"]),
     "no head": (lambda: first_phase(example(), 0), ValueError, ["H: expected a whole number ≥ 1"]),
     "no seed": (lambda: signs(3, -1), ValueError, ["seed: expected", "-1"]),
 }

@@ -66,7 +66,7 @@ def mirrored(data):
         if ``data`` are no samples of a mixture.
     """
     if not hasattr(data.truth, "mu"):
-        raise ValueError(f"data: expected a sample of tokenized_mixture, whose patterns are known, got {data!r}")
+        raise ValueError(f"data: expected samples of tokenized_mixture, whose patterns are known, got {data!r}")
     other = data.truth.mu[(data.y < 0).astype(int)][:, None, :]
     X = np.concatenate([data.X, np.where(data.relevant[..., None], other, data.X)])
     relevant = np.concatenate([data.relevant, data.relevant])

@@ -167,7 +167,7 @@ GUARANTEES = {
     ),
     "ex-4-begin": (
         rounded(
-            "The smallest K for which the bound is below log 2",
+            "The smallest K for which the bound is below log 2, at η = 0.33",
             "729",
             (
                 "chain.guarantee gives the bound; its arguments are D₀, the loss 1/K of the reference, log 2, η and K.",
