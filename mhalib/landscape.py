@@ -231,7 +231,8 @@ def slice(model, data, u, v, radius=1.0, resolution=41):
     ----------
     model : the middle θ
     data : a dataset with y and the array that the model reads, X unless the model names another as its ``field``
-    u, v : directions, points of the model's class; ``random_direction`` makes them
+    u, v : directions, points of the model's class; ``random_direction`` makes them. Their weights alone count: the
+        directions of one model cut the landscape of another with the same shapes, whatever its kernel
     radius : how far a and b go, in units of u and v
     resolution : how many values of each, an odd number has the model itself in the middle
 
@@ -260,6 +261,7 @@ def slice(model, data, u, v, radius=1.0, resolution=41):
         if type(direction) is not type(model):
             raise TypeError(f"{name}: expected a direction of class {type(model).__name__}, "
                             f"got {type(direction).__name__}")
+    u, v = (model.with_arrays(**direction.arrays()) for direction in (u, v))
     if not u.dot(u) * v.dot(v) - u.dot(v) ** 2 > 1e-12 * u.dot(u) * v.dot(v):
         raise ValueError("u, v: expected two directions that span a plane, got parallel ones, or zero")
     at = np.linspace(-radius, radius, resolution) if resolution > 1 else np.zeros(1)
@@ -362,6 +364,11 @@ def _moving(model, only):
 
 def interpolation(first, second, data, resolution=41):
     """The loss on the straight line from one model to another: shares (resolution,) of the way, and losses.
+
+    Raises
+    ------
+    TypeError, ValueError
+        if there is no such line: the two differ in class, shapes, library or dtype, or in their kernel.
 
     Examples
     --------

@@ -194,6 +194,16 @@ def test_a_straight_line_goes_from_one_model_to_the_other():
     assert_close(loss, np.array(wanted), 1e-13)
 
 
+@pytest.mark.parametrize("kernel", [mha.gaussian, mha.normalized_gaussian], ids=repr)
+def test_directions_of_one_kernel_cut_the_landscape_of_another(kernel):
+    (model, data), (other, _) = layer(), layer(kernel)
+    u, v = (random_direction(model, seed) for seed in (1, 2))
+    found = landscape.slice(other, data, u, v, 0.5, 3)
+    own = landscape.slice(other, data, *(random_direction(other, seed) for seed in (1, 2)), 0.5, 3)
+    assert_close(found.loss, own.loss, 0)
+    assert_close(found.spectrum(), own.spectrum(), 0)
+
+
 # --- minima ---------------------------------------------------------------------------------------------------
 
 

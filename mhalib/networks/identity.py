@@ -4,6 +4,7 @@ import hashlib
 
 import numpy as np
 
+from mhalib.models.settings import describe, settings
 from mhalib.networks.samples import read
 
 
@@ -14,18 +15,6 @@ def configuration(model, data, test, optimizer, steps, **arguments):
         "steps": int(steps), "optimizer": describe(optimizer), "rates": rates(optimizer, steps),
         "network": type(model).__name__, "parameters": {name: list(array.shape) for name, array in start.items()},
         "start": checksum(*start.values()), "data": _samples(data), "test": None if test is None else _samples(test)}
-
-
-def settings(model):
-    """What the modules of a network hold besides parameters: heads, kernels, factors."""
-    found = {f"{path}.{name}".strip("."): value for path, module in model.named_modules()
-             for name, value in vars(module).items() if not name.startswith("_") and name != "training"}
-    return {f"network.{name}": describe(value) for name, value in found.items()}
-
-
-def describe(thing):
-    """How an object prints, or its type where that would name an address in memory."""
-    return type(thing).__qualname__ if " at 0x" in repr(thing) else repr(thing)
 
 
 def rates(optimizer, steps):
