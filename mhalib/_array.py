@@ -8,6 +8,8 @@ agree already and need no entry. torch is never imported here: if an argument is
 
 import sys
 from functools import cache, partial
+from math import isfinite
+from numbers import Real
 from types import SimpleNamespace
 
 import numpy as np
@@ -185,3 +187,8 @@ def require_count(**counts):
     for name, count in counts.items():
         if isinstance(count, bool) or not isinstance(count, (int, np.integer)) or count < 1:
             raise ValueError(f"{name}: expected a whole number ≥ 1, got {count!r}")
+
+
+def is_positive(number):
+    """Whether this is a finite number > 0."""
+    return isinstance(number, Real) and not isinstance(number, bool) and isfinite(number) and number > 0

@@ -48,7 +48,7 @@ def test_networks_of_two_kernels_have_no_sum():
     words = ["layers.0.attention.kernel: expected two NetworkPoint", "got Softmax() and Gaussian(c=0.5)",
              "replace(second, module=first.module)"]
     for mix in (lambda: point - there, lambda: point.dot(there),
-                lambda: landscape.interpolation(point, there, data, 3)):
+                lambda: landscape.interpolation(there, point, data, 3)):
         assert_refused(mix, ValueError, words)
     assert (point - replace(there, module=point.module)).norm() == 0
     assert (point - NetworkPoint.of(network()[0])).norm() == 0  # equal, and not the same object

@@ -3,7 +3,7 @@
 from dataclasses import dataclass, replace
 from numbers import Real
 
-from mhalib.optim.rules import is_positive
+from mhalib._array import is_positive
 
 SMALLEST = 1e-30
 """A step size below which a step is given up and the parameters stay."""
