@@ -20,8 +20,8 @@ PERMITTED = ("abs", "concatenate", "diagonal", "divide", "empty", "exp", "isfini
 
 ``namespace`` adds, adapted where the two differ: ``amax(x, axis, keepdims)``, ``ascontiguousarray(x)``,
 ``einsum(subscripts, *operands)`` (at most two operands, by matrix product), ``new_empty(shape, like)``,
-``new_ones(shape, like)``, ``norm(x, axis)``, ``softplus(x)`` = log(1 + eˣ) without overflow, and ``log_max(x)`` =
-log of the largest number of the dtype of x."""
+``new_ones(shape, like)``, ``norm(x, axis)``, ``softplus(x)`` = log(1 + eˣ) without overflow, and of the dtype of x
+``eps(x)``, the distance of 1 to the next number, and ``log_max(x)`` = log of the largest number."""
 
 
 def _torch():
@@ -72,6 +72,7 @@ def _numpy():
         new_ones=lambda shape, like: np.ones(shape, like.dtype),
         norm=lambda x, axis: np.sqrt((x * x).sum(axis=axis)),
         softplus=partial(np.logaddexp, 0),
+        eps=lambda x: float(np.finfo(x.dtype).eps),
         log_max=lambda x: float(np.log(np.finfo(x.dtype).max)),
     )
 
@@ -88,6 +89,7 @@ def _torch_namespace():
         new_ones=lambda shape, like: like.new_ones(shape),
         norm=lambda x, axis: torch.sqrt((x * x).sum(axis=axis)),
         softplus=lambda x: torch.logaddexp(x.new_zeros(()), x),
+        eps=lambda x: float(torch.finfo(x.dtype).eps),
         log_max=lambda x: float(np.log(torch.finfo(x.dtype).max)),
     )
 

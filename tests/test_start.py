@@ -134,7 +134,8 @@ def test_the_hessian_of_a_linearization_is_the_derivative_of_its_gradient():
     ends = [(point + step * along).loss_and_grad(DATA.X, DATA.y)[1].V for step in (-1e-5, 1e-5)]
     image = point.hvp(DATA.X, DATA.y, along)
     np.testing.assert_allclose(image.V, (ends[1] - ends[0]) / 2e-5, rtol=1e-6, atol=1e-9 * abs(image.V).max())
-    assert W @ image.V == pytest.approx(V @ point.hvp(DATA.X, DATA.y, point.with_arrays(V=W)).V, rel=1e-10)
+    assert image.dot(point.with_arrays(V=W)) == pytest.approx(
+        point.hvp(DATA.X, DATA.y, point.with_arrays(V=W)).dot(along), rel=1e-10)
     there = point.map(torch.as_tensor).hvp(*(torch.as_tensor(a) for a in (DATA.X, DATA.y)), along.map(torch.as_tensor))
     np.testing.assert_allclose(there.V.numpy(), image.V, rtol=1e-10, atol=1e-13)
     assert_refused(lambda: point.hvp(DATA.X, DATA.y, START), TypeError, ["V: expected a direction like Linearized"])
