@@ -59,13 +59,22 @@ def _drawable(values, log):
     return np.where(values > 0, values, np.nan) if log else values
 
 
+def _aloud(number, digits=3):
+    """A number for who reads a text aloud: rounded to some digits, and then 89,000, not 8.9e+04."""
+    rounded = float(f"{number:.{digits}g}")
+    if 1e-4 <= abs(rounded) < 1e15 or rounded == 0 or not np.isfinite(rounded):
+        return f"{rounded:,.15g}"
+    factor, power = f"{rounded:.14e}".split("e")
+    return f"{float(factor):g} times 10 to the power {'minus ' * (int(power) < 0)}{abs(int(power))}"
+
+
 def _in_words(name, values):
     seen = np.asarray(values, dtype=float)
     seen = seen[np.isfinite(seen)]
     if not len(seen):
         return f"{name} has nothing to draw"
     verb = "stays at" if seen[0] == seen[-1] else "falls from" if seen[-1] < seen[0] else "rises from"
-    return f"{name} {verb} {seen[0]:.3g}" + ("" if seen[0] == seen[-1] else f" to {seen[-1]:.3g}")
+    return f"{name} {verb} {_aloud(seen[0])}" + ("" if seen[0] == seen[-1] else f" to {_aloud(seen[-1])}")
 
 
 def training(path, title=None, alt=None):
@@ -111,7 +120,7 @@ def matrix(Z, xlabel="", ylabel="", title=None, alt=None, diverging=False, color
     figure.update_yaxes(autorange="reversed", title=ylabel, constrain="domain")
     figure.update_xaxes(title=xlabel, constrain="domain")
     return finish(figure, alt or f"Heatmap of a {Z.shape[0]} by {Z.shape[1]} matrix with entries from "
-                  f"{Z.min():.3g} to {Z.max():.3g}.", title, height)
+                  f"{_aloud(Z.min())} to {_aloud(Z.max())}.", title, height)
 
 
 def attention(A, relevant=None, title=None, alt=None):
@@ -145,7 +154,7 @@ def _marked(marked):
 
 
 def multiples(x, panels, guides=(), span=None, xlabel="step", title=None, alt=None, ordered=True, log_x=True):
-    """Small multiples: ``panels`` is {panel: {name: values (trials, k)}}; one color for a name in all panels.
+    """Small multiples: ``panels`` is {panel: {name: values (trials, k)}}; one color and dash for a name in all panels.
 
     In the place of values may stand a pair (own x, values), for a line that was measured elsewhere. A line is the
     median over trials, its band reaches from the least to the largest. Both axes are logarithmic, x unless ``log_x`` is
@@ -160,25 +169,29 @@ def multiples(x, panels, guides=(), span=None, xlabel="step", title=None, alt=No
     places = {panel: {"row": k // 2 + 1, "col": k % 2 + 1} for k, panel in enumerate(panels)}
     panels = {panel: {name: values if isinstance(values, tuple) else (x, values) for name, values in lines.items()}
               for panel, lines in panels.items()}
+    first = {name: panel for panel in reversed(panels) for name in panels[panel]}  # the first panel with that name
+    order = list(dict.fromkeys(name for lines in panels.values() for name in lines))
     for panel, lines in panels.items():
         bounded = span or all(np.min(values) >= 0.01 and np.max(values) <= 1 for _, values in lines.values())
         linear = {"type": "linear", "range": span or [0, 1.03]}
         log = {"type": "log", "dtick": 1, "exponentformat": "power"}
         figure.update_yaxes(**(linear if bounded else log), **places[panel])
-        for k, (name, (at, values)) in enumerate(lines.items()):
+        for name, (at, values) in lines.items():
+            k = order.index(name)
             color = colors[k % len(colors)]
             _band(figure, at, np.asarray(values, dtype=float), color, (log_x, not bounded), places[panel])
             figure.add_scatter(x=_single(at, log_x), y=_single(np.median(values, axis=0), not bounded), name=name,
                                mode="lines", line={"color": color, "dash": DASHES[k % 3]}, legendgroup=name,
-                               showlegend=panel == next(iter(panels)), **places[panel])
+                               showlegend=panel == first[name], **places[panel])
+    beginning = {name: panel for panel, name, *_ in reversed(guides)}
     for panel, name, xs, ys in guides:
         figure.add_scatter(x=xs, y=ys, name=name, mode="lines", line={"color": "#888888", "dash": "dot"},
-                           legendgroup=name, showlegend=panel == guides[0][0], **places[panel])
+                           legendgroup=name, showlegend=panel == beginning[name], **places[panel])
     if log_x:
         figure.update_xaxes(type="log", dtick=1, exponentformat="power")
     for place in list(places.values())[-2:]:  # the lowest panel of each column
         figure.update_xaxes(title=xlabel, **place)
-    words = "; ".join(f"{panel}: " + ", ".join(f"{name} ends at {np.median(values, axis=0)[-1]:.2g}"
+    words = "; ".join(f"{panel}: " + ", ".join(f"{name} ends at {_aloud(np.median(values, axis=0)[-1], 2)}"
                       for name, (_, values) in lines.items()) for panel, lines in panels.items())
     figure = finish(figure, alt or _titled(title, f"{words}."), title, height=300 * rows + 60)
     return figure.update_layout(legend={"y": -0.2 / rows})
@@ -213,8 +226,8 @@ def points(named, lines=None, xlabel="", ylabel="", title=None, alt=None):
                            line={"color": "#888888", "dash": DASHES[k % 3]})
     for update, label in ((figure.update_xaxes, xlabel), (figure.update_yaxes, ylabel)):
         update(title=label, type="log", exponentformat="power", dtick=1)
-    words = "; ".join(f"{name}: {len(np.ravel(xs))} points, {ylabel} from {np.nanmin(ys):.3g} to {np.nanmax(ys):.3g}"
-                      for name, (xs, ys) in named.items())
+    words = "; ".join(f"{name}: {len(np.ravel(xs))} points, {ylabel} from {_aloud(np.nanmin(ys))} to "
+                      f"{_aloud(np.nanmax(ys))}" for name, (xs, ys) in named.items())
     return finish(figure, alt or _titled(title, f"{words}."), title)
 
 
@@ -229,7 +242,7 @@ def dots(named, xlabel="", start=1.0, title=None, alt=None):
     figure.add_scatter(x=values, y=at, mode="markers", marker={"color": COLORS[0], "size": 9}, showlegend=False)
     figure.update_xaxes(title=xlabel, type="log", exponentformat="power")
     figure.update_yaxes(tickvals=at.tolist(), ticktext=names, automargin=True, zeroline=False)
-    words = "; ".join(f"{name} {value:.2g}" for name, value in named.items())
+    words = "; ".join(f"{name} {_aloud(value, 2)}" for name, value in named.items())
     return finish(figure, alt or _titled(title, f"{xlabel}: {words}."), title, 120 + 26 * len(names))
 
 
@@ -251,7 +264,7 @@ def plane(x, y, Z, lines=None, xlabel="", ylabel="", colorbar="", title=None, al
                range=[np.log2(min(values)) - 0.5, np.log2(max(values)) + 0.5])
     figure.update_yaxes(scaleanchor="x")  # a diagonal is a diagonal
     seen = Z[np.isfinite(Z)]
-    words = f"Heatmap over {xlabel} and {ylabel}; {colorbar} goes from {seen.min():.3g} to {seen.max():.3g}."
+    words = f"Heatmap over {xlabel} and {ylabel}; {colorbar} goes from {_aloud(seen.min())} to {_aloud(seen.max())}."
     return finish(figure, alt or words, title, height=540)
 
 
@@ -275,7 +288,7 @@ def slices(panels, at, colorbar="loss", xlabel="a", ylabel="b", title=None, alt=
         figure.update_xaxes(title=xlabel if k >= len(panels) - 2 else None, row=k // 2 + 1, col=k % 2 + 1)
         figure.update_yaxes(title=None if k % 2 else ylabel, row=k // 2 + 1, col=k % 2 + 1)
     figure.update_annotations(font_size=13)
-    words = "; ".join(f"{name}: {colorbar} from {Z.min():.3g} to {Z.max():.3g}" for name, Z in panels.items())
+    words = "; ".join(f"{name}: {colorbar} from {_aloud(Z.min())} to {_aloud(Z.max())}" for name, Z in panels.items())
     return finish(figure, alt or _titled(title, f"{words}."), title, height=320 * rows + 60)
 
 

@@ -1,5 +1,6 @@
 """A loss of two numbers, to see what descent does: a bowl, or saddles between minima."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from numbers import Real
 
@@ -21,8 +22,8 @@ class Surface:
 
     Parameters
     ----------
-    curvatures : the numbers (λ₁, λ₂) with λ₁ > 0
-    direction : the eigenvector of λ₁, of length 1; (1, 0) unless you choose
+    curvatures : the numbers (λ₁, λ₂) with λ₁ > 0, in a tuple, a list or an array; kept as a tuple
+    direction : the eigenvector of λ₁, of length 1, likewise; (1, 0) unless you choose
 
     Raises
     ------
@@ -43,10 +44,11 @@ class Surface:
 
     def __post_init__(self):
         for name in ("curvatures", "direction"):
-            pair = getattr(self, name)
-            if not (isinstance(pair, tuple) and len(pair) == 2 and all(isinstance(x, Real) for x in pair)
-                    and np.isfinite(pair).all()):
-                raise ValueError(f"{name}: expected two numbers, got {pair!r}")
+            given = getattr(self, name)
+            pair = tuple(given) if isinstance(given, Sequence) or getattr(given, "ndim", 0) == 1 else ()
+            if not (len(pair) == 2 and all(isinstance(x, Real) for x in pair) and np.isfinite(pair).all()):
+                raise ValueError(f"{name}: expected two numbers, got {given!r}")
+            object.__setattr__(self, name, pair)
         if self.curvatures[0] <= 0:
             raise ValueError(f"curvatures: expected the first to be > 0, got {self.curvatures[0]!r}")
         if abs(np.hypot(*self.direction) - 1) > 1e-9:

@@ -10,7 +10,7 @@ SINGULAR = 1e-12
 """A second moment whose smallest eigenvalue is below this share of the largest one counts as singular."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Whitening:
     """The symmetric roots Σ̂^{1/2} and Σ̂^{−1/2} (d, d), and the way to (U, V) and back."""
 

@@ -73,6 +73,17 @@ def plain(*, seed, H=1):
     return {"value": H + seed}
 
 
+def open_to_all(*, seed, **config):
+    """A run that takes any configuration."""
+    return {"value": seed}
+
+
+def misnamed(*, seed, marks):
+    """A run whose result no column can be named after."""
+    mark(marks, seed)
+    return {"file": seed}
+
+
 def returning(*, seed, H=1, what):
     """Whatever a test wants to see come back from the second seed."""
     return what if seed else {"value": 1.0}

@@ -58,3 +58,8 @@ def test_every_name_of_its_modules_is_shown(module):
     module = import_module(f"mhalib.{module}")
     missing = [name for name in public(module) if not is_shown(getattr(module, name))]
     assert not missing, f"book/api.md does not show, of {module.__name__}: {', '.join(missing)}"
+
+
+@pytest.mark.parametrize("module", sorted({statement.function.__module__ for statement in mha.ledger}))
+def test_every_file_of_statements_is_shown(module):
+    assert f".. automodule:: {module}\n   :members:" in PAGE, f"book/api.md does not show {module}"

@@ -133,6 +133,12 @@ def test_a_killed_run_ends_as_if_nothing_had_happened(recipe, command, tmp_path,
     assert_same(results(tmp_path / "run.npz"), results(whole))
 
 
+def test_model_and_results_may_be_at_home(recipe, command, tmp_path, monkeypatch):
+    monkeypatch.setenv("HOME", str(tmp_path))
+    args = recipe.arguments(command(model="~", out="~/a.npz"))
+    assert (args.out, args.model) == (tmp_path / "a.npz", str(tmp_path))
+
+
 def test_a_checkpoint_of_another_run_is_refused(recipe, command, tmp_path):
     with pytest.raises(KeyboardInterrupt):
         recipe.main(command(), load=stand_in(recipe, 5))

@@ -117,6 +117,11 @@ SIZES = {
                               "eps=1e-06, weight_decay=0.0)", 128)}
 
 
+def test_results_may_be_kept_at_home(command, tmp_path, monkeypatch):
+    monkeypatch.setenv("HOME", str(tmp_path))
+    assert command.arguments(["text", "--toy", "--out=~/a.npz"]).out == tmp_path / "a.npz"
+
+
 @pytest.mark.parametrize(("task", "settings"), SIZES)
 def test_full_size_is_what_it_says(command, task, settings):
     args = command.arguments([task, "--settings", settings, "--data", ".", "--out", "a.npz"])

@@ -137,6 +137,30 @@ def test_multiples_have_one_legend_and_an_axis_for_shares():
     assert "one ends at 2" in figure.layout.meta["alt"]
 
 
+def test_a_name_has_one_look_in_all_panels_and_one_entry_in_the_legend():
+    values = np.array([[3.0, 2, 1]])
+    panels = {"a": ("one", "two"), "b": ("two", "three"), "c": ("four", "one", "three")}
+    guides = [(panel, name, [1, 2], [1, 2]) for panel, name in (("b", "early"), ("c", "late"), ("c", "early"))]
+    figure = mha.plots.multiples([0, 1, 10], {panel: dict.fromkeys(names, values) for panel, names in panels.items()},
+                                 guides)
+    lines = [trace for trace in figure.data if trace.fill is None]
+    looks = {name: {(line.line.color, line.line.dash) for line in lines if line.name == name} for name in
+             ("one", "two", "three", "four")}
+    assert all(len(look) == 1 for look in looks.values()) and len(set.union(*looks.values())) == 4
+    bands = [trace.fillcolor for trace in figure.data if trace.fill]
+    assert bands == [line.line.color for line in lines[:len(bands)]]
+    assert [(line.name, line.yaxis) for line in lines if line.showlegend] == [
+        ("one", "y"), ("two", "y"), ("three", "y2"), ("four", "y3"), ("early", "y2"), ("late", "y3")]
+
+
+@pytest.mark.parametrize("value, words", [
+    (89_123.0, "89,000"), (1e10, "10,000,000,000"), (0.05, "0.05"), (2.0, "2"), (0.0, "0"), (999.6, "1,000"),
+    (-1234.0, "-1,200"), (0.00012345, "0.00012"), (1.234e-7, "1.2 times 10 to the power minus 7"),
+    (3.46e20, "3.5 times 10 to the power 20"), (np.inf, "inf")])
+def test_numbers_in_words_can_be_read_aloud(value, words):
+    assert mha.plots.dots({"heads": value}, "asked").layout.meta["alt"] == f"asked: heads {words}."
+
+
 def test_plane_draws_powers_of_two_and_paths_on_them():
     Z = np.array([[1.0, 2.0, 3.0], [4.0, np.nan, 6.0]])
     figure = mha.plots.plane([0.5, 1, 2], [0.25, 4], Z, {"path": ([1, 2], [0.25, 1])}, "x", "y", "loss")

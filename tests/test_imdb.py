@@ -59,6 +59,18 @@ def test_tokens_are_bytes_with_padding_behind(folder):
     assert (len(tokens), tokens[5:].shape) == (5, (0, 0))
 
 
+def test_numbers_below_zero_count_from_the_end():
+    data = mha.data.from_bytes([b"first", b"second", b"third"], [1, -1, 1])
+    assert [data.text(k) for k in (-3, -2, -1, 0)] == ["first", "second", "third", "first"]
+    for k in range(-3, 3):
+        assert data.tokens[k].tolist() == data.tokens[[k]][0][:data.lengths[k]].tolist() == [
+            byte + 1 for byte in data.text(k).encode()]
+    assert data.tokens[np.int64(-1)].tolist() == data.tokens[2].tolist()
+    for k in (3, -4):
+        assert_refused(lambda k=k: data.text(k), IndexError, [f"text {k}: expected a number from -3 to 2"])
+        assert_refused(lambda k=k: data.tokens[k], IndexError, [f"text {k}"])
+
+
 @pytest.mark.parametrize("form", ["folder", "archive"])
 def test_long_reviews_are_cut(folder, tmp_path, form):
     place = folder if form == "folder" else packed(tmp_path / "aclImdb_v1.tar.gz")

@@ -288,6 +288,13 @@ def test_python_refuses_what_is_no_such_file(name, tmp_path):
     assert_refused(lambda: mha.data.from_file(tmp_path / name), ValueError, ["path: expected"])
 
 
+def test_a_file_may_be_at_home(tmp_path, monkeypatch):
+    monkeypatch.setenv("HOME", str(tmp_path))
+    for name, content in GOOD.items():
+        (tmp_path / name).write_bytes(content)
+        assert mha.data.from_file(f"~/{name}").X.tolist() == mha.data.from_file(tmp_path / name).X.tolist()
+
+
 def test_a_file_that_is_not_there_is_named(tmp_path):
     assert_refused(lambda: mha.data.from_file(tmp_path / "none.npz"), FileNotFoundError, ["none.npz"])
 

@@ -11,7 +11,7 @@ from notebooks import BOOK, read, text
 from offered import choices
 
 LAB = mha.live.laboratory()
-TEXT = {"from_sentences", "words", "reviews", "sst2", "imdb"}
+TEXT = {"from_bytes", "from_sentences", "words", "reviews", "sst2", "imdb"}
 NETWORKS = {"NetworkPoint", "PatchTransformer", "TextTransformer"}
 LEFT_OUT = {"Backtracking", "PopulationRegression", "Linearized", "Surface", "pathfinder_files", "from_arrays",
             "regression_from_arrays"} | TEXT | NETWORKS

@@ -119,6 +119,21 @@ def test_no_constants_are_made_up_for_a_normalized_gaussian():
         one_layer.neighborhood(layer, mha.data.random_sequences(1, 2, 3).X)
 
 
+@pytest.mark.parametrize("H", [1, 3])
+def test_the_smoothness_of_the_values_is_a_curvature_for_one_head_and_else_a_bound(H):
+    layer, data = mha.AttentionLayer.random(4, 3, 2, H, seed=5), mha.data.random_sequences(2, 3, 4, 2, seed=5)
+    size = layer.WV.size
+
+    def gradient(values):
+        moved = layer.with_arrays(WV=values.reshape(layer.WV.shape))
+        return moved.loss_and_grad(data.X, data.y)[1].WV.ravel()
+
+    # the loss is a quadratic form in the values: differences of its gradient are its Hessian
+    hessian = np.array([gradient(row) - gradient(np.zeros(size)) for row in np.eye(size)])
+    largest, bound = np.linalg.eigvalsh(hessian)[-1], one_layer.value_smoothness(layer, data.X)
+    assert largest == pytest.approx(bound, rel=1e-9) if H == 1 else 0.1 * bound < largest < 0.99 * bound
+
+
 @pytest.mark.parametrize("H, ranks", [(1, (16, 16)), (2, (16, 32))])
 def test_heads_add_no_rank_to_softmax_over_one_token(H, ranks):
     """n = 1: softmax weights are 1, so all blocks of B are X; the Gaussian ones differ."""

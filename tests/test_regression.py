@@ -138,6 +138,12 @@ def test_instances_are_conditioned_as_asked(seed, kappa, s_max, kappa_M):
     assert_close(data.truth.root @ data.truth.root, data.Sigma, 1e-12)
 
 
+def test_one_dimension_has_one_eigenvalue_and_one_target_one_singular_value():
+    line, narrow = mha.data.linear_regression(n=9, d=1, p=3), mha.data.linear_regression(n=9, d=4, p=1)
+    assert line.Sigma.tolist() == [[1.0]]
+    assert line.truth.singular_values.tolist() == narrow.truth.singular_values.tolist() == [0.4]
+
+
 def test_fresh_samples_have_the_same_truth_and_other_draws():
     data = mha.data.linear_regression(n=6, d=3, p=2)
     fresh = data.fresh(4)
@@ -178,6 +184,14 @@ def test_structure_aware_rules_do_not_see_the_conditioning_of_tokens(rule):
     ends = [mha.train(model, data, rule, 5) for model, data in ((start, plain), (same, mixed))]
     assert_close(ends[1].loss, ends[0].loss, 1e-9)
     assert_close(ends[1].effective_tokens, ends[0].effective_tokens, 1e-9)
+
+
+@pytest.mark.parametrize("rule", [mha.StructureAware(), mha.Preconditioned()], ids=["SA2", "SA1"])
+def test_rules_that_know_their_data_are_equal_where_these_are_the_same(rule):
+    data = mha.data.linear_regression(n=7, d=3, p=2)
+    one, other = rule.on(data), rule.on(data)
+    assert one == one.on(data) and one != other and rule == type(rule)()
+    assert len({rule, one, other}) == 3
 
 
 def test_preconditioned_descends_on_the_regularized_loss():

@@ -77,6 +77,12 @@ def test_curvatures_of_a_surface_are_those_at_its_center(surface):
     assert largest <= max(map(abs, surface.curvatures)) + 1e-12
 
 
+@pytest.mark.parametrize("kind", [tuple, list, np.array])
+def test_a_surface_takes_any_two_numbers_in_an_order(kind):
+    surface = mha.Surface(kind([1.0, 0.25]), kind([0.8, 0.6]))
+    assert surface == mha.Surface((1.0, 0.25), (0.8, 0.6)) and len({surface, mha.Surface((1, 0.25), (0.8, 0.6))}) == 1
+
+
 def test_descent_in_a_bowl_is_its_closed_form():
     surface = SURFACES[0]
     points = surface.descend((0.5, 2.0), lr=1.4, steps=30)
@@ -95,6 +101,11 @@ def test_descent_on_a_ridge_rests_at_the_saddle_and_beside_it_does_not():
     (lambda: mha.Surface((1.0, np.nan)), ["curvatures: expected two numbers", "nan"]),
     (lambda: mha.Surface((1.0, 1.0), (1.0, 1.0)), ["direction: expected length 1", "1.41421"]),
     (lambda: mha.Surface((1.0, 1.0), 1.0), ["direction: expected two numbers", "1.0"]),
+    (lambda: mha.Surface([1.0, 0.5, 0.2]), ["curvatures: expected two numbers", "[1.0, 0.5, 0.2]"]),
+    (lambda: mha.Surface("12"), ["curvatures: expected two numbers", "'12'"]),
+    (lambda: mha.Surface(np.eye(2)), ["curvatures: expected two numbers"]),
+    (lambda: mha.Surface([[1.0], 0.5]), ["curvatures: expected two numbers"]),
+    (lambda: mha.Surface({1.0, 0.5}), ["curvatures: expected two numbers"]),
     (lambda: SURFACES[0].descend((1.0,), 0.1, 3), ["start: expected two finite numbers", "(1.0,)"]),
     (lambda: SURFACES[0].descend((1.0, 1.0), -0.1, 3), ["lr: expected a positive number", "-0.1"]),
     (lambda: SURFACES[0].descend((1.0, 1.0), 0.1, 0), ["steps: expected a whole number", "0"]),

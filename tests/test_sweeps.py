@@ -204,6 +204,9 @@ RETURNED = {
     "an object": ({"value": None}, TypeError, ["value to be a number", "NoneType"]),
     "objects": ({"value": np.array([None])}, TypeError, ["value to be a number", "ndarray"]),
     "the seed": ({"value": 1.0, "seed": 3}, ValueError, ["results named otherwise", "'seed'"]),
+    **{f"the name {name}": ({"value": 1.0, name: 2.0}, ValueError, ["results named otherwise", f"got '{name}'",
+                                                                    "about, allow_pickle, file, which are reserved"])
+       for name in ("about", "allow_pickle", "file")},
     "a number for a name": ({3: 1.0}, ValueError, ["results named otherwise", "3"]),
     "configuration": ({"value": 1.0, "H": 3}, ValueError, ["results named otherwise", "'H'"]),
     "another name": ({"loss": 1.0}, None, ["loss: numbers of shape (), elsewhere missing", "value: missing"]),
@@ -219,6 +222,12 @@ def test_what_a_run_returns_in_error_is_named(what, error, words, one_core):
         mha.sweep(partial(swept.returning, what=what), {"H": [1]}, seeds=2)
     for word in ["H=1, seed=1", *words, error.__name__ if error else "the same names, kinds and shapes"]:
         assert word in str(raised.value)
+
+
+def test_a_name_that_no_column_can_have_ends_the_sweep_at_its_first_run(tmp_path, one_core):
+    with pytest.raises(RuntimeError, match="seed=0 failed: ValueError: run: expected results named otherwise"):
+        mha.sweep(marked(swept.misnamed, tmp_path), {}, seeds=5)
+    assert started(tmp_path / "marks") == [0]
 
 
 def outer():
@@ -246,6 +255,9 @@ CALLS = {
                         ["run: expected a function of heads, seed", "'heads'"]),
     "a name too few": (lambda: mha.sweep(swept.trained, {"H": [1]}), TypeError, ["run: expected", "'lr'"]),
     "a seed in the grid": (lambda: mha.sweep(swept.plain, {"seed": [1]}), ValueError, ["grid: expected names other"]),
+    **{f"{name} in the grid": (lambda name=name: mha.sweep(swept.open_to_all, {name: [1]}), ValueError,
+                              ["grid: expected names other", "about, allow_pickle, file, which are reserved", name])
+       for name in ("about", "allow_pickle", "file")},
     "a number for a grid": (lambda: mha.sweep(swept.plain, 3), TypeError,
                             ["grid: expected a dict name → values", "got 3"]),
     "words for a grid": (lambda: mha.sweep(swept.plain, "H"), TypeError,

@@ -39,6 +39,12 @@ def test_a_finished_run_is_not_done_again(tmp_path):
     assert started(tmp_path / "marks")[8:] == [2] * 4
 
 
+def test_the_cache_may_be_at_home(tmp_path, monkeypatch):
+    monkeypatch.setenv("HOME", str(tmp_path))
+    mha.sweep(swept.plain, {}, seeds=3, cache="~/cache")
+    assert len(list((tmp_path / "cache").glob("*.run"))) == 3
+
+
 def test_a_sweep_that_is_all_in_the_cache_starts_no_process(tmp_path, monkeypatch):
     mha.sweep(swept.plain, {}, seeds=3, cache=tmp_path)
     monkeypatch.setattr(joblib, "Parallel", None)

@@ -54,6 +54,13 @@ def test_a_saved_table_is_the_same(expected, tmp_path):
         assert np.array_equal(stored["loss"], expected["loss"])
 
 
+def test_a_table_may_be_kept_at_home(expected, tmp_path, monkeypatch):
+    monkeypatch.setenv("HOME", str(tmp_path))
+    expected.save("~/kept/table.npz")
+    assert (tmp_path / "kept" / "table.npz").exists()
+    assert_same(mha.Table.load("~/kept/table.npz"), expected)
+
+
 def test_equal_tables_are_equal_files(expected, tmp_path):
     expected.save(tmp_path / "a.npz")
     mha.Table.load(tmp_path / "a.npz").save(tmp_path / "b.npz")
@@ -85,7 +92,8 @@ def test_a_table_shows_its_size_and_shapes(expected):
 CALLS = {
     "columns of two lengths": (lambda: mha.Table({"a": np.ones(2), "b": np.ones(3)}), ValueError, ["same length"]),
     "no columns": (lambda: mha.Table({}), ValueError, ["columns: expected one or more"]),
-    "a reserved column": (lambda: mha.Table({"about": np.ones(2)}), ValueError, ["about cannot name a column"]),
+    "a reserved column": (lambda: mha.Table({"about": np.ones(2)}), ValueError,
+                          ["about cannot name a column: about, allow_pickle, file are reserved"]),
     "an unknown column": (lambda: mha.Table({"a": np.ones(2)})["b"], KeyError, ["no column 'b'; there are a"]),
     "a group of none": (lambda: mha.Table({"a": np.ones(2)}).group("b"), KeyError, ["no column 'b'"]),
     "no such row": (lambda: mha.Table({"a": np.arange(2)}).where(a=5), ValueError, ["no row has a=5", "a takes 0, 1"]),

@@ -8,6 +8,7 @@ import pytest
 import mhalib as mha
 from mhalib.data.text.corpus import PADDING, UNKNOWN
 from mhalib.data.text.reviews import LONGEST, Reviews, label
+from oracles import assert_refused
 
 Z = NormalDist().inv_cdf(1 - 0.5e-6)  # a right grammar fails one two-sided test in a million
 SENTENCES = ("it was good", "it was not good", "a bad bad film")
@@ -130,6 +131,12 @@ def test_fresh_reviews_do_not_occur_in_training():
     assert fresh.fresh(3).truth is data.truth
 
 
+def test_a_grammar_with_no_more_sentences_says_so(monkeypatch):
+    monkeypatch.setattr(Reviews, "review", lambda self, rng: "the plot was good")
+    data = mha.data.reviews(3)
+    assert_refused(lambda: data.fresh(2), ValueError, ["n: expected 2 sentences, found 0", "10,000 draws in a row"])
+
+
 # --- SST-2 --------------------------------------------------------------------------------------------------
 
 
@@ -159,6 +166,12 @@ def test_both_splits_are_encoded_by_the_training_vocabulary(folder):
     assert dev.vocabulary.words == train.vocabulary.words
     given = mha.data.Vocabulary(("the",))
     assert mha.data.sst2(folder, "dev", vocabulary=given).vocabulary is given
+
+
+def test_the_folder_may_be_at_home(folder, monkeypatch):
+    monkeypatch.setenv("HOME", str(folder.parent))
+    for split in ("train", "dev"):
+        assert mha.data.sst2(f"~/{folder.name}", split).sentences == mha.data.sst2(folder, split).sentences
 
 
 @pytest.mark.parametrize("change", [lambda t: t.replace("\n", "\r\n"), lambda t: "\ufeff" + t, lambda t: t.rstrip("\n"),

@@ -1,7 +1,7 @@
 """Training torch networks: rules, which parameters move, pieces of a minibatch, runs that go on where they ended."""
 
 import json
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from io import BytesIO
 
 import numpy as np
@@ -220,6 +220,46 @@ OTHER = {
 }
 
 
+@dataclass(frozen=True, repr=False)
+class Bent(type(mha.softmax)):
+    """A kernel of one's own, which prints without its factor."""
+
+    factor: float = 1.0
+
+    def __call__(self, S):
+        return super().__call__(self.factor * S)
+
+
+def slow(k):
+    return 0.01
+
+
+@pytest.mark.parametrize("change", [{"rule": mha.AdamW(slow, weight_decay=0.5)},
+                                    {"model": TextTransformer(len(DATA.vocabulary), 23, d=8, H=2, kernel=Bent(2.0))}],
+                         ids=["decay", "kernel"])
+def test_a_run_with_another_constant_is_another_run(tmp_path, change):
+    model = TextTransformer(len(DATA.vocabulary), 23, d=8, H=2, kernel=Bent(1.0))
+    same, checkpoint = {"rule": mha.AdamW(slow, weight_decay=0.0), "model": model}, mha.Checkpoint(tmp_path / "run")
+    path = run(checkpoint=checkpoint, **same)
+    assert_same_path(run(checkpoint=checkpoint, killed_at=0, **same), path)
+    assert_refused(lambda: run(checkpoint=checkpoint, **same | change), ValueError, ["belongs to another run"])
+
+
+@pytest.mark.parametrize("only", [{"WK", "WQ"}, ["WQ", "WK", "WQ"], (name for name in ("WQ", "WK"))],
+                         ids=["set", "list", "iterator"])
+def test_what_moves_is_kept_in_one_order(tmp_path, only):
+    checkpoint = mha.Checkpoint(tmp_path / "run", every=3)
+    with pytest.raises(Killed):
+        run(only=only, killed_at=7, checkpoint=checkpoint)
+    assert_same_path(run(only=("WQ", "WK"), checkpoint=checkpoint), run(only=("WQ", "WK")))
+
+
+def test_a_path_may_begin_at_home(tmp_path, monkeypatch):
+    monkeypatch.setenv("HOME", str(tmp_path))
+    run(checkpoint=mha.Checkpoint("~/kept/run"))
+    assert (tmp_path / "kept" / "run").exists()
+
+
 @pytest.mark.parametrize(("change", "words"), OTHER.values(), ids=OTHER)
 def test_the_state_of_another_run_is_refused(saved, change, words):
     before = saved.read_bytes()
@@ -283,6 +323,7 @@ BAD = {
     "no rule": ({"rule": 0.1}, TypeError, ["optimizer: expected GradientDescent", "0.1"]),
     "nothing moves": ({"only": ()}, ValueError, ["only: expected the name of a parameter, got none"]),
     "no such parameter": ({"only": ("WX",)}, ValueError, ["only: expected names among WQ, WK", "got 'WX'"]),
+    "a number moves": ({"only": 3}, TypeError, ["only: expected names of parameters, got [3]"]),
     "no batch": ({"batch": 0}, ValueError, ["batch: expected"]),
     "pieces of nothing": ({"at_once": 0}, ValueError, ["at_once: expected"]),
     "nothing measured": ({"measured": 0}, ValueError, ["measured: expected"]),
@@ -299,7 +340,8 @@ RATES = {
     "a peak that is a function": (lambda: mha.OneCycle(lambda k: 1.0, 10), ["peak: expected a positive number"]),
     "no peak": (lambda: mha.OneCycle(0.0, 10), ["peak: expected a positive number"]),
     "one step": (lambda: mha.OneCycle(0.1, 1), ["steps: expected a whole number ≥ 2"]),
-    "no rise": (lambda: mha.OneCycle(0.1, 10, rise=0.1), ["rise: expected a share of the steps"]),
+    "no rise": (lambda: mha.OneCycle(0.1, 10), ["rise: expected a share of the steps between one step and all",
+                                                "got 0.1 of 10 steps, which is 1"]),
     "no fall": (lambda: mha.OneCycle(0.1, 10, rise=1.0), ["rise: expected"]),
     "weights that grow": (lambda: mha.AdamW(0.1, weight_decay=-0.1), ["weight_decay: expected a number ≥ 0"]),
     "no state between": (lambda: mha.Checkpoint("run", every=0), ["every: expected a whole number ≥ 1"]),

@@ -352,6 +352,13 @@ BAD = {
     "no seed": (lambda: start(seed=-1), ValueError, ["seed: expected"]),
     "sentences too long": (lambda: start().logits(np.ones((2, 30), int)), ValueError,
                            ["at most 23", "got 30", "length="]),
+    "a word that is not in the vocabulary": (
+        lambda: TextTransformer(10, 5, d=8, H=2).logits(np.array([[3, 9], [1, 12]])), ValueError,
+        ["tokens: expected word numbers below 10", "got 12"]),
+    "a word below none": (lambda: TextTransformer(10, 5, d=8, H=2).logits(np.array([[3, -1]])), ValueError,
+                          ["tokens: expected word numbers below 10", "got -1"]),
+    "training on a larger vocabulary": (lambda: mha.train_text(TextTransformer(10, 23, d=8, H=2), DATA, 3), ValueError,
+                                        ["tokens: expected word numbers below 10"]),
     "padding alone": (lambda: start().logits(np.zeros((2, 5), int)), ValueError, ["a word in every sentence"]),
     "another model": (lambda: mha.train_text(mha.MultiHeadAttention.zeros(1, 2, 2), DATA, 3), TypeError,
                       ["model: expected a TextTransformer", "MultiHeadAttention"]),

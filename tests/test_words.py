@@ -81,3 +81,20 @@ BAD = {"none": (lambda: mha.data.words(0), ["n: expected"]), "no length": (lambd
 @pytest.mark.parametrize(("call", "words"), BAD.values(), ids=BAD)
 def test_bad_input_is_named(call, words):
     assert_refused(call, ValueError, words)
+
+
+def test_a_source_with_no_more_sentences_says_so():
+    """One word: twelve opinions, and all are taken."""
+    data = mha.data.words(n=500, length=1)
+    assert len(set(data.sentences)) == 12
+    assert_refused(lambda: data.fresh(n=5), ValueError, ["n: expected 5 sentences, found 0", "10,000 draws in a row",
+                                                         "Take a smaller n"])
+    assert_refused(lambda: Words(0, length=2, opinion=0.0).sample(3, 1), ValueError, ["n: expected 3", "found 0"])
+
+
+def test_all_sentences_that_are_left_are_found(monkeypatch):
+    """Two of twelve words are, after 17 draws on average: 200 in a row are many, in all they are few."""
+    monkeypatch.setattr("mhalib.data.text.corpus.PATIENCE", 200)
+    left = {"good", "dull"}
+    sentences, y = Words(0, length=1).sample(40, 2, without=set(SIGN) - left)
+    assert set(sentences) == left and y == [float(SIGN[word]) for word in sentences]

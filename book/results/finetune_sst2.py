@@ -74,6 +74,7 @@ def arguments(argv=None):
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--device", default="cpu", help="cpu, cuda, …")
     args = parser.parse_args(argv)
+    args.out, args.model = args.out.expanduser(), os.path.expanduser(args.model)  # a name has no ~
     refuse(parser, args)
     return args
 

@@ -90,6 +90,7 @@ def arguments(argv=None):
     parser.add_argument("--device", default="cpu", help="cpu, cuda, cuda:1, …")
     parser.add_argument("--toy", action="store_true", help="all sizes small, data made up: seconds on a CPU")
     args = parser.parse_args(argv)
+    args.out = args.out.expanduser()
     fill(args)
     refuse(parser, args)
     return args

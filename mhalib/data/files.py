@@ -38,7 +38,7 @@ def from_file(path):
     ValueError
         if it is no such file: what was expected, and what came, and in which line.
     """
-    path = Path(path)
+    path = Path(path).expanduser()
     readers = {".csv": _csv, ".npz": _npz}
     if path.suffix.lower() not in readers:
         raise ValueError(f"path: expected a file that ends in .csv or .npz, got {path.name!r}")

@@ -131,9 +131,9 @@ def linear_regression(n=1000, d=5, p=5, kappa=16.0, s_max=0.4, kappa_M=4.0, sigm
     Parameters
     ----------
     n, d, p : numbers of samples, dimensions and targets
-    kappa : condition number of Σ, ≥ 1
+    kappa : condition number of Σ, ≥ 1; not read where d = 1, for then Σ is one number
     s_max : largest singular value of M Σ^{1/2}, ≥ 0; 0 is the regression that explains nothing
-    kappa_M : ratio of its largest to its smallest one, ≥ 1
+    kappa_M : ratio of its largest to its smallest one, ≥ 1; not read where min(p, d) = 1, for then there is one
     sigma : standard deviation of the noise, ≥ 0
     seed : fixes Σ, M and the samples; ``fresh`` keeps Σ and M and draws new samples
 

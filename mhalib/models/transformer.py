@@ -173,7 +173,8 @@ class TextTransformer(Transformer):
     Raises
     ------
     ValueError
-        if a size is no whole number ≥ 1, H does not divide d, or a factor is not positive.
+        if a size is no whole number ≥ 1, H does not divide d, or a factor is not positive; and where it reads, if a
+        sentence has no word, too many, or one whose number is not below ``words``.
 
     Source: Vaswani et al. 2017, with the normalization before each part.
     """
@@ -187,8 +188,12 @@ class TextTransformer(Transformer):
         self.words = nn.Embedding(words, d)
 
     def _embed(self, tokens):
-        positions, mask = self._positions(tokens), tokens > 0
-        if not mask.any(dim=1).all():
+        positions, mask, words = self._positions(tokens), tokens > 0, self.words.num_embeddings
+        known = (tokens >= 0) & (tokens < words)
+        if not (known.all() & mask.any(dim=1).all()):  # one question, since a device answers it late
+            if not known.all():
+                raise ValueError(f"tokens: expected word numbers below {words} and none below 0, "
+                                 f"got {int(tokens[~known][0])}")
             raise ValueError("tokens: expected a word in every sentence, got one of padding alone")
         return self.words(tokens) + positions, mask
 

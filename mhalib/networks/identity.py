@@ -1,10 +1,8 @@
 """What a training run is: the configuration that a checkpoint repeats, so that no run takes up the state of another."""
 
-import hashlib
-
 import numpy as np
 
-from mhalib.models.settings import describe, settings
+from mhalib.models.settings import checksum, describe, settings
 from mhalib.networks.samples import read
 
 
@@ -22,19 +20,6 @@ def rates(optimizer, steps):
     if not callable(getattr(optimizer, "lr", None)):
         return None
     return [float(optimizer.lr(int(k))) for k in np.linspace(0, max(steps - 1, 0), 11)]
-
-
-def checksum(*arrays):
-    """One for arrays together: their dtypes, shapes and contents. An array of another kind says ``fingerprint()``."""
-    total = hashlib.sha256()
-    for array in arrays:
-        if hasattr(array, "fingerprint"):
-            total.update(array.fingerprint().encode())
-        else:
-            array = np.ascontiguousarray(array)
-            total.update(f"{array.dtype.str} {array.shape}".encode())
-            total.update(array.view(np.uint8).data if array.size else b"")
-    return total.hexdigest()[:16]
 
 
 def _samples(data):

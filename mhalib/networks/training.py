@@ -1,6 +1,7 @@
 """``train_network``: minibatch steps on a torch network, to the ``Path`` they leave, perhaps from a checkpoint on."""
 
 import warnings
+from collections.abc import Iterable
 from copy import deepcopy
 from itertools import count
 
@@ -54,7 +55,7 @@ def train_network(model, data, optimizer, steps, *, test=None, record=20, batch=
     _require_parts(model, data, test)
     require_count(batch=batch, measured=1 if measured is None else measured, at_once=1 if at_once is None else at_once)
     require_seed(seed)
-    recorded = list(recorded_steps(steps, record))
+    recorded, only = list(recorded_steps(steps, record)), _listed(only)
     from mhalib.networks.steps import Steps, stream, versions  # whoever has a network has torch already
 
     run = _Run(Steps(deepcopy(model), optimizer, only), {"": data} | ({} if test is None else {"test_": test}),
@@ -160,6 +161,16 @@ class _Run:
             row = summary(self.steps.model, part, **({} if self.at_once is None else {"rows": self.at_once}))
             found |= {prefix + name: value for name, value in row.items()}
         return found
+
+
+def _listed(only):
+    """Names in an order, whatever they came in: a set has none of its own, and JSON no set."""
+    if only is None or isinstance(only, str):
+        return only
+    only = list(only) if isinstance(only, Iterable) else [only]
+    if not all(isinstance(name, str) for name in only):
+        raise TypeError(f"only: expected names of parameters, got {only!r:.80}")
+    return sorted(set(only))
 
 
 def _require_parts(model, data, test):

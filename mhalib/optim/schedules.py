@@ -32,7 +32,15 @@ class InverseRoot(_Schedule):
 
 @dataclass(frozen=True)
 class Warmup(_Schedule):
-    """A step size that rises on a straight line to its peak, and stays: η_k = peak · min((k + 1)/rise, 1)."""
+    """A step size that rises on a straight line to its peak, and stays: η_k = peak · min((k + 1)/rise, 1).
+
+    ``rise`` is a number of steps, a whole one; that of ``OneCycle`` is a share.
+
+    Raises
+    ------
+    ValueError
+        if peak is no positive number, or rise no whole number ≥ 1.
+    """
 
     rise: int
 
@@ -67,7 +75,13 @@ class Cosine(_Schedule):
 class OneCycle(_Schedule):
     """A step size for ``lr`` that rises once and falls once, on two straight lines.
 
-    It begins at peak/25, is ``peak`` after the share ``rise`` of the ``steps``, and ends at peak/250,000.
+    It begins at peak/25, is ``peak`` after the share ``rise`` of the ``steps``, and ends at peak/250,000. The rise must
+    take more than one step, so 0.1 is for more than ten; that of ``Warmup`` is a number of steps.
+
+    Raises
+    ------
+    ValueError
+        if peak is no positive number, steps no whole number ≥ 2, or rise · steps does not lie between 1 and steps.
 
     Source: Smith and Topin 2019, with the constants of PyTorch's OneCycleLR.
 
@@ -87,7 +101,8 @@ class OneCycle(_Schedule):
         if self.steps < 2:
             raise ValueError(f"steps: expected a whole number ≥ 2, got {self.steps!r}")
         if not 1 < self.rise * self.steps < self.steps:
-            raise ValueError(f"rise: expected a share of the steps between one step and all, got {self.rise!r}")
+            raise ValueError(f"rise: expected a share of the steps between one step and all, got {self.rise!r} of "
+                             f"{self.steps} steps, which is {self.rise * self.steps:g}")
 
     def __call__(self, k):
         """The step size of step k = 0, 1, …, steps − 1."""

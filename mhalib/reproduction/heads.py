@@ -14,8 +14,8 @@ TEACHER = ("n=1000", "fresh(n=3000, seed=1)")
 HEADS_TESTS = ("tests/test_heads_figures.py::test_stored_curves_are_made_by_the_script",)
 PLANTED_TESTS = ("tests/test_reproduction.py::test_a_stored_trial_is_made_again",)
 LAYER = "One attention layer of H heads, each with W and U [recalled]"
-MIXED = f"{LAYER}. The tokenized mixture, 100 training and 300 test samples, 5 trials, from zero"
-HIDDEN = f"{LAYER}. A planted head, 1,000 training and 3,000 test samples, 5 trials"
+MIXED = f"{LAYER}. The tokenized mixture, 100 training and 300 test samples, 5 trials, from zero [second-hand]"
+HIDDEN = f"{LAYER}. A planted head, 1,000 training and 3,000 test samples, 5 trials [second-hand]"
 HEADS = "mha.MultiHeadAttention"
 UNKNOWN = "T, d, M, ζ, S, σ, the list of H, the number of steps, every curve"
 
@@ -130,15 +130,15 @@ def text(table):
 
 
 FIGURES = (
-    Figure("deora2023-figure-1", PAPER, "Figure 1", "A schema of the training proof: weak convexity, quasi-convexity, "
-           "regret, bounded iterates.", "paper", "not knowable", "the drawing",
+    Figure("deora2023-figure-1", PAPER, "Figure 1", "A schema of the training proof; its stations, as others tell: "
+           "weak convexity, quasi-convexity, regret, bounded iterates.", "paper", "not knowable", "the drawing",
            groups.CHAPTER, "prove-the-chain", chain,
            tuple(ledger[id].test for id in CHAIN), setting=LAYER, model=HEADS),
     Figure("deora2023-figure-2", PAPER, "Figure 2", "Tokenized mixture, gradient descent with a constant step "
            "size: more heads are slower, and a circled part of the curves falls like 1/t.", "paper", "reproduced",
            UNKNOWN, SPEED, "figure-2-a-constant-step-size", constant_step, HEADS_TESTS, "heads.npz", {"rule": "gd"},
            (*MIXTURE, "mha.GradientDescent(1.0)"),
-           setting=f"{MIXED}, step size 1 [paper]", model=HEADS),
+           setting=f"{MIXED}; a constant step size [paper], 1 [second-hand]", model=HEADS),
     Figure("deora2023-figure-3-left", PAPER, "Figure 3, left", "The same with a step size that grows like √H: more "
            "heads are faster, in training and in test.", "paper", "in part", f"{UNKNOWN}, the base step size", SPEED,
            "figure-3-left-a-step-size-that-grows-like-sqrt-h", root_step, HEADS_TESTS, "heads.npz", {"rule": "gd-root"},
@@ -153,17 +153,17 @@ FIGURES = (
            "T, d, the teacher, the start, the step size, every curve", PLANTED,
            "check-it-by-number-figures-4-and-5", planted_root, PLANTED_TESTS, "planted.npz", {"rule": "gd-root"},
            (*TEACHER, "mha.GradientDescent(0.3 * H ** 0.5)"),
-           setting=f"{HIDDEN}, step size growing like √H [paper]", model=HEADS),
+           setting=f"{HIDDEN}; step size growing like √H [paper]", model=HEADS),
     Figure("deora2023-figure-5-left", PAPER, "Figure 5, left", "Planted head, momentum with a step size that grows "
            "like √H: more heads are faster.", "paper", "differs", "T, d, the teacher, the start, step size, momentum",
            PLANTED, "check-it-by-number-figures-4-and-5", planted_momentum, PLANTED_TESTS, "planted.npz",
            {"rule": "momentum-root"}, (*TEACHER, "mha.Momentum(0.03 * H ** 0.5)"),
-           setting=f"{HIDDEN}, momentum with a step size growing like √H [paper]", model=HEADS),
+           setting=f"{HIDDEN}; momentum with a step size growing like √H [paper]", model=HEADS),
     Figure("deora2023-figure-5-right", PAPER, "Figure 5, right", "Planted head, Adam with a constant step size: more "
            "heads are faster.", "paper", "in part", "T, d, the teacher, the start, the step size", PLANTED,
            "check-it-by-number-figures-4-and-5", planted_adam, PLANTED_TESTS, "planted.npz", {"rule": "adam"},
            (*TEACHER, "mha.Adam(0.01)"),
-           setting=f"{HIDDEN}, Adam with a constant step size [paper]", model=HEADS),
+           setting=f"{HIDDEN}; Adam with a constant step size [paper]", model=HEADS),
     Figure("deora2023-figure-6", PAPER, "Figure 6", "SST-2 with RoBERTa models, the number of heads varied.", "paper",
            "not run", "how the heads were varied, every curve; the learning rate 5e-6 of AdamW is inferred",
            random_start.CHAPTER, "what-we-know-of-figure-6", text,

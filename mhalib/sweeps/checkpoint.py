@@ -29,7 +29,7 @@ class Checkpoint:
 
     def __init__(self, path, every=500):
         require_count(every=every)
-        self.path, self.every = Path(path), every
+        self.path, self.every = Path(path).expanduser(), every
 
     def load(self, configuration, libraries):
         """The arrays and the description of the state that was saved last, or None if there is no file.

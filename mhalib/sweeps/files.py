@@ -10,7 +10,7 @@ from pathlib import Path
 
 import numpy as np
 
-RESERVED = {"about", "allow_pickle", "file"}
+RESERVED = ("about", "allow_pickle", "file")
 """Names that no array can have, since ``numpy.savez`` or this module uses them."""
 
 
@@ -59,7 +59,7 @@ def unseal(sealed):
 
 def write(path, data):
     """Write a file in one piece: who is killed meanwhile leaves the old file, or none."""
-    path = Path(path)
+    path = Path(path).expanduser()
     path.parent.mkdir(parents=True, exist_ok=True)
     unfinished = path.with_name(f"{path.name}.{os.getpid()}.unfinished")
     unfinished.write_bytes(data)

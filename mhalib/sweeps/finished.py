@@ -41,7 +41,7 @@ class Finished:
     """
 
     def __init__(self, folder, origin):
-        self.folder, self.origin = Path(folder), origin
+        self.folder, self.origin = Path(folder).expanduser(), origin
 
     def path(self, config, seed):
         """The file of a run."""

@@ -7,6 +7,7 @@ from itertools import product
 import numpy as np
 
 from mhalib._array import require_count, require_seed
+from mhalib.sweeps.files import RESERVED
 
 
 def configurations(grid):
@@ -75,8 +76,9 @@ def _plain(name, value):
     if not isinstance(value, (bool, int, float, str)) or np.array(value).dtype.kind == "O":
         raise TypeError(f"grid: expected numbers, words, True and False, got {name}={value!r}; "
                         "build anything else inside of run")
-    if not isinstance(name, str) or name == "seed":
-        raise ValueError(f"grid: expected names other than seed, got {name!r}")
+    if not isinstance(name, str) or name in ("seed", *RESERVED):
+        raise ValueError(f"grid: expected names other than seed, {', '.join(RESERVED)}, which are reserved, "
+                         f"got {name!r}")
     return value
 
 

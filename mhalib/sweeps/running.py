@@ -30,12 +30,12 @@ def sweep(run, grid, seeds=5, *, cache=None, progress=True):
         dict name → number, word or array, of the same names and shapes in every run; or a list of such dicts, a row
         each, with what tells it from the others among them (the runs of a ``fleet``, say)
     grid : a dict name → values, of which the product is taken, the last name varying fastest; or dicts of the same
-        names. The values are numbers, words, True and False
+        names. The values are numbers, words, True and False. No column can be called about, allow_pickle or file
     seeds : how many seeds, 0, 1, 2, …; or a list of them
     cache : a folder. Every run is a file there as soon as its result arrives, and is not done again: an interrupted
-        sweep goes on where it was. A run counts as the same if configuration, seed, mhalib's version and the source of
-        ``run`` are; what ``run`` calls is not looked at, so take another folder after a change there. A damaged file is
-        named in a warning, and its run done again
+        sweep goes on where it was. A run counts as the same if configuration, seed, mhalib's version, the source of
+        ``run`` and what a ``partial`` binds are; what ``run`` calls is not looked at, so take another folder after a
+        change there. A damaged file is named in a warning, and its run done again
     progress : whether to keep a line in the terminal or notebook that says how many runs are done. It is written to
         stderr, and not at all where that is a file. A page of the book says False
 
@@ -48,7 +48,8 @@ def sweep(run, grid, seeds=5, *, cache=None, progress=True):
     TypeError, ValueError
         if an argument does not fit, before any run; or if two runs return different names, kinds or shapes.
     RuntimeError
-        as soon as a run fails, with its configuration, seed and traceback. What is finished stays in the cache.
+        as soon as a run fails, or returns what cannot be a column, with its configuration, seed and traceback. What is
+        finished stays in the cache.
     """
     configs, seeds = configurations(grid), seed_list(seeds)
     _require_run(run, configs[0])

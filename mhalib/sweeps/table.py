@@ -28,8 +28,9 @@ class Table:
     def __post_init__(self):
         if len(lengths := {len(column) for column in self.columns.values()}) != 1:
             raise ValueError(f"columns: expected one or more of the same length, got lengths {sorted(lengths)}")
-        if taken := sorted(RESERVED & set(self.columns)):
-            raise ValueError(f"columns: {', '.join(taken)} cannot name a column; choose another name")
+        if taken := [name for name in RESERVED if name in self.columns]:
+            raise ValueError(f"columns: {', '.join(taken)} cannot name a column: {', '.join(RESERVED)} are reserved; "
+                             "choose another name")
 
     def __len__(self):
         return len(next(iter(self.columns.values())))
@@ -108,7 +109,7 @@ class Table:
             if the file is damaged or something else.
         """
         try:
-            return cls(*unpack(Path(path).read_bytes()))
+            return cls(*unpack(Path(path).expanduser().read_bytes()))
         except ValueError as error:
             raise ValueError(f"{path}: {error}") from error
 

@@ -8,6 +8,8 @@ from collections.abc import Mapping
 import numpy as np
 from threadpoolctl import threadpool_limits
 
+from mhalib.sweeps.files import RESERVED
+
 
 def attempt(run, k, config, seed):
     """k, and what the run returned and the versions it ran on, or why it failed.
@@ -28,15 +30,17 @@ def parts(returned, config):
     Raises
     ------
     TypeError, ValueError
-        if it is something else than dicts of numbers, words and arrays, or a name is one of the configuration.
+        if it is something else than dicts of numbers, words and arrays, or a name is one of the configuration or
+        reserved.
     """
     found = [returned] if isinstance(returned, Mapping) else returned
     if not isinstance(found, list) or not found or not all(isinstance(part, Mapping) and part for part in found):
         raise TypeError("run: expected it to return a dict of numbers and arrays, or a list of such dicts, "
                         f"got {returned if found == [] else type(returned).__name__}")
     for name in {name for part in found for name in part}:
-        if not isinstance(name, str) or name == "seed" or name in config:
-            raise ValueError(f"run: expected results named otherwise than seed and configuration, got {name!r}")
+        if not isinstance(name, str) or name in config or name in ("seed", *RESERVED):
+            raise ValueError(f"run: expected results named otherwise than the configuration, and than seed, "
+                             f"{', '.join(RESERVED)}, which are reserved, got {name!r}")
     return [{name: _array(name, value) for name, value in part.items()} for part in found]
 
 

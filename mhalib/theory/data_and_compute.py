@@ -144,7 +144,7 @@ def _starts(seed):
            assumptions="x_{k+1} = x_k(1 + (η/κ)(1 − x_k²)), x₀ with a density on (0, 1] that is positive at 0",
            broken=lambda seed: _starts(seed) | {"least": 0.3}, breaks="a density that is positive at 0: x₀ ≥ 0.3")
 def mean_over_starts(kappa, lr, tilt, least=0.0):
-    """E(1 − x_K²)² falls by 1/(1 + η/κ) a step as K → ∞, each (1 − x_K²)² by (1 − 2η/κ)².
+    """E(1 − x_K²)² is multiplied by 1/(1 + η/κ) a step as K → ∞, each (1 − x_K²)² by (1 − 2η/κ)².
 
     The density is 1 + ``tilt``·(2x − 1). The check takes the ratio of two means, by quadrature, once they are below
     1e-4 of the first: lhs is its distance from the limit, rhs 0.02 of what the limit lacks to 1.  Source: this book.
@@ -159,7 +159,7 @@ def mean_over_starts(kappa, lr, tilt, least=0.0):
             means.append(weights @ (1 - x ** 2) ** 2)
         x = x * (1 + h * (1 - x ** 2))
     want = slow_mean(kappa, lr)
-    return Check(float(abs(means[1] / means[0] - want)), 0.02 * (1 - want), "E(1 − x_K²)² falls by 1/(1 + η/κ) a step")
+    return Check(float(abs(means[1] / means[0] - want)), 0.02 * (1 - want), "a step leaves 1/(1 + η/κ) of E(1 − x_K²)²")
 
 
 def _tokens(seed):

@@ -63,7 +63,7 @@ def mirrored(data):
     Raises
     ------
     ValueError
-        if ``data`` is no sample of a mixture.
+        if ``data`` are no samples of a mixture.
     """
     if not hasattr(data.truth, "mu"):
         raise ValueError(f"data: expected a sample of tokenized_mixture, whose patterns are known, got {data!r}")

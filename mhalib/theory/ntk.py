@@ -117,7 +117,7 @@ def saturation(mixture, strength):
 
 
 def with_patterns(data, longer):
-    """The same sample with distracting patterns ``longer`` times as long: what a twin does to the norms."""
+    """The same samples with distracting patterns ``longer`` times as long: what a twin does to the norms."""
     X = np.where(data.relevant[..., None], data.X, longer * data.X)
     return replace(data, X=X, truth=replace(data.truth, nu=longer * data.truth.nu))
 
@@ -194,10 +194,10 @@ def _at_zero(seed, **given):
 
 
 @statement(id="prop-zero-margin", title="The margin that cannot be passed from zero", mark="ours", source="this book",
-           chapter=CHAPTER, assumptions="θ = 0; the sample holds a pair that differs in the label's pattern alone",
+           chapter=CHAPTER, assumptions="θ = 0; the data hold a pair that differs in the label's pattern alone",
            random=_at_zero, extremal=(lambda: _at_zero(3, sigma=0.0),),
            broken=lambda seed: _at_zero(seed) | {"data": small_mixture(seed, n=1)},
-           breaks="the sample holds a pair that differs in the label's pattern alone")
+           breaks="the data hold a pair that differs in the label's pattern alone")
 def zero_margin(model, data):
     """At θ = 0 the maximum NTK margin is at most γ_U = ζ · S√(T/2), for every H and any noise; equality without noise.
 

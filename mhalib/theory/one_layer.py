@@ -26,7 +26,7 @@ def value_rate(layer, X):
 
 
 def value_smoothness(layer, X):
-    """L = ‖B‖² max_h ‖W_h^O‖²/N: the largest curvature of the loss in the values."""
+    """L = ‖B‖² max_h ‖W_h^O‖²/N: the largest curvature of the loss in the values of one head, for several a bound."""
     return float(np.linalg.norm(layer.mixed(X), 2) ** 2 * max(np.linalg.norm(W, 2) for W in layer.WO) ** 2 / len(X))
 
 

@@ -41,7 +41,10 @@ def example(name, kernel, start=None, tokens=None):
 
 
 def lifted(name, kernel, lift):
-    """An ``example`` in two dimensions: keys (k, lift k²), queries (q, 0), and one more value column that is zero."""
+    """An ``example`` in two dimensions: keys (k, lift k²), queries (q, 0), and one more value column that is zero.
+
+    Scores are divided by √2 there, so at lift 0 a Gaussian kernel is that of the line with c/√2.
+    """
     layer, data = example(name, kernel)
     zero = np.zeros_like(layer.WK)
     WQ, WV = (np.concatenate([W, zero], axis=2) for W in (layer.WQ, layer.WV))

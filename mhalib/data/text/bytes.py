@@ -13,6 +13,12 @@ class ByteRows:
     """Texts as rows of tokens, byte + 1, padded with 0 when they are asked for; in memory they stand end to end.
 
     ``rows[chosen]``, for one number, a slice or an array of numbers, is as wide as the longest of the chosen texts.
+    Numbers below 0 count from the end.
+
+    Raises
+    ------
+    IndexError
+        if there is no text of that number.
     """
 
     content: np.ndarray
@@ -32,9 +38,16 @@ class ByteRows:
         """How many bytes each text has, (n,)."""
         return np.diff(self.ends)
 
+    def content_of(self, k):
+        """The bytes of text k."""
+        if not -len(self) <= k < len(self):
+            raise IndexError(f"text {k}: expected a number from {-len(self)} to {len(self) - 1}")
+        k = range(len(self))[k]
+        return self.content[self.ends[k]:self.ends[k + 1]]
+
     def __getitem__(self, chosen):
         if np.ndim(chosen) == 0 and not isinstance(chosen, slice):
-            return self.content[self.ends[chosen]:self.ends[chosen + 1]].astype(np.int64) + 1
+            return self.content_of(chosen).astype(np.int64) + 1
         chosen = np.arange(len(self))[chosen]
         first, lengths = self.ends[chosen], self.lengths[chosen]
         at = np.arange(lengths.max(initial=0))
@@ -70,8 +83,14 @@ class ByteDataset:
         return self.tokens.lengths
 
     def text(self, k):
-        """Text k in characters; what a cut or a wrong encoding left of one becomes the sign for that."""
-        return self.tokens.content[self.tokens.ends[k]:self.tokens.ends[k + 1]].tobytes().decode(errors="replace")
+        """Text k in characters; what a cut or a wrong encoding left of one becomes the sign for that.
+
+        Raises
+        ------
+        IndexError
+            if there is no text k; numbers below 0 count from the end.
+        """
+        return self.tokens.content_of(k).tobytes().decode(errors="replace")
 
 
 def from_bytes(texts, y, length=4096):
@@ -81,6 +100,12 @@ def from_bytes(texts, y, length=4096):
     ------
     TypeError, ValueError
         if labels do not fit, or a text is empty.
+
+    Examples
+    --------
+    >>> data = mha.data.from_bytes([b"good", b"bad"], [1, -1])
+    >>> data.tokens[-1], data.text(-1)
+    (array([ 99,  98, 101]), 'bad')
     """
     require_count(length=length)
     texts, y = [text[:length] for text in texts], np.asarray(y, dtype=float)

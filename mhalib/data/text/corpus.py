@@ -104,7 +104,8 @@ class TextDataset:
         Raises
         ------
         ValueError
-            if the dataset has no source to draw from.
+            if the dataset has no source to draw from, or the source so few sentences that all are taken: 10,000 draws
+            in a row gave no new one.
         """
         if not hasattr(self.truth, "sample"):
             raise ValueError(f"fresh: expected sentences made by a generator of mhalib.data, got {self!r}, "
@@ -116,6 +117,31 @@ class TextDataset:
         """The text of a file in SST-2's format: a header, then a line with a sentence and its label 0 or 1 for each."""
         lines = [f"{sentence}\t{int(label > 0)}" for sentence, label in zip(self.sentences, self.y, strict=True)]
         return "\n".join(["sentence\tlabel", *lines, ""])
+
+
+PATIENCE = 10_000
+"""So many sentences in a row may be refused before a generator gives up."""
+
+
+def drawn(n, draw, fits):
+    """n of the sentences that ``draw()`` gives, one after the other, without those that do not fit.
+
+    Raises
+    ------
+    ValueError
+        if none of ``PATIENCE`` in a row does.
+    """
+    found, refused = [], 0
+    while len(found) < n:
+        sentence = draw()
+        refused = 0 if fits(sentence) else refused + 1
+        if not refused:
+            found.append(sentence)
+        elif refused == PATIENCE:
+            raise ValueError(f"n: expected {n} sentences, found {len(found)}: then {PATIENCE:,} draws in a row gave "
+                             "none that is new and has a label. Take a smaller n, longer sentences, or a dataset that "
+                             "takes fewer")
+    return tuple(found)
 
 
 def from_sentences(sentences, y, vocabulary=None, min_count=1, length=None, truth=None):

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from mhalib._array import require_count, require_seed
-from mhalib.data.text.corpus import Vocabulary, from_sentences
+from mhalib.data.text.corpus import Vocabulary, drawn, from_sentences
 
 POSITIVE = ("good", "great", "moving", "funny", "clever", "brilliant")
 NEGATIVE = ("bad", "awful", "dull", "boring", "clumsy", "terrible")
@@ -47,19 +47,21 @@ class Reviews:
     negation: float = 0.3
 
     def sample(self, n, seed, without=()):
-        """n sentences and their labels; none of them occurs in ``without``."""
+        """n sentences and their labels; none of them occurs in ``without``.
+
+        Raises
+        ------
+        ValueError
+            if there are no more: 10,000 draws in a row were of no use.
+        """
         require_seed(seed)
         return self.draw(n, np.random.default_rng([self.seed, 6, 2, seed]), without)
 
     def draw(self, n, rng, without=()):
-        """n sentences and their labels ±1 from a stream of random numbers, one after the other."""
+        """n sentences and their labels ±1 from a stream of random numbers, one after the other; as ``sample``."""
         require_count(n=n)
-        sentences = []
-        while len(sentences) < n:
-            sentence = self.review(rng)
-            if sentence not in without:
-                sentences.append(sentence)
-        return tuple(sentences), [label(sentence) for sentence in sentences]
+        sentences = drawn(n, lambda: self.review(rng), lambda one: one not in without)
+        return sentences, [label(sentence) for sentence in sentences]
 
     def review(self, rng):
         """One review."""

@@ -43,9 +43,10 @@ def sst2(folder, split="train", vocabulary=None, min_count=2, length=None):
     """
     if split not in ("train", "dev"):
         raise ValueError(f"split: expected 'train' or 'dev', got {split!r}; test.tsv has no labels")
-    sentences, y = read(Path(folder) / f"{split}.tsv")
+    folder = Path(folder).expanduser()
+    sentences, y = read(folder / f"{split}.tsv")
     if vocabulary is None:
-        known = sentences if split == "train" else read(Path(folder) / "train.tsv")[0]
+        known = sentences if split == "train" else read(folder / "train.tsv")[0]
         vocabulary = Vocabulary.of(known, min_count)
     return from_sentences(sentences, y, vocabulary, length=length)
 

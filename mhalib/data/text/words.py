@@ -5,7 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from mhalib._array import require_count, require_seed
-from mhalib.data.text.corpus import Vocabulary, from_sentences
+from mhalib.data.text.corpus import Vocabulary, drawn, from_sentences
 from mhalib.data.text.reviews import NEGATIVE, POSITIVE
 
 NEUTRAL = ("the", "a", "film", "plot", "music", "cast", "scene", "camera", "script", "ending", "was", "is", "and",
@@ -36,23 +36,27 @@ class Words:
     negation: float = 0.25
 
     def sample(self, n, seed, without=()):
-        """n sentences and their labels; none of them occurs in ``without``."""
+        """n sentences and their labels; none of them occurs in ``without``.
+
+        Raises
+        ------
+        ValueError
+            if there are no more: 10,000 draws in a row were of no use.
+        """
         require_seed(seed)
         return self.draw(n, np.random.default_rng([self.seed, 10, 2, seed]), without)
 
     def draw(self, n, rng, without=()):
-        """n sentences and their labels ±1 from a stream of random numbers, one after the other."""
+        """n sentences and their labels ±1 from a stream of random numbers, one after the other; as ``sample``."""
         require_count(n=n)
         chance = np.cumsum(self._chances())
-        sentences, y = [], []
-        while len(y) < n:
-            drawn = np.searchsorted(chance, rng.random(self.length) * chance[-1], side="right")
-            sentence = " ".join(WORDS[k] for k in drawn)
-            total = score(sentence)
-            if total and sentence not in without:
-                sentences.append(sentence)
-                y.append(float(np.sign(total)))
-        return tuple(sentences), y
+
+        def sentence():
+            places = np.searchsorted(chance, rng.random(self.length) * chance[-1], side="right")
+            return " ".join(WORDS[k] for k in places)
+
+        sentences = drawn(n, sentence, lambda one: score(one) and one not in without)
+        return sentences, [float(np.sign(score(one))) for one in sentences]
 
     def _chances(self):
         kinds = {NOT: self.negation} | {word: self.opinion / len(SIGN) for word in SIGN}

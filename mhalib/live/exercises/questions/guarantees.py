@@ -109,8 +109,8 @@ GUARANTEES = {
             (Letter("gU", 0.2, 2, "γ_U"), Letter("gW", 0.1, 2, "γ_W*, at c = 1"), Letter("c", 0.1, 9, "the factor")),
             (
                 "Which of the two parts of the features knows the length of the decoder?",
-                "The features in W are multiplied by c, those in U do not change, and margins add like the sides of a "
-                "right angle.",
+                "The features in W are multiplied by c, those in U do not change. In the theorem both parts are least "
+                "at the same samples, so their squares add up.",
             ),
             slips=(
                 ("c*sqrt(gU^2+gW^2)", "The features in U at W = 0 are mean tokens: they do not grow with the step."),
