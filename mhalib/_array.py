@@ -8,6 +8,8 @@ agree already and need no entry. torch is never imported here: if an argument is
 
 import sys
 from functools import cache, partial
+from math import isfinite
+from numbers import Real
 from types import SimpleNamespace
 
 import numpy as np
@@ -18,8 +20,8 @@ PERMITTED = ("abs", "concatenate", "diagonal", "divide", "empty", "exp", "isfini
 
 ``namespace`` adds, adapted where the two differ: ``amax(x, axis, keepdims)``, ``ascontiguousarray(x)``,
 ``einsum(subscripts, *operands)`` (at most two operands, by matrix product), ``new_empty(shape, like)``,
-``new_ones(shape, like)``, ``norm(x, axis)``, ``softplus(x)`` = log(1 + eˣ) without overflow, and ``log_max(x)`` =
-log of the largest number of the dtype of x."""
+``new_ones(shape, like)``, ``norm(x, axis)``, ``softplus(x)`` = log(1 + eˣ) without overflow, and of the dtype of x
+``eps(x)``, the distance of 1 to the next number, and ``log_max(x)`` = log of the largest number."""
 
 
 def _torch():
@@ -70,6 +72,7 @@ def _numpy():
         new_ones=lambda shape, like: np.ones(shape, like.dtype),
         norm=lambda x, axis: np.sqrt((x * x).sum(axis=axis)),
         softplus=partial(np.logaddexp, 0),
+        eps=lambda x: float(np.finfo(x.dtype).eps),
         log_max=lambda x: float(np.log(np.finfo(x.dtype).max)),
     )
 
@@ -86,6 +89,7 @@ def _torch_namespace():
         new_ones=lambda shape, like: like.new_ones(shape),
         norm=lambda x, axis: torch.sqrt((x * x).sum(axis=axis)),
         softplus=lambda x: torch.logaddexp(x.new_zeros(()), x),
+        eps=lambda x: float(torch.finfo(x.dtype).eps),
         log_max=lambda x: float(np.log(torch.finfo(x.dtype).max)),
     )
 
@@ -185,3 +189,8 @@ def require_count(**counts):
     for name, count in counts.items():
         if isinstance(count, bool) or not isinstance(count, (int, np.integer)) or count < 1:
             raise ValueError(f"{name}: expected a whole number ≥ 1, got {count!r}")
+
+
+def is_positive(number):
+    """Whether this is a finite number > 0."""
+    return isinstance(number, Real) and not isinstance(number, bool) and isfinite(number) and number > 0

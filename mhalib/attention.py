@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from mhalib._array import namespace
+from mhalib._array import is_positive, namespace
 
 
 @dataclass(frozen=True)
@@ -63,10 +63,20 @@ class Softmax:
 class Gaussian:
     """Gaussian attention weights exp(−c ‖q − k‖² / √d), not normalized over the keys.
 
+    Raises
+    ------
+    ValueError
+        if c is no finite number > 0.
+
     Source: Song et al. 2024 (kernel second-hand; c = ½ is the default of this book).
     """
 
     c: float = 0.5
+
+    def __post_init__(self):
+        if not is_positive(self.c):
+            raise ValueError(f"c: expected a finite number > 0, got {self.c!r}")
+        object.__setattr__(self, "c", float(self.c))  # a np.float64 would turn float32 scores into float64
 
     normalized = False
     """Whether the weights of a row sum to 1; here each key acts alone."""
@@ -92,7 +102,9 @@ class Gaussian:
     def scores(self, Q, K):
         """Negative scaled squared distances S_ij = −c ‖q_i − k_j‖² / √d of queries (…, q, d) and keys (…, k, d).
 
-        The expanded form ‖q‖² − 2q·k + ‖k‖² can round below zero; it is cut there, so no weight exceeds 1.
+        The expanded form ‖q‖² − 2q·k + ‖k‖² can round below zero; it is cut there, so no weight exceeds 1. What all
+        queries and keys share, b say, cancels: in double precision that leaves an error of some 10⁻¹⁶ c ‖b‖²/√d, and
+        in single precision it is taken away beforehand.
 
         Examples
         --------
@@ -100,12 +112,13 @@ class Gaussian:
         >>> mha.gaussian.scores(Q, K)
         array([[-1., -1.]])
         """
-        xp = namespace(Q, K)
+        xp, (Q, K) = namespace(Q, K), _without_offset(K, Q, K)
         squares = (Q * Q).sum(axis=-1)[..., :, None] - 2 * Q @ K.mT + (K * K).sum(axis=-1)[..., None, :]
         return -self.c / Q.shape[-1] ** 0.5 * xp.maximum(squares, xp.zeros_like(squares))
 
     def scores_along(self, Q, K, Q_, K_):
         """How ``scores`` move when Q and K move along ``Q_`` and ``K_``: −(2c/√d) (q_i − k_j)·(q′_i − k′_j)."""
+        (Q, K), (Q_, K_) = _without_offset(K, Q, K), _without_offset(K_, Q_, K_)
         inner = (Q * Q_).sum(axis=-1)[..., :, None] + (K * K_).sum(axis=-1)[..., None, :] - Q_ @ K.mT - Q @ K_.mT
         return -2 * self.c / Q.shape[-1] ** 0.5 * inner
 
@@ -120,7 +133,14 @@ class Gaussian:
 class NormalizedGaussian(Gaussian):
     """Gaussian weights divided by their row sums, the softmax of Gaussian scores: the control between the two kernels.
 
-    It has the distance of the Gaussian kernel and the normalization of softmax.  Source: this book.
+    It has the distance of the Gaussian kernel and the normalization of softmax.
+
+    Raises
+    ------
+    ValueError
+        if c is no finite number > 0.
+
+    Source: this book.
 
     Examples
     --------
@@ -130,6 +150,15 @@ class NormalizedGaussian(Gaussian):
 
     normalized = True
     __call__, vjp, vjp_along = Softmax.__call__, Softmax.vjp, Softmax.vjp_along
+
+
+def _without_offset(K, *rows):
+    """The rows minus the mean key, which leaves their differences; in double precision the rows: it takes time."""
+    if K.itemsize >= 8:
+        return rows
+    n = K.shape[-2]
+    offset = namespace(K).new_ones((1, n), K) @ K / n  # faster than a sum over the middle axis
+    return tuple(part - offset for part in rows)
 
 
 softmax = Softmax()

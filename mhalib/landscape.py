@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from mhalib._array import as_like, require_count, require_seed, to_numpy
+from mhalib._array import as_like, namespace, require_count, require_seed, to_numpy
 
 
 def random_direction(model, seed=0, only=None, normalize="filter"):
@@ -128,16 +128,20 @@ def _smoothness(loss, gradient, hessian):
 
 @dataclass(frozen=True)
 class Minimum:
-    """A stationary point of a slice: where, its loss, and the two eigenvalues of the slice's Hessian."""
+    """A stationary point of a slice: where, its loss, and the two eigenvalues of the slice's Hessian.
+
+    ``scale`` is the largest curvature that was met on the way to it, in absolute value: what is far below is rounding.
+    """
 
     at: tuple
     loss: float
     eigenvalues: tuple
+    scale: float = 0.0
 
     @property
     def strict(self):
-        """Whether both eigenvalues are positive, beyond rounding."""
-        return self.eigenvalues[0] > 1e-9 * max(1.0, self.eigenvalues[1])
+        """Whether both eigenvalues are positive, beyond rounding: above 10⁻⁹ of the largest curvature."""
+        return self.eigenvalues[0] > 1e-9 * max(self.scale, self.eigenvalues[1])
 
 
 @dataclass(frozen=True, eq=False)
@@ -195,7 +199,8 @@ class Slice:
         """The local minima inside the slice, lowest first: grid minima, refined by damped Newton steps.
 
         Two that end within a hundredth of the slice's width are one. A minimum that no grid point is lowest around is
-        not found: refine the grid. Where the slice is flat, points are found that are not ``strict``.
+        not found: refine the grid. Where the slice is flat, points are found that are not ``strict``: an eigenvalue may
+        be negative by as much as ``tolerance`` times the largest curvature on the way to the point.
         """
         found = []
         for i, j in _lowest(self.loss):
@@ -203,16 +208,17 @@ class Slice:
             width = self.a[-1] - self.a[0]
             known = any(np.hypot(*np.subtract(minimum.at, other.at)) < 0.01 * width for other in found)
             inside = abs(minimum.at[0]) <= self.a[-1] and abs(minimum.at[1]) <= self.b[-1]
-            if inside and not known and minimum.eigenvalues[0] > -tolerance:
+            if inside and not known and minimum.eigenvalues[0] >= -tolerance * minimum.scale:
                 found.append(minimum)
         return sorted(found, key=lambda minimum: minimum.loss)
 
     def _refined(self, a, b, steps=60):
-        point = np.array([a, b], float)
+        point, scale = np.array([a, b], float), 0.0
         loss, gradient, hessian = self.derivatives(*point)
         for _ in range(steps):
             values, basis = np.linalg.eigh(hessian)
-            step = -basis @ ((basis.T @ gradient) / np.maximum(abs(values), 1e-12))
+            scale = max(scale, float(abs(values).max()))
+            step = -basis @ ((basis.T @ gradient) / np.maximum(abs(values), 1e-12 * (scale or 1.0)))
             while True:
                 trial = self.derivatives(*(point + step))
                 if trial[0] <= loss or np.abs(step).max() < 1e-13:
@@ -221,7 +227,7 @@ class Slice:
             if np.abs(step).max() < 1e-13:
                 break
             point, (loss, gradient, hessian) = point + step, trial
-        return Minimum(tuple(point.tolist()), loss, tuple(np.linalg.eigvalsh(hessian).tolist()))
+        return Minimum(tuple(point.tolist()), loss, tuple(np.linalg.eigvalsh(hessian).tolist()), scale)
 
 
 def slice(model, data, u, v, radius=1.0, resolution=41):
@@ -231,7 +237,8 @@ def slice(model, data, u, v, radius=1.0, resolution=41):
     ----------
     model : the middle θ
     data : a dataset with y and the array that the model reads, X unless the model names another as its ``field``
-    u, v : directions, points of the model's class; ``random_direction`` makes them
+    u, v : directions, points of the model's class; ``random_direction`` makes them. Their weights alone count: the
+        directions of one model cut the landscape of another with the same shapes, whatever its kernel
     radius : how far a and b go, in units of u and v
     resolution : how many values of each, an odd number has the model itself in the middle
 
@@ -242,7 +249,8 @@ def slice(model, data, u, v, radius=1.0, resolution=41):
     Raises
     ------
     TypeError, ValueError
-        if a direction is none of this model's, if u and v are parallel, or a number is outside of its range.
+        if a direction is none of this model's, if u and v are parallel as far as their dtype can tell (the angle is
+        below 1e-6, in single precision 0.02), or a number is outside of its range.
 
     Examples
     --------
@@ -260,7 +268,9 @@ def slice(model, data, u, v, radius=1.0, resolution=41):
         if type(direction) is not type(model):
             raise TypeError(f"{name}: expected a direction of class {type(model).__name__}, "
                             f"got {type(direction).__name__}")
-    if not u.dot(u) * v.dot(v) - u.dot(v) ** 2 > 1e-12 * u.dot(u) * v.dot(v):
+    u, v = (model.with_arrays(**direction.arrays()) for direction in (u, v))
+    rounding = 4096 * max(namespace(a).eps(a) for a in u.arrays().values())
+    if not u.dot(u) * v.dot(v) - u.dot(v) ** 2 > rounding * u.dot(u) * v.dot(v):
         raise ValueError("u, v: expected two directions that span a plane, got parallel ones, or zero")
     at = np.linspace(-radius, radius, resolution) if resolution > 1 else np.zeros(1)
     X, y = _arrays(model, data)
@@ -362,6 +372,11 @@ def _moving(model, only):
 
 def interpolation(first, second, data, resolution=41):
     """The loss on the straight line from one model to another: shares (resolution,) of the way, and losses.
+
+    Raises
+    ------
+    TypeError, ValueError
+        if there is no such line: the two differ in class, shapes, library or dtype, or in their kernel.
 
     Examples
     --------

@@ -3,6 +3,8 @@
 import warnings
 from collections.abc import Iterable
 from dataclasses import dataclass
+from functools import partial
+from itertools import repeat
 from numbers import Real
 
 import numpy as np
@@ -74,7 +76,7 @@ def train(model, data, optimizer, steps, *, test=None, record=200, batch=None, s
         always), or the list of steps to record. Models are kept at the recorded steps.
     batch : how many samples the gradient of a step is made of; every step takes all of them unless you choose. Every
         pass over the data has a new order. The curves are those of all samples, but ``grad_norm`` is of the minibatch.
-        In a regression a minibatch is one of queries: all tokens stay their context
+        In a regression a minibatch is one of queries: all tokens stay their context. ``Backtracking`` takes none
     seed : fixes the minibatches
     only : the names of the weights that move, such as ("WQ",); the others stay as they are. All move unless you choose.
         ``Preconditioned`` and ``StructureAware`` move two matrices as one, and take no choice
@@ -88,7 +90,8 @@ def train(model, data, optimizer, steps, *, test=None, record=200, batch=None, s
     Raises
     ------
     ValueError, TypeError
-        if sizes, labels, libraries or dtypes do not fit, before any step is taken.
+        if sizes, labels, libraries or dtypes do not fit, or the rule takes no ``batch`` or no ``only``, before any step
+        is taken.
 
     Examples
     --------
@@ -110,25 +113,24 @@ def run(model, data, optimizer, steps, test, record, batch=None, seed=0, only=No
     optimizer = optimizer.on(data) if hasattr(optimizer, "on") else optimizer
     recorded = set(recorded_steps(steps, record))
     workspace, stopped = recorder.train_space, None
-    loss_and_grad = workspace.loss_and_grad if batch is None else _Minibatches(workspace, data, batch, seed)
-    step = optimizer.step
+    samples, step, ask = _samples(data, optimizer, batch, seed), optimizer.step, partial(_loss_and_grad, workspace)
     if only is not None:
         _require_apart(optimizer)
-        step, loss_and_grad = _holding(step, workspace, model, only), _restricted(loss_and_grad, workspace, only)
-    theta = before = workspace.pack(model)
+        step, ask = _holding(step, workspace, model, only), _restricted(ask, workspace, only)
+    theta, before = workspace.pack(model), None
     state = optimizer.start(theta)
     with np.errstate(over="ignore", invalid="ignore", divide="ignore"):
-        for k in range(steps + 1):
-            loss, grad = loss_and_grad(theta)
+        for k, rows in zip(range(steps + 1), samples, strict=False):
+            loss, grad = ask(theta, rows)
             if not np.isfinite(float(loss)):
                 if k and k - 1 not in recorded:  # keep the last step that was finite
-                    recorder.add(k - 1, before, workspace.loss_and_grad(before)[1])
+                    recorder.add(k - 1, before[0], ask(*before)[1])
                 stopped = reason(k, optimizer, recorder.records)
                 break
             if k in recorded:
                 recorder.add(k, theta, grad)
             if k < steps:
-                before = theta
+                before = theta, rows
                 theta, state = step(theta, grad, state, k)
     return recorder.records.path(stopped)
 
@@ -151,11 +153,31 @@ def minibatches(n, batch, seed, first=0):
         passes, done = passes + 1, 0
 
 
-def _restricted(loss_and_grad, workspace, names):
+def _samples(data, optimizer, batch, seed):
+    """For every step the rows of its minibatch, or None for all samples; without end."""
+    if batch is None:
+        return repeat(None)
+    require_count(batch=batch)
+    require_seed(seed)
+    if not hasattr(data, "__len__"):
+        raise ValueError(f"batch: expected data of finitely many samples, got {data!r}")
+    if getattr(optimizer, "whole", False):
+        raise ValueError("batch: expected no number with this rule, because it compares losses of all samples with the "
+                         f"slope of the gradient, which must be theirs too; got batch={batch} with "
+                         f"{type(optimizer).__name__}")
+    return minibatches(len(data), batch, seed)
+
+
+def _loss_and_grad(workspace, theta, rows):
+    """The loss and gradient of some rows, or of all samples."""
+    return workspace.loss_and_grad(theta) if rows is None else workspace.partial(theta, rows)
+
+
+def _restricted(ask, workspace, names):
     """The same loss with the gradient of some weights alone; those of the others are zero."""
-    def restricted(theta):
-        loss, grad = loss_and_grad(theta)
-        return loss, workspace.pack(workspace.unpack(grad).only(names))
+    def restricted(theta, rows):
+        loss, grad = ask(theta, rows)
+        return loss, workspace.pack_own(workspace.unpack(grad).only(names))
     return restricted
 
 
@@ -166,7 +188,7 @@ def _holding(step, workspace, model, names):
 
     def holding(theta, grad, state, k):
         theta, state = step(theta, grad, state, k)
-        return workspace.pack(workspace.unpack(theta).with_arrays(**held)), state
+        return workspace.pack_own(workspace.unpack(theta).with_arrays(**held)), state
     return holding
 
 
@@ -174,20 +196,6 @@ def _require_apart(optimizer):
     if getattr(optimizer, "together", False):
         raise ValueError("only: expected a rule that moves each weight by itself, such as GradientDescent(lr=0.1), "
                          f"got {type(optimizer).__name__}, which moves all weights together")
-
-
-class _Minibatches:
-    """The loss and gradient of one minibatch after the other."""
-
-    def __init__(self, workspace, data, batch, seed):
-        require_count(batch=batch)
-        require_seed(seed)
-        if not hasattr(data, "__len__"):
-            raise ValueError(f"batch: expected data of finitely many samples, got {data!r}")
-        self.workspace, self.rows = workspace, minibatches(len(data), batch, seed)
-
-    def __call__(self, theta):
-        return self.workspace.partial(theta, next(self.rows))
 
 
 def _require_parts(model, optimizer, **datasets):

@@ -56,7 +56,8 @@ def test_every_permitted_function_is_compared():
 
 @both
 def test_namespace_offers_the_list_and_no_more(array):
-    adapted = {"amax", "ascontiguousarray", "einsum", "new_empty", "new_ones", "norm", "softplus", "log_max"}
+    adapted = {"amax", "ascontiguousarray", "einsum", "new_empty", "new_ones", "norm", "softplus", "eps",
+               "log_max"}
     assert set(vars(_array.namespace(array))) == set(_array.PERMITTED) | adapted
 
 
@@ -89,6 +90,13 @@ def test_log_max_is_where_exp_overflows(dtype):
         assert bool(xp.isfinite(xp.exp(x * (xp.log_max(x) * 0.999))).all())
         with np.errstate(over="ignore"):
             assert not bool(xp.isfinite(xp.exp(x * (xp.log_max(x) * 1.001))).all())
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+def test_eps_is_what_one_can_be_told_from(dtype):
+    for x in (np.ones(1, dtype), torch.ones(1, dtype=getattr(torch, dtype))):
+        eps = _array.namespace(x).eps(x)
+        assert bool((x + x * eps != x).all()) and bool((x + x * (eps / 2) == x).all())
 
 
 def test_to_numpy_and_back():

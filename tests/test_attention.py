@@ -70,6 +70,35 @@ def test_gaussian_weights_are_the_written_ones(c):
     assert_close(kernel(kernel.scores(Q, K)), torch.stack(written), 1e-13)
 
 
+@pytest.mark.parametrize("library", [lambda a: a, torch.tensor], ids=["numpy", "torch"])
+@pytest.mark.parametrize("dtype, rel", [("float32", 2e-6), ("float64", 1e-8)])
+def test_a_common_offset_of_tokens_does_not_blur_distances(dtype, rel, library):
+    offset = 1000 + normal(7, D)
+    (Q, K), (Q_, K_) = ([(part + offset).astype(dtype) for part in queries_and_keys(seed)] for seed in (0, 5))
+    apart, moving = ([q.astype(float)[:, :, None] - k.astype(float)[:, None]] for q, k in ((Q, K), (Q_, K_)))
+    written = -gaussian.c / D ** 0.5 * (apart[0] ** 2).sum(axis=-1)
+    along = -2 * gaussian.c / D ** 0.5 * (apart[0] * moving[0]).sum(axis=-1)
+    Q, K, Q_, K_ = map(library, (Q, K, Q_, K_))
+    assert_close(gaussian.scores(Q, K), written, rel, abs(written).max())
+    assert_close(gaussian.scores_along(Q, K, Q_, K_), along, rel, abs(along).max())
+
+
+@pytest.mark.parametrize("kind", [Gaussian, NormalizedGaussian])
+@pytest.mark.parametrize("c", [0.0, -0.5, np.nan, np.inf, "1", None, True, np.array([1.0, 2.0])], ids=repr)
+def test_a_width_that_is_none_is_refused(kind, c):
+    oracles.assert_refused(lambda: kind(c), ValueError, ["c: expected a finite number > 0, got", repr(c)])
+
+
+@pytest.mark.parametrize("kind", [Gaussian, NormalizedGaussian])
+@pytest.mark.parametrize("c", [np.float64(2), np.float32(2), np.int64(2), 2], ids=repr)
+def test_a_width_of_numpy_does_not_change_the_dtype(kind, c):
+    kernel, (Q, K) = kind(c), (part.astype("float32") for part in queries_and_keys())
+    S = kernel.scores(Q, K)
+    found = (S, kernel(S), *kernel.scores_vjp(Q, K, S), kernel.scores_along(Q, K, K[:, :1] + Q, K))
+    assert {a.dtype.name for a in found} == {"float32"}
+    assert type(kernel.c) is float and kernel == kind(2.0)
+
+
 def test_a_gaussian_query_sees_itself_fully():
     Q, _ = queries_and_keys()
     A = gaussian(gaussian.scores(Q, Q))

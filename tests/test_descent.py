@@ -83,6 +83,19 @@ def test_rules_train_on_the_population(rule):
     assert_close(path.loss, path.excess, 1e-12)
 
 
+@pytest.mark.parametrize("way", [lambda a: a.astype("float32"), torch.as_tensor], ids=["float32", "torch"])
+@pytest.mark.parametrize("rule", [mha.StructureAware(), mha.GradientDescent(0.1)], ids=repr)
+def test_the_population_has_the_library_and_dtype_of_the_samples(rule, way):
+    data, start = mha.data.linear_regression(n=9, d=3, p=2), mha.PopulationRegression.random(3, 2, scale=0.5)
+    wanted = mha.train(start, data.population(), rule, 20)
+    for population in (data.map(way).population(), data.population().map(way)):
+        assert population.X.dtype == population.y.dtype == way(data.x).dtype
+        path = mha.train(start.map(way), population, rule, 20)
+        assert path[-1].A.dtype == way(data.x).dtype and type(path[-1].A) is type(way(data.x))
+        assert_close(path.loss, wanted.loss, 1e-5)
+        assert_close(path.excess, wanted.excess, 1e-5)
+
+
 @pytest.mark.parametrize("batch", [None, 8])
 @pytest.mark.parametrize("rule", [mha.StructureAware(), mha.Preconditioned(0.3), mha.GradientDescent(0.1)], ids=repr)
 def test_torch_takes_the_same_steps(rule, batch):

@@ -194,6 +194,16 @@ def test_a_straight_line_goes_from_one_model_to_the_other():
     assert_close(loss, np.array(wanted), 1e-13)
 
 
+@pytest.mark.parametrize("kernel", [mha.gaussian, mha.normalized_gaussian], ids=repr)
+def test_directions_of_one_kernel_cut_the_landscape_of_another(kernel):
+    (model, data), (other, _) = layer(), layer(kernel)
+    u, v = (random_direction(model, seed) for seed in (1, 2))
+    found = landscape.slice(other, data, u, v, 0.5, 3)
+    own = landscape.slice(other, data, *(random_direction(other, seed) for seed in (1, 2)), 0.5, 3)
+    assert_close(found.loss, own.loss, 0)
+    assert_close(found.spectrum(), own.spectrum(), 0)
+
+
 # --- minima ---------------------------------------------------------------------------------------------------
 
 
@@ -248,6 +258,35 @@ def test_a_valley_and_a_plain_have_no_strict_minimum():
     assert not any(m.strict for m in plain)
     assert not Minimum((0, 0), 0.0, (1e-12, 3.0)).strict
     assert not Minimum((0, 0), 0.0, (-1.0, 3.0)).strict
+    assert not Minimum((0, 0), 0.0, (1e-12, 2e-12), 3.0).strict
+    assert not Minimum((0, 0), 0.0, (0.0, 0.0)).strict
+
+
+IN_UNITS = {
+    "a bowl": (lambda x, y: x ** 2 + 2.5 * (y - 0.03) ** 2, [True]),
+    "a degenerate well": (lambda x, y: (x - 0.03) ** 4 + (y + 0.03) ** 4, [False]),
+    "a valley": (lambda x, y: (x - 0.03) ** 2 + 0 * y, [False] * 19),
+    "a saddle between two wells that the grid cannot see": (lambda x, y: x ** 2 - 0.01 * y ** 2 + y ** 4, []),
+}
+
+
+@pytest.mark.parametrize("unit", [1e-12, 1e-10, 1.0, 1e8])
+@pytest.mark.parametrize("function, strict", IN_UNITS.values(), ids=IN_UNITS)
+def test_minima_do_not_depend_on_the_unit_of_the_loss(function, strict, unit):
+    found = on_plane(lambda x, y: unit * function(x, y)).minima()
+    assert [m.strict for m in found] == strict
+
+
+@pytest.mark.parametrize("library", [lambda a: a, torch.tensor], ids=["numpy", "torch"])
+@pytest.mark.parametrize("dtype, apart", [("float32", 0.1), ("float64", 1e-5)])
+def test_parallel_directions_are_refused_in_every_precision(dtype, apart, library):
+    model, data = layer()
+    model, data = (part.map(lambda a: library(a.astype(dtype))) for part in (model, data))
+    u, other = (random_direction(model, seed, normalize="whole") for seed in (1, 2))
+    for v in (1.5 * u, -0.3 * u, 1 / 3 * u, 1e3 * u):
+        with pytest.raises(ValueError, match="u, v: .*parallel"):
+            landscape.slice(model, data, u, v, 1.0, 1)
+    assert landscape.slice(model, data, u, u + apart * other, 1.0, 1).loss.shape == (1, 1)
 
 
 def test_two_free_tokens_of_the_trap_have_the_minima_of_the_book():

@@ -94,6 +94,13 @@ def test_torch_computes_the_same(kernel):
     assert_close(there[1].WQ.numpy(), here[1].WQ, 1e-12)
 
 
+def test_a_layer_of_single_precision_trains_at_a_width_of_numpy():
+    layer, data = drawn(4, mha.attention.Gaussian(np.float64(0.7)))
+    layer, data = (part.map(lambda a: a.astype("float32")) for part in (layer, data))
+    end = mha.train(layer, data, mha.GradientDescent(0.1), 3)[-1]
+    assert {W.dtype.name for W in end.arrays().values()} == {"float32"}
+
+
 @pytest.mark.parametrize("only", ["WV", ("WQ",), ("WQ", "WK")])
 def test_only_the_chosen_weights_move(only):
     layer, data = drawn(5, mha.gaussian)

@@ -1,5 +1,7 @@
 """A torch network as a point of a vector space: its derivatives, its names, and that it is its own."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 import torch
@@ -38,6 +40,21 @@ def test_a_point_is_the_network_and_not_its_later_changes():
     assert all(p.requires_grad for p in there.parameters())
     assert not np.array_equal(moved.network().logits(data.tokens), before)
     assert_close(point.network().logits(data.tokens), before, 0)
+
+
+def test_networks_of_two_kernels_have_no_sum():
+    (model, data), (other, _) = network(), network(mha.gaussian)
+    point, there = NetworkPoint.of(model), NetworkPoint.of(other)
+    words = ["layers.0.attention.kernel: expected two NetworkPoint", "got Softmax() and Gaussian(c=0.5)",
+             "replace(second, module=first.module)"]
+    for mix in (lambda: point - there, lambda: point.dot(there),
+                lambda: landscape.interpolation(there, point, data, 3)):
+        assert_refused(mix, ValueError, words)
+    assert (point - replace(there, module=point.module)).norm() == 0
+    assert (point - NetworkPoint.of(network()[0])).norm() == 0  # equal, and not the same object
+    wider = mha.models.TextTransformer(len(data.vocabulary), 5, d=4, H=2, layers=3, hidden=3).double()
+    with pytest.raises(ValueError, match=r"layers\.2\.attention\.K\.bias, .* and one without"):
+        point + NetworkPoint.of(wider)
 
 
 def test_queries_and_keys_of_all_layers_move_by_one_name():

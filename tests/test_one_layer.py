@@ -65,7 +65,7 @@ def test_the_rate_of_the_values_holds_up_to_two_over_both_curvatures_and_no_furt
 @given(seeds, st.floats(0.01, 1))
 def test_in_the_neighborhood_the_least_singular_value_does_not_halve(seed, share):
     layer, data = problem(seed)
-    away = mha.AttentionLayer.random(*(layer.sizes[k] for k in (1, 2, 3, 0)), seed=seed % 1000 + 1)
+    away = mha.AttentionLayer.random(*(layer.sizes[k] for k in (1, 2, 3, 0)), kernel=layer.kernel, seed=seed % 1000 + 1)
     away = (away - layer).only(("WQ", "WK", "WV"))
     there = layer + share * one_layer.neighborhood(layer, data.X) / away.norm() * away
     before = one_layer.least_singular(layer.mixed(data.X))
@@ -75,7 +75,8 @@ def test_in_the_neighborhood_the_least_singular_value_does_not_halve(seed, share
 @given(seeds, st.floats(0.01, 1.5))
 def test_the_curvature_on_the_ball_is_at_most_the_smoothness(seed, radius):
     layer, data = problem(seed)
-    other, along = (mha.AttentionLayer.random(*(layer.sizes[k] for k in (1, 2, 3, 0)), seed=seed % 1000 + k)
+    other, along = (mha.AttentionLayer.random(*(layer.sizes[k] for k in (1, 2, 3, 0)), kernel=layer.kernel,
+                                              seed=seed % 1000 + k)
                     .only(("WQ", "WK", "WV")) for k in (1, 2))
     there = layer + radius / other.norm() * other
     bound = one_layer.smoothness(layer, data, radius)
@@ -92,7 +93,8 @@ def test_kernel_moves_bound_what_a_move_does(kernel, seed, radius):
     layer = mha.AttentionLayer.random(3, 2, 1, scale=rng.uniform(0.3, 3), kernel=kernel, seed=seed % 1000)
     X = rng.uniform(0.3, 2) * rng.standard_normal((1, 4, 3))
     first, second = one_layer.kernel_moves(layer, X, radius)
-    V, away = (mha.AttentionLayer.random(3, 2, 1, seed=seed % 1000 + k).only(("WQ", "WK")) for k in (1, 2))
+    V, away = (mha.AttentionLayer.random(3, 2, 1, kernel=kernel, seed=seed % 1000 + k).only(("WQ", "WK"))
+               for k in (1, 2))
     V, there, h = V / V.norm(), layer + radius / away.norm() * away, 1e-4
     behind, here, ahead = (there + step * V for step in (-h, 0, h))
     S = [one.weights(X) for one in (behind, here, ahead)]

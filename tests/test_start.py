@@ -138,6 +138,42 @@ def test_gradient_of_a_linearization_is_its_derivative():
     assert loss == pytest.approx(np.logaddexp(0, -DATA.y * point(DATA.X)).mean(), rel=1e-12)
 
 
+def test_the_hessian_of_a_linearization_is_the_derivative_of_its_gradient():
+    point = mha.Linearized(DISPLACEMENT, START)
+    V, W = np.random.default_rng(6).standard_normal((2, DISPLACEMENT.size))
+    along = point.with_arrays(V=V)
+    ends = [(point + step * along).loss_and_grad(DATA.X, DATA.y)[1].V for step in (-1e-5, 1e-5)]
+    image = point.hvp(DATA.X, DATA.y, along)
+    np.testing.assert_allclose(image.V, (ends[1] - ends[0]) / 2e-5, rtol=1e-6, atol=1e-9 * abs(image.V).max())
+    assert image.dot(point.with_arrays(V=W)) == pytest.approx(
+        point.hvp(DATA.X, DATA.y, point.with_arrays(V=W)).dot(along), rel=1e-10)
+    there = point.map(torch.as_tensor).hvp(*(torch.as_tensor(a) for a in (DATA.X, DATA.y)), along.map(torch.as_tensor))
+    np.testing.assert_allclose(there.V.numpy(), image.V, rtol=1e-10, atol=1e-13)
+    assert_refused(lambda: point.hvp(DATA.X, DATA.y, START), TypeError, ["V: expected a direction like Linearized"])
+
+
+def test_the_spectrum_of_a_linearization_is_that_of_its_full_hessian():
+    point = mha.Linearized(DISPLACEMENT, START)
+    found = mha.landscape.spectrum(point, DATA, 2)
+    wanted = np.linalg.eigvalsh(mha.landscape.hessian(point, DATA))
+    np.testing.assert_allclose(found.values, wanted[[0, 1, -2, -1]], atol=1e-10 * wanted[-1])
+    features, z = START.features(DATA.X), DATA.y * point(DATA.X)
+    written = features.T @ np.diag(1 / (4 * len(z) * np.cosh(z / 2) ** 2)) @ features
+    np.testing.assert_allclose(mha.landscape.hessian(point, DATA), written, atol=1e-12 * wanted[-1])
+
+
+def test_a_linearization_goes_to_torch_with_its_start():
+    point = mha.Linearized(DISPLACEMENT, START)
+    there = point.map(torch.as_tensor)
+    assert {type(a) for a in (there.V, there.start.W, there.start.U)} == {torch.Tensor}
+    assert float(there.loss(*(torch.as_tensor(a) for a in (DATA.X, DATA.y)))) == pytest.approx(
+        float(point.loss(DATA.X, DATA.y)), rel=1e-12)
+    single = point.map(lambda a: a.astype("float32"))
+    path = mha.train(single, DATA.map(lambda a: a.astype("float32")), mha.GradientDescent(0.4), 3)
+    assert path[-1].V.dtype == path[-1].start.W.dtype == np.float32
+    assert ((2 * point).start, (point + point).start) == (START, START), "numbers scale V alone"
+
+
 def test_training_a_linearization_is_descent_with_the_kernel():
     path = mha.train(mha.Linearized.at(START), DATA, mha.GradientDescent(0.4), 25, record=2)
     kernel, logits = START.features(DATA.X) @ START.features(DATA.X).T, START(DATA.X)

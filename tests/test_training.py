@@ -172,6 +172,38 @@ def test_a_diverging_run_keeps_its_last_finite_step():
     assert_close(path.loss[0] / path[0].loss(HOPELESS.X, HOPELESS.y), 1.0, 1e-12)
 
 
+@pytest.mark.parametrize("arguments", [{"only": "U"}, {"only": "W"}, {"batch": 8}, {"batch": 8, "only": "U"}],
+                         ids=str)
+def test_a_diverging_run_of_some_weights_or_samples_leaves_its_path(arguments):
+    rng = np.random.default_rng(0)
+    data = mha.data.from_arrays(30 * rng.standard_normal((40, 4, 3)), np.where(rng.random(40) < 0.5, -1.0, 1.0))
+    start = mha.MultiHeadAttention.random(H=2, T=4, d=3, seed=0)
+    with pytest.warns(RuntimeWarning, match="stopped being finite"):
+        path = mha.train(start, data, mha.GradientDescent(1e308), 40, **arguments)
+    assert path.steps.tolist() == [0] and np.isfinite(path.grad_norm).all()
+    assert_close(path[0].ravel(), start.ravel(), 0)
+
+
+@pytest.mark.parametrize("arguments", [{}, {"only": "A"}, {"batch": 8, "seed": 3}, {"batch": 8, "only": ("A",)}],
+                         ids=str)
+def test_the_last_gradient_of_a_diverged_run_is_of_the_kind_of_the_others(arguments):
+    data = mha.data.linear_regression(n=50, d=3, p=2, seed=0)
+    start = mha.AttentionRegression.random(d=3, p=2, scale=0.1, seed=0)
+    with pytest.warns(RuntimeWarning, match="stopped being finite"):
+        whole = mha.train(start, data, mha.GradientDescent(50.0), 400, record=range(401), **arguments)
+        short = mha.train(start, data, mha.GradientDescent(50.0), 400, record=[0, 1, 2], **arguments)
+    assert short.steps.tolist() == [0, 1, 2, whole.steps[-1]] and whole.steps[-1] > 3
+    assert short.grad_norm.tolist() == whole.grad_norm[[0, 1, 2, -1]].tolist()
+
+
+def test_a_rule_that_compares_losses_of_all_samples_takes_no_minibatch():
+    data = mha.data.linear_regression(n=50, d=3, p=2, seed=0)
+    start = mha.AttentionRegression.random(d=3, p=2, seed=0)
+    with pytest.raises(ValueError, match="batch: expected no number with this rule.*batch=8 with Backtracking"):
+        mha.train(start, data, mha.Backtracking(), 3, batch=8)
+    assert mha.train(start, data, mha.Backtracking(), 3).loss[-1] < start.loss(data.x, data.y)
+
+
 def test_a_start_that_is_not_finite_says_so():
     with pytest.warns(RuntimeWarning, match=r"not finite at the start \(step 0\)"):
         path = mha.train(1e308 * START, DATA, mha.GradientDescent(0.1), steps=5)

@@ -2,6 +2,7 @@
 
 import copy
 import pickle
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -115,6 +116,30 @@ def test_shapes_do_not_mix():
         problem().model + problem(H=1).model
     with pytest.raises(ValueError, match=r"U: .*\(2, 4, 3\).*\(2, 5, 3\)"):
         problem().model.dot(problem(T=5).model)
+
+
+def test_layers_of_two_kernels_have_no_sum():
+    soft, sharp = (mha.AttentionLayer.random(4, 3, 2, kernel=kernel)
+                   for kernel in (mha.softmax, mha.attention.Gaussian(2)))
+    for mix in (lambda: soft + sharp, lambda: sharp - soft, lambda: soft.dot(sharp),
+                lambda: mha.landscape.interpolation(soft, sharp, mha.data.random_sequences(2, 3, 4, 2), 3)):
+        with pytest.raises(ValueError, match=r"kernel: expected two AttentionLayer with the same kernel, got .*Gaussian"
+                                             r".*dataclasses\.replace\(second, kernel=first\.kernel\)"):
+            mix()
+    assert (soft - replace(sharp, kernel=soft.kernel)).norm() == 0
+    assert (sharp - replace(sharp, kernel=mha.attention.Gaussian(2.0))).norm() == 0  # equal, and not the same object
+    with pytest.raises(ValueError, match="kernel"):
+        replace(sharp, kernel=mha.attention.NormalizedGaussian(2)) + sharp
+
+
+def test_tangents_at_two_starts_have_no_sum():
+    here, there = (mha.MultiHeadAttention.random(2, 4, 3, seed=seed) for seed in (1, 2))
+    tangent = mha.Linearized.at(here)
+    with pytest.raises(ValueError, match="start: expected two Linearized with the same start"):
+        tangent - mha.Linearized.at(there)
+    again = mha.Linearized.at(here.map(np.copy))
+    assert (tangent - again).norm() == 0
+    assert (tangent - replace(mha.Linearized.at(there), start=here)).norm() == 0
 
 
 def test_libraries_do_not_mix():

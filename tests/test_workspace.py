@@ -11,7 +11,7 @@ from mhalib.losses import logistic
 from mhalib.models import multihead_workspace
 from mhalib.models.workspace import ClassifierWorkspace, accuracy
 from mhalib.optim import Adam, GradientDescent, Momentum
-from mhalib.training import train
+from mhalib.training import minibatches, train
 from oracles import assert_close
 from strategies import SIZES, direction, problem, problems, rounding, steepness
 
@@ -243,6 +243,28 @@ def test_a_run_with_copies_is_the_run_of_the_plain_formula(rule):
     for k in range(30):
         model, state = rule.step(model, model.loss_and_grad(X, y)[1], state, k)
     assert_close(train(drawn.model, data, rule, 30)[-1].ravel(), model.ravel(), 1e-11)
+
+
+@pytest.mark.parametrize("library", [lambda a: a, torch.tensor], ids=["numpy", "torch"])
+@pytest.mark.parametrize("n, batch", [(17, 5), (32, 8)])
+@pytest.mark.parametrize("d", [3, 8, 9])
+def test_minibatches_from_equal_heads_take_the_steps_of_the_plain_formula(d, n, batch, library):
+    drawn = problem(n=n, T=5, d=d, H=2)  # at such sizes a matrix product may round equal heads differently
+    data = from_arrays(drawn.X, drawn.y).map(library)
+    start = model = type(drawn.model).zeros(2, 5, d).map(library)
+    rows = minibatches(n, batch, seed=1)
+    for _, some in zip(range(20), rows, strict=False):
+        model = model - 0.5 * model.loss_and_grad(data.X[some], data.y[some])[1]
+    assert_close(train(start, data, GradientDescent(0.5), 20, batch=batch, seed=1)[-1].ravel(), model.ravel(), 1e-11)
+
+
+def test_what_is_a_copy_by_construction_is_packed_unchecked():
+    drawn = with_copies(problem(H=3))
+    workspace = drawn.model.workspace(drawn.X, drawn.y)
+    lost = drawn.model.with_arrays(W=drawn.model.W * np.nan)
+    theta = workspace.pack_own(lost)
+    assert np.isnan(theta).any() and theta.shape == workspace.pack(drawn.model).shape
+    assert_close(workspace.pack_own(drawn.model), workspace.pack(drawn.model), 0)
 
 
 def test_the_plain_workspace_is_the_model_itself():

@@ -4,7 +4,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from mhalib._array import require, require_count, require_same_dtype, require_seed
+from mhalib._array import as_like, require, require_count, require_same_dtype, require_seed
 from mhalib.data.dataset import Samples
 from mhalib.whitening import Whitening
 
@@ -54,33 +54,41 @@ class RegressionDataset(Samples):
         return Whitening.of(self.x)
 
     def population(self):
-        """The ``Population`` behind these samples, where it is known."""
+        """The ``Population`` behind these samples, where it is known, in their library and dtype."""
         if self.Sigma is None or self.M is None:
             raise ValueError("population: expected a dataset made by mhalib.data.linear_regression; "
                              "of one made from arrays Σ and M are not known")
-        return Population(self.truth)
+        return Population(*(as_like(a, self.x) for a in (self.Sigma, self.M)), self.truth)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Population:
-    """Infinitely many samples of a ``LinearTruth``: what ``PopulationRegression`` trains on, with X = Σ and y = M."""
+    """Infinitely many samples of a ``LinearTruth``: what ``PopulationRegression`` trains on, with X = Σ and y = M.
 
-    truth: object
+    ``Sigma`` (d, d) and ``M`` (p, d) are the covariance of the tokens and the regression matrix.
+    """
+
+    Sigma: np.ndarray
+    M: np.ndarray
+    truth: object = None
 
     @property
-    def Sigma(self):
-        """Covariance Σ (d, d) of the tokens."""
-        return self.truth.Sigma
+    def X(self):
+        """Σ, under the name that ``train`` asks for."""
+        return self.Sigma
 
     @property
-    def M(self):
-        """Regression matrix M (p, d)."""
-        return self.truth.M
+    def y(self):
+        """M, under the name that ``train`` asks for."""
+        return self.M
 
-    X, y = Sigma, M
+    def map(self, function):
+        """The same with ``function`` applied to Σ and M: ``population.map(torch.as_tensor)``."""
+        return replace(self, Sigma=function(self.Sigma), M=function(self.M))
 
     def __repr__(self):
-        return f"Population(d={len(self.Sigma)}, p={len(self.M)}, from {type(self.truth).__name__})"
+        source = "arrays" if self.truth is None else type(self.truth).__name__
+        return f"Population(d={len(self.Sigma)}, p={len(self.M)}, from {source})"
 
     def whitening(self):
         """The ``Whitening`` of Σ itself."""

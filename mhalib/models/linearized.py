@@ -1,6 +1,7 @@
 """A model's linearization around a start: linear in its parameters, trained by the same ``train``."""
 
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 
@@ -69,6 +70,26 @@ class Linearized(Vector):
         r"""Mean logistic loss and its gradient (1/n) Σ y_i ℓ′(y_i Φ_i) ∇Φ(X_i; θ₀), which is again a ``Linearized``."""
         return self.workspace(X, y).loss_and_grad(self)
 
+    def hvp(self, X, y, V):
+        r"""Product ∇²L V = (1/n) Σ ℓ″(z_i) ⟨φ_i, V⟩ φ_i with a direction V, z_i = y_i Φ_lin(X_i) and φ_i = ∇Φ(X_i; θ₀).
+
+        V is again a ``Linearized``, as is the product.
+
+        Raises
+        ------
+        TypeError, ValueError
+            if V is no direction in the space of this model.
+        """
+        return self.hessian_operator(X, y)(V)
+
+    def hessian_operator(self, X, y):
+        """V ↦ ∇²L V at this point, for many products on one batch: the features are computed once."""
+        return partial(self.workspace(X, y).hvp, self)
+
+    def map(self, function):
+        """The same model with ``function`` applied to every array, those of the start among them."""
+        return self._with({"V": function(self.V), "start": self.start.map(function)})
+
     def workspace(self, X, y):
         """What ``train`` runs on: the features are computed once."""
         require_labels(y, X)
@@ -103,6 +124,12 @@ class LinearizedWorkspace(ClassifierWorkspace):
         z = self.y * self.logits(theta)
         pull = self.y * logistic.slope(z) / len(self.y)
         return logistic(z).mean(), theta.with_arrays(V=pull @ self.features)
+
+    def hvp(self, theta, V):
+        """(1/n) Σ ℓ″(z_i) ⟨φ_i, V⟩ φ_i; y_i² = 1."""
+        theta.require_direction(V)
+        bend = logistic.curvature(self.y * self.logits(theta)) / len(self.y)
+        return theta.with_arrays(V=(bend * (self.features @ V.V)) @ self.features)
 
     def summary(self, theta, relevant=None):
         """Loss and accuracy; the attention of a linear model stays as it is at the start."""

@@ -78,6 +78,14 @@ class MultiHeadWorkspace(ClassifierWorkspace):
         if any(not (part == part[self.first][self.member]).all() for part in (model.W, model.U)):
             raise ValueError(f"model: this workspace counts {self.H} heads as {self.groups}, because the others were "
                              "copies of them; expected a model with the same copies")
+        return self.pack_own(model)
+
+    def pack_own(self, model):
+        """The same of a model or gradient whose copies are equal by construction: the first of a group stands for all.
+
+        They need not be equal to the bit, because a product rounds each head by itself, nor be numbers at all in a run
+        that is to end here.
+        """
         return self._columns(model.W[self.first], model.U[self.first])
 
     def _columns(self, W, U):
@@ -127,7 +135,7 @@ class MultiHeadParts(ClassifierWorkspace):
         super().__init__(model, X, y)
         self.parts = [slice(at, at + rows) for at in range(0, len(X), rows)]
         first = MultiHeadWorkspace(model, X[:1], y[:1])
-        self.pack, self.unpack = first.pack, first.unpack
+        self.pack, self.pack_own, self.unpack = first.pack, first.pack_own, first.unpack
 
     def _each(self, ask):
         """For every part its share of the samples, and what its workspace answers; only one of them is alive."""

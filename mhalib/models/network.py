@@ -7,6 +7,7 @@ import torch
 from torch import nn
 from torch.func import functional_call
 
+from mhalib.models.settings import settings
 from mhalib.models.vector import Vector
 
 
@@ -48,6 +49,15 @@ class NetworkPoint(Vector):
     def arrays(self):
         """The parameters by name, as ``named_parameters`` of the network lists them."""
         return dict(self.parameters)
+
+    def _require_alike(self, other):
+        # Networks are copied into their points, so equal ones are seldom the same object.
+        if self.module is other.module:
+            return
+        mine, theirs = (settings(point.module.network) for point in (self, other))
+        for name in mine | theirs:
+            if mine.get(name) != theirs.get(name):
+                raise self._unlike(name, mine.get(name), theirs.get(name), "module")
 
     def _with(self, arrays):
         return super()._with({"parameters": self.parameters | arrays})

@@ -172,7 +172,7 @@ class AttentionRegression(Vector):
         """What the truth behind ``data`` says, where it is known: {"excess": L(A, B) − L*} of the population loss."""
         if data.Sigma is None:
             return {}
-        return {"excess": excess(to_numpy(self.A), to_numpy(self.B), data.Sigma, data.M)}
+        return {"excess": excess(to_numpy(self.A), to_numpy(self.B), to_numpy(data.Sigma), to_numpy(data.M))}
 
     def _scores(self, rows, context):
         return rows @ self.B @ context.mT

@@ -13,7 +13,8 @@ class Vector:
 
     ``+ − * / **`` act elementwise, between two points of the same class and shape or with a number, so that
     update rules, interpolation, Lanczos and gradient checks are written once for all models. Fields that hold
-    no array (a kernel, say) are carried along unchanged.
+    no array (a kernel, say) are carried along unchanged, and two points must agree in them: between a softmax layer and
+    a Gaussian one there is no third layer.
     """
 
     __array_ufunc__ = None  # np.float64(0.1) * model is our product, not numpy's attempt at an object array
@@ -70,16 +71,32 @@ class Vector:
         if is_array(other) and other.ndim == 0:
             other = float(other)  # an inner product, say
         if isinstance(other, Real):
-            return self.map(lambda a: op(a, float(other)))  # a np.float64 would turn float32 into float64
+            number = float(other)  # a np.float64 would turn float32 into float64
+            return self._with({name: op(a, number) for name, a in self.arrays().items()})
         if type(other) is not type(self):
             return NotImplemented
         mine, theirs = self.arrays(), other.arrays()
+        if mine.keys() != theirs.keys():
+            raise ValueError(f"expected two {type(self).__name__} with the same arrays, got one with "
+                             f"{', '.join(sorted(mine.keys() ^ theirs.keys()))} and one without")
         for name in mine:
             require_same_dtype(**{f"left {name}": mine[name], f"right {name}": theirs[name]})
             if mine[name].shape != theirs[name].shape:
                 raise ValueError(f"{name}: expected two {type(self).__name__} of one shape, "
                                  f"got {tuple(mine[name].shape)} and {tuple(theirs[name].shape)}")
+        self._require_alike(other)
         return self._with({name: op(mine[name], theirs[name]) for name in mine})
+
+    def _require_alike(self, other):
+        """Check that the fields that are no arrays are equal."""
+        for name in (f.name for f in fields(self)):
+            mine, theirs = getattr(self, name), getattr(other, name)
+            if mine is not theirs and not is_array(mine) and not _equal(mine, theirs):
+                raise self._unlike(name, repr(mine), repr(theirs), name)
+
+    def _unlike(self, name, mine, theirs, field):
+        return ValueError(f"{name}: expected two {type(self).__name__} with the same {field}, got {mine} and {theirs}; "
+                          f"to compare their weights alone, take dataclasses.replace(second, {field}=first.{field})")
 
     def __add__(self, other):
         return self._apply(operator.add, other)
@@ -156,3 +173,10 @@ class Vector:
         0.0
         """
         return self.dot(self) ** 0.5
+
+
+def _equal(mine, theirs):
+    """Whether two values are equal, where points are if all their numbers are."""
+    if not isinstance(mine, Vector):
+        return mine == theirs
+    return type(mine) is type(theirs) and not any((a != 0).any() for a in (mine - theirs).arrays().values())

@@ -19,6 +19,11 @@ class Workspace:
         """θ of a model."""
         return model
 
+    def pack_own(self, model):
+        """θ of a model that came out of this workspace, or of its gradient: what must hold for ``pack`` holds by
+        construction, up to rounding, and is not checked."""
+        return self.pack(model)
+
     def unpack(self, theta):
         """The model of θ; owns its arrays."""
         return theta
@@ -30,7 +35,7 @@ class Workspace:
     def partial(self, theta, rows):
         """Mean loss and gradient of some rows of the batch, as those of ``loss_and_grad``."""
         loss, grad = self.unpack(theta).loss_and_grad(self.X[rows], self.y[rows])
-        return loss, self.pack(grad)
+        return loss, self.pack_own(grad)
 
     def summary(self, theta, relevant=None):
         """What a recorded step says about the batch, name → number: the loss.

@@ -3,7 +3,7 @@
 from dataclasses import dataclass, replace
 from numbers import Real
 
-from mhalib.optim.rules import is_positive
+from mhalib._array import is_positive
 
 SMALLEST = 1e-30
 """A step size below which a step is given up and the parameters stay."""
@@ -19,12 +19,17 @@ class Backtracking:
     with the first η of lr, lr·shrink, lr·shrink², … that satisfies this, where lr is twice the η of the step before.
     An η ≤ 1/λ always does if no curvature on the way exceeds λ. ``train`` tells it the data by calling ``on``.
 
+    ``train`` refuses it with ``batch``: the test would compare the full loss with the slope of another one.
+
     Source: Armijo 1966.
     """
 
     lr: float = 1.0
     shrink: float = 0.5
     data: object = None
+
+    whole = True
+    """A step needs the gradient of all samples: that of a minibatch says nothing of how the full loss descends."""
 
     def __post_init__(self):
         if not is_positive(self.lr):

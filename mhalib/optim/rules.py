@@ -8,13 +8,10 @@ the next one: a rule that wants to keep it keeps a copy, for example ``1.0 * gra
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from math import inf, isfinite
+from math import inf
 from numbers import Real
 
-
-def is_positive(number):
-    """Whether this is a finite number > 0."""
-    return isinstance(number, Real) and not isinstance(number, bool) and isfinite(number) and number > 0
+from mhalib._array import is_positive
 
 
 def require_rate(lr):

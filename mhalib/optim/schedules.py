@@ -7,8 +7,7 @@ and every function of the step k = 0, 1, 2, … that returns numbers ≥ 0 is on
 from dataclasses import dataclass
 from math import cos, pi
 
-from mhalib._array import require_count
-from mhalib.optim.rules import is_positive
+from mhalib._array import is_positive, require_count
 
 
 @dataclass(frozen=True)

@@ -140,7 +140,7 @@ def scale_free(truth, A, B, c, tokens=None, steps=3):
 
     Source: this book.
     """
-    model, data = (PopulationRegression, Population(truth)) if tokens is None else (
+    model, data = (PopulationRegression, Population(truth.Sigma, truth.M, truth)) if tokens is None else (
         AttentionRegression, truth.sample(tokens, 1))
     losses = [run(model(*parts), data, StructureAware(radius=radius), steps, None, list(range(steps + 1))).loss
               for parts, radius in (((A, B), np.inf), ((c * A, B / c), 0.5))]

@@ -189,7 +189,8 @@ def _moved(seed):
     n, D, d = (int(size) for size in rng.integers((2, 1, 1), 5))
     layer, along = (AttentionLayer.random(D, d, 1, scale=rng.uniform(0.3, 3), kernel=KERNELS[seed % 2], seed=number)
                     for number in (2 * seed, 2 * seed + 1))
-    along, away = along.only(("WQ", "WK")), AttentionLayer.random(D, d, 1, seed=seed + 10_000).only(("WQ", "WK"))
+    away = AttentionLayer.random(D, d, 1, kernel=layer.kernel, seed=seed + 10_000)
+    along, away = (way.only(("WQ", "WK")) for way in (along, away))
     radius, share = rng.uniform(0, 2, size=2)
     return {"layer": layer, "X": rng.uniform(0.3, 2) * rng.standard_normal((2, n, D)), "along": along / along.norm(),
             "away": min(share, 1) * radius / away.norm() * away, "radius": radius}
