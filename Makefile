@@ -1,5 +1,5 @@
 # The commands of this repository. Each makes its own environment in .venv the first time, and again when the
-# pins change; a Python from 3.11 on, git and make are all that a machine needs. Choose one with PYTHON=...
+# pins change; a Python from 3.11 to 3.13, git and make are all that a machine needs. Choose one with PYTHON=...
 
 VENV   := .venv
 BIN    := $(VENV)/bin
@@ -85,7 +85,7 @@ latency: book chromium   ## how long a live figure of the built book lets its re
 address:         ## set the repository's address everywhere: make address URL=https://github.com/NAME/REPOSITORY
 	@python=$$(.ci/python) && "$$python" .ci/address.py "$(URL)"
 
-clean:           ## remove what the builds left (the environments stay: rm -r .venv .venv-colab removes them)
+clean:           ## remove what the builds left (the environments stay: rm -r .venv* removes them)
 	@rm -rf _build build dist *.egg-info .pytest_cache .ruff_cache .hypothesis
 	@find . -name __pycache__ -not -path './.venv*/*' -prune -exec rm -rf {} +
 

@@ -47,7 +47,7 @@ def test_the_archive_says_what_the_citation_says():
     assert ARCHIVE["description"] == CITATION["abstract"]
     assert ARCHIVE["keywords"] == CITATION["keywords"]
     assert ARCHIVE["creators"] == [{"name": author["name"]} for author in CITATION["authors"]] == project["authors"]
-    assert ARCHIVE["license"] == project["license"] in CITATION["license"]
+    assert ARCHIVE["license"] == project["license"] == CITATION["license"]
     papers = [paper["identifiers"][0]["value"] for paper in CITATION["references"]]
     assert [related["identifier"] for related in ARCHIVE["related_identifiers"]] == papers
 

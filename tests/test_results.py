@@ -61,6 +61,17 @@ def test_scripts_run_and_tables_are_compared(tmp_path, capfd):
     assert "toy.npz: the same numbers" in capfd.readouterr().out
 
 
+def test_runs_that_are_kept_are_named_and_done_again_if_asked(tmp_path, monkeypatch, capfd):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "toy.py").write_text(TOY, "utf-8")
+    (tmp_path / ".cache").mkdir()
+    assert remaking.main(["--list"], tmp_path) == remaking.main(["toy"], tmp_path) == 0
+    assert capfd.readouterr().out.count("finished runs in") == 1 and (tmp_path / ".cache").is_dir()
+    assert remaking.main(["--fresh", "--list"], tmp_path) == 0 and (tmp_path / ".cache").is_dir()
+    assert remaking.main(["--fresh", "toy"], tmp_path) == 0 and not (tmp_path / ".cache").exists()
+    assert "finished runs" not in capfd.readouterr().out
+
+
 @pytest.mark.parametrize("changed, words", [
     ({"loss": [1.0, 2.0], "rule": ["a", "b"]}, "the same numbers"),
     ({"loss": [1.0, 2.0 + 2e-9], "rule": ["a", "b"]}, "loss differs by up to 1e-09"),

@@ -3,7 +3,9 @@
 import os
 import shutil
 
-NAMES = ("chromium-headless-shell", "chromium", "chromium-browser", "google-chrome")  # as .ci/chromium looks for it
+# As .ci/chromium looks for it.
+NAMES = ("chromium-headless-shell", "chromium", "chromium-browser", "google-chrome", "google-chrome-stable",
+         "/Applications/Google Chrome.app/Contents/MacOS/Google Chrome")
 FLAGS = ["--no-sandbox", "--disable-gpu", "--disable-background-networking", "--no-first-run"]
 
 

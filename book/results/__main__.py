@@ -2,13 +2,15 @@
 
 ``--list`` says what would run, and runs nothing; names of scripts run these alone: ``python book/results heads text``.
 Scripts that need data from outside, or measure a machine, are named and left out. Finished runs are kept in the
-folders .cache, here and where the command is given, so that a second command goes on where the first was stopped;
-without these folders all begins anew. After each script its tables are compared with those that were there before.
+folders .cache, here and where the command is given, so that a second command goes on where the first was stopped. They
+know the source of a run, not that of mhalib: after a change of mhalib ``--fresh`` removes them, and all begins anew.
+After each script its tables are compared with those that were there before.
 """
 
 import argparse
 import ast
 import re
+import shutil
 import subprocess
 import sys
 import time
@@ -85,9 +87,15 @@ def main(arguments=None, folder=HERE):
     parser = argparse.ArgumentParser(prog="book/results", description=__doc__.splitlines()[0])
     parser.add_argument("names", nargs="*", metavar="name", help="scripts to run, without .py (default: all)")
     parser.add_argument("--list", action="store_true", help="say what would run, and run nothing")
+    parser.add_argument("--fresh", action="store_true", help="do the runs that are kept again, too")
     chosen, known = parser.parse_args(arguments), scripts(folder)
     if unknown := sorted(set(chosen.names) - set(known)):
         parser.error(f"name: expected one of {', '.join(known)}, got {', '.join(unknown)}")
+    kept = [path for path in {Path(".cache").resolve(), folder / ".cache"} if path.is_dir() and not chosen.list]
+    if kept and not chosen.fresh:
+        print(f"== finished runs in {' and '.join(map(str, kept))} are not done again; --fresh removes them")
+    for path in kept if chosen.fresh else ():
+        shutil.rmtree(path)
     failed = []
     for name in chosen.names or known:
         if name in OUTSIDE:

@@ -1,7 +1,8 @@
 // --- numpy's random numbers: default_rng(seed), seed a list of whole numbers below 2³² -----------------------------
 
 // The same streams as numpy's Generator on PCG64, number by number, so that a page carries no draws: the sliders can
-// ask for any seed and any size.
+// ask for any seed and any size. After numpy.random (Copyright (c) NumPy Developers, BSD-3-Clause,
+// https://numpy.org/doc/stable/license.html) and PCG64 (Copyright (c) M. E. O'Neill, MIT), written anew.
 
 const WORD = 0xffffffffn, WIDE = (1n << 64n) - 1n, LONG = (1n << 128n) - 1n;
 const MULTIPLIER = 0x2360ed051fc65da44385df649fccf645n;
