@@ -140,7 +140,7 @@ class Minimum:
 
     @property
     def strict(self):
-        """Whether both eigenvalues are positive, beyond rounding: above 10⁻⁹ of the largest curvature."""
+        """Whether both eigenvalues are positive beyond rounding, above 10⁻⁹ of the largest curvature."""
         return self.eigenvalues[0] > 1e-9 * max(self.scale, self.eigenvalues[1])
 
 
