@@ -115,7 +115,7 @@ def test_a_page_refuses_a_regression_whose_steps_would_stop_it(count, stands, tm
 
 def test_a_first_line_without_an_end_is_refused_at_once(tmp_path):
     """In time that grows with its length: with its square, these would take hours."""
-    assert "has 500000 entries" in page_reads("line.csv", b"1.5," * 499_999 + b"2")
+    assert "has 500000 entries" in page_reads("line.csv", ",".join(map(str, range(500_000))).encode())
     many = ",".join(f"x{k}" for k in range(1, 200_001)).encode()
     (tmp_path / "line.csv").write_bytes(many + b"\n1\n")
     assert_refused(lambda: mha.data.from_file(tmp_path / "line.csv"), ValueError, ["expected columns x1, x2"])

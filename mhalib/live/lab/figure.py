@@ -88,6 +88,8 @@ class Laboratory(Face):
     def read(self, path):
         """Train on the CSV or NPZ file of a path, as ``mha.data.from_file`` reads it; chooses the model that it fits.
 
+        The file stays with Python. A page that shows the laboratory says so, and trains on it once it is opened there.
+
         Raises
         ------
         FileNotFoundError, ValueError
