@@ -37,6 +37,7 @@ GOOD = {
     "layer.csv": b"sample,x1,x2,y1\na,1,2,3\na,2,3,4\nb,3,4,5\nb,5,5,6\n",
     "heads.npz": npz(X=X, y=LABELS), "single.npz": npz(X=X.astype("f4"), y=LABELS.astype("i1")),
     "fortran.npz": npz(X=np.asfortranarray(X), y=LABELS.astype("i8"), extra=X),
+    "both.npz": npz(X=X, y=LABELS, x=X + 1), "either.npz": npz(x=X + 1, X=X, y=LABELS),
     "regression.npz": npz(x=X[:, 0], y=LABELS), "layer.npz": npz(X=X, y=TARGETS),
     "integers.npz": npz(X=np.arange(24, dtype="u2").reshape(4, 3, 2), y=np.asfortranarray(TARGETS)),
 }
@@ -48,6 +49,7 @@ BAD = {
     "semicolons.csv": (b"x1;x2;y1\n1;2;3\n", "not separated by commas"),
     "text.csv": (b"x1,y1\n1,two\n", "line 2, column y1"),
     "nan.csv": (b"x1,y1\n1,nan\n", "no finite number"), "infinite.csv": (b"x1,y1\n1,1e999\n", "no finite number"),
+    "quoted.csv": (b'"x1","y1"\n1,2\n', "quotation marks"),
     "names.csv": (b"a,b,c\n1,2,3\n", "Name the columns"), "no-target.csv": (b"x1,x2\n1,2\n", "Name the columns"),
     "hexadecimal.csv": (b"x1,y1\n0x10,1\n", "no finite number"),
     "underscore.csv": (b"x1,y1\n1_0,1\n", "no finite number"), "twice.csv": (b"x1,x1,y1\n1,2,3\n", "there twice"),

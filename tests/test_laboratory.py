@@ -2,46 +2,21 @@
 
 import json
 from functools import cache
-from pathlib import Path
 
 import numpy as np
 import pytest
 from py_mini_racer import MiniRacer
 
 import mhalib as mha
-from agreement import RUN, stopped_at
-from malformed import BAD, GOOD
-from mhalib.live.face import engine
+from agreement import stopped_at
+from laboratory import LAB, LIVE, SCRIPT, SMALL, asked, asked_run, machine, whole
 from mhalib.live.lab.controls import CONTROLS, DEFAULTS, settled, shown
-from mhalib.live.lab.figure import ENGINE, Laboratory
+from mhalib.live.lab.figure import Laboratory
 from offered import COMBINATIONS, STARTS, choices
 from oracles import assert_refused
 
-LIVE = Path(__file__).parent.parent / "mhalib" / "live"
-SCRIPT = engine(more=ENGINE, run="laboratory")
-PIECES = "\n".join((LIVE / f"{name}.js").read_text("utf-8") for name in ("widget", "lab/files", "lab/links"))
-SMALL = {"n": 8, "H": 2, "T": 6, "N": 2, "D": 8, "tokens": 30, "steps": 50, "lr": 0.05, "scale": 0.3, "sigma": 0.5,
-         "curvature": False}
 HEADS, REGRESSION = {"model": "heads", "data": "mixture"}, {"model": "regression", "data": "linear"}
 LAYER = {"model": "layer", "data": "sequences", "scale": 1.0}
-LAB = mha.live.laboratory()
-
-
-def machine(source=SCRIPT):
-    """A V8 with the laboratory's engine and the pieces of its face that need no page."""
-    v8 = MiniRacer()
-    carried = f"const spec = {json.dumps(LAB.laboratory)}; const made = makeEngine(null);"
-    v8.eval("\n".join([source, PIECES, RUN, carried]))
-    return v8
-
-
-@cache
-def whole():
-    return machine()
-
-
-def asked(v8, expression):
-    return json.loads(v8.eval(f"JSON.stringify({expression})"))
 
 
 def drawn_settings(seed, **fixed):
@@ -73,10 +48,6 @@ def votes(path, values):
     """Where logits are more than rounding: balanced coins give a first phase whose heads cancel."""
     X = LAB.run(**values)["data"].X
     return np.array([abs(model(X)).max() > 1e-13 for model in path.models])
-
-
-def asked_run(v8, values):
-    return json.loads(v8.eval(f"runAll(made, spec, {json.dumps(values)})"))
 
 
 @pytest.mark.parametrize("combination", COMBINATIONS, ids="-".join)
@@ -243,81 +214,21 @@ def test_module_is_one_text_without_imports():
     assert "import " not in Laboratory._esm.replace('"import mhalib', "").replace("important ", "")
 
 
-# --- the reader's own files -------------------------------------------------------------------------------------
+@pytest.mark.parametrize(("shape", "rows"), [((5, 7), 5), ((7, 5), 5), ((1, 3), 1)])
+def test_singular_values_say_that_they_are_at_work(shape, rows):
+    v8, A = MiniRacer(), np.random.default_rng(0).standard_normal(shape)
+    v8.eval("\n".join((LIVE / "engine" / f"{name}.js").read_text("utf-8") for name in ("matrices", "singular")))
+    v8.eval("var told = 0; globalThis.alive = () => { told++; }; 0")
+    found = asked(v8, f"singularValues({A.ravel().tolist()}, {shape[0]}, {shape[1]})")
+    np.testing.assert_allclose(found, np.linalg.svd(A)[1], rtol=1e-12)
+    assert v8.eval("told") >= rows and v8.eval("told") % rows == 0
 
 
-def page_reads(name, content):
-    """What the page makes of a file: {kind, shape, X, y}, or its refusal as a string."""
-    v8 = whole()
-    if name.endswith("csv"):
-        try:
-            text = json.dumps(content.decode("utf-8"))
-        except UnicodeDecodeError:
-            return "UTF-8"
-        arrays = f"Promise.resolve().then(() => csvArrays({text}))"
-    else:
-        arrays = f"npzArrays(Uint8Array.from({list(content)}), null)"
-    v8.eval("var found = null, keep = (own) => { found = own; }; 0")
-    v8.eval(f"{arrays}.then(ownOf).then(keep, (error) => keep(error.message)); 0")
-    return asked(v8, "found")
-
-
-@pytest.mark.parametrize("name", GOOD)
-def test_page_and_python_read_the_same(name, tmp_path):
-    (tmp_path / name).write_bytes(GOOD[name])
-    data, found = mha.data.from_file(tmp_path / name), page_reads(name, GOOD[name])
-    assert found["shape"] == list(data.X.shape)
-    assert found["X"] == data.X.ravel().tolist() and found["y"] == data.y.ravel().tolist()
-    assert found["kind"] == {"Dataset": "heads", "RegressionDataset": "regression", "SequenceDataset": "layer"}[
-        type(data).__name__]
-
-
-@pytest.mark.parametrize("name", [name for name, (content, _) in BAD.items() if content and not name.endswith("png")])
-def test_page_and_python_refuse_the_same(name, tmp_path):
-    content, words = BAD[name]
-    (tmp_path / name).write_bytes(content)
-    found = page_reads(name, content)
-    assert isinstance(found, str) and words in found
-    with pytest.raises((ValueError, TypeError), match="expected"):
-        mha.data.from_file(tmp_path / name)
-
-
-@pytest.mark.parametrize("name", ["empty.csv", "empty.npz", "picture.png"])
-def test_python_refuses_what_is_no_such_file(name, tmp_path):
-    (tmp_path / name).write_bytes(BAD[name][0])
-    assert_refused(lambda: mha.data.from_file(tmp_path / name), ValueError, ["path: expected"])
-
-
-def test_a_file_may_be_at_home(tmp_path, monkeypatch):
-    monkeypatch.setenv("HOME", str(tmp_path))
-    for name, content in GOOD.items():
-        (tmp_path / name).write_bytes(content)
-        assert mha.data.from_file(f"~/{name}").X.tolist() == mha.data.from_file(tmp_path / name).X.tolist()
-
-
-def test_a_file_that_is_not_there_is_named(tmp_path):
-    assert_refused(lambda: mha.data.from_file(tmp_path / "none.npz"), FileNotFoundError, ["none.npz"])
-
-
-@pytest.mark.parametrize(("name", "model"), [
-    ("heads.csv", "heads"), ("regression.csv", "regression"), ("layer.csv", "layer"), ("heads.npz", "heads"),
-    ("one-target.csv", "regression")])
-def test_a_run_on_the_readers_file_is_repeated_by_its_lines(name, model, tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-    (tmp_path / name).write_bytes(GOOD[name])
-    v8, found = whole(), page_reads(name, GOOD[name])
-    values = settled(DEFAULTS | SMALL | {"model": model, "data": "own", "lr": 0.001}, model)
-    v8.eval(f"var mine = {{ ...spec, own: {json.dumps(found)} }}; 0")
-    result = json.loads(v8.eval(f"runAll(made, mine, {json.dumps(values)})"))
-    lines, names = v8.eval(f"pythonOf(spec, {json.dumps(values)}, {json.dumps(name)})"), {}
-    exec(lines, names)
-    np.testing.assert_allclose(result["curves"]["loss"], names["path"].loss, rtol=1e-9)
-    lab = mha.live.laboratory()
-    lab.read(name)
-    assert lab.code(**values) == lines
-
-
-def test_sample_files_can_be_read(tmp_path):
-    for key, kind in (("heads", "Dataset"), ("regression", "RegressionDataset"), ("layer", "SequenceDataset")):
-        (tmp_path / f"{key}.csv").write_text(whole().eval(f"SAMPLES.{key}[2]()"))
-        assert type(mha.data.from_file(tmp_path / f"{key}.csv")).__name__ == kind
+def test_the_constants_of_a_layer_are_computed_once_a_step():
+    right = "function valueConstants("
+    assert SCRIPT.count(right) == 1
+    counted = f"{right}...all) {{ globalThis.count = (globalThis.count ?? 0) + 1; return counted(...all); }}\n"
+    v8 = machine(SCRIPT.replace(right, counted + "function counted("))
+    result = asked_run(v8, settled(DEFAULTS | SMALL | LAYER))
+    assert {"least_singular", "value_smoothness"} <= set(result["curves"]) and len(result["steps"]) > 10
+    assert v8.eval("count") == len(result["steps"])

@@ -9,9 +9,9 @@ import pytest
 
 ROOT = Path(__file__).parent.parent
 PACKAGE = ROOT / "mhalib"
-LAYERS = ["_array", "whitening", "attention", "losses", "models", "data", "optim", "training", "fleet", "networks"]
-LAYERS += ["landscape", "surface", "theory", "sweeps", "reproduction", "_still", "_render", "plots", "exploring"]
-LAYERS += ["live", "notebook"]
+LAYERS = ["_address", "_array", "whitening", "attention", "losses", "models", "data", "optim", "training", "fleet"]
+LAYERS += ["networks", "landscape", "surface", "theory", "sweeps", "reproduction", "_still", "_render", "plots"]
+LAYERS += ["exploring", "live", "notebook"]
 # These know nothing of attention: what they may import of ours, besides their own folder.
 APART = {"optim": {"_array", "whitening"}, "data": {"_array", "whitening"}, "plots": {"_array", "_render"}}
 APART |= {"exploring": {"_render"}, "_still": set(), "_render": {"_still"}, "notebook": set()}

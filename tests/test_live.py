@@ -1,7 +1,9 @@
 """The Python face of a live figure: its controls, its values, the run by mhalib that the browser must equal."""
 
 import json
+import re
 from dataclasses import replace
+from pathlib import Path
 
 import numpy as np
 import plotly.offline
@@ -21,6 +23,8 @@ FIGURES = {
     "mixture": lambda: mha.live.mixture(n=5, T=4, d=6, M=2, steps=12),
     "curvature": lambda: mha.live.curvature(DATA, steps=12),
 }
+ROOT = Path(__file__).parent.parent
+SCRIPTS = sorted([*(ROOT / "mhalib" / "live").rglob("*.js"), *(ROOT / "book" / "_static").glob("*.js")])
 each = pytest.mark.parametrize("make", FIGURES.values(), ids=FIGURES)
 
 
@@ -198,6 +202,12 @@ def test_a_description_names_what_it_does_not_know(change, words):
 def test_module_is_one_text_without_imports():
     assert module().count("export default") == 1
     assert "import " not in module().replace("important ", "")
+
+
+@pytest.mark.parametrize("script", SCRIPTS, ids=lambda path: path.name)
+def test_no_script_asks_by_has(script):
+    """Firefox has known it since version 121; before that a selector with it throws."""
+    assert not re.search(r":has\(", script.read_text("utf-8"))
 
 
 def test_a_diverging_run_keeps_what_came_before():

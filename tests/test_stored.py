@@ -9,7 +9,7 @@ import pytest
 
 import mhalib as mha
 
-module = import_module("mhalib.sweeps.stored")
+module, address = import_module("mhalib.sweeps.stored"), import_module("mhalib._address")
 RESULTS = Path(__file__).parent.parent / "book" / "results"
 ADDRESS = "https://example.org/book"
 
@@ -66,13 +66,13 @@ def test_the_address_is_that_of_the_package(monkeypatch):
         def get_all(self, name):
             return ["Home, https://example.org", f"Repository, {ADDRESS}/"]
 
-    monkeypatch.setattr(module, "metadata", lambda name: Metadata())
-    assert module.repository() == ADDRESS
+    monkeypatch.setattr(address, "metadata", lambda name: Metadata())
+    assert address.repository() == ADDRESS
 
 
 def test_a_package_that_is_not_installed_has_no_address(monkeypatch):
     def missing(name):
-        raise module.PackageNotFoundError(name)
+        raise address.PackageNotFoundError(name)
 
-    monkeypatch.setattr(module, "metadata", missing)
-    assert module.repository() == ""
+    monkeypatch.setattr(address, "metadata", missing)
+    assert address.repository() == "" and address.web_address("") == ""

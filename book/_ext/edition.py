@@ -11,6 +11,8 @@ from urllib.parse import urldefrag
 import yaml
 from bs4 import BeautifulSoup
 
+from mhalib import _address
+
 STYLE = Path(__file__).with_name("edition.css")
 # What asks for a hand, what only a screen can show, and code that the web page hides.
 LEFT_OUT = ("script:not([type*=widget]), style, button, input, select, .headerlink, .mha-keys, .cell.tag_hide-cell, "
@@ -47,11 +49,9 @@ def citation(root):
 
 
 def web_address(root):
-    """The address at which GitHub Pages serves the book: NAME.github.io/REPOSITORY/, or that of NAME's own site."""
+    """The address of the book on the web, by the repository that pyproject.toml names."""
     project = tomllib.loads((root / "pyproject.toml").read_text("utf-8"))["project"]
-    owner, repository = project["urls"]["Repository"].split("/")[-2:]
-    host = f"{owner}.github.io"
-    return f"https://{host}/" if repository.lower() == host.lower() else f"https://{host}/{repository}/"
+    return _address.web_address(project["urls"]["Repository"])
 
 
 class Missing(Exception):

@@ -8,26 +8,27 @@ document.addEventListener("click", (event) => {
   title.querySelector("button.toggle-button").click();
 }, true);
 
-// Paper is white: print in the light theme, with every proof open.
+// Paper is white: print in the light theme.
 (() => {
   const root = document.documentElement;
   let theme;
   window.addEventListener("beforeprint", () => {
     theme = root.dataset.theme;
     root.dataset.theme = "light";
-    document.querySelectorAll("details.sd-dropdown").forEach((box) => { box.open = true; });
   });
   window.addEventListener("afterprint", () => { root.dataset.theme = theme; });
 })();
 
 // Whatever scrolls sideways on its own, now or after a dropdown opens, is a stop of the keyboard, and nothing else is.
 (() => {
-  const BOXES = `.bd-article :is(pre, table, div.math, mjx-container[display="true"], .cell_output, .mha-figure),
-    .bd-article :is(p, dd):has(mjx-container)`;
+  const BOXES = '.bd-article :is(pre, table, div.math, mjx-container[display="true"], .cell_output, .mha-figure)';
+  // Not by :has, which not every browser knows: an unknown selector would throw.
+  const lines = () => [...document.querySelectorAll(".bd-article :is(p, dd)")]
+    .filter((box) => box.querySelector("mjx-container"));
   const scrolls = (box) => box.scrollWidth > box.clientWidth + 1 && /auto|scroll/.test(getComputedStyle(box).overflowX);
   const mark = ({ target }) => { if (scrolls(target)) target.tabIndex = 0; else target.removeAttribute("tabindex"); };
   const sizes = new ResizeObserver((changes) => changes.forEach(mark));
-  const watch = () => document.querySelectorAll(BOXES).forEach((box) => sizes.observe(box));
+  const watch = () => [...document.querySelectorAll(BOXES), ...lines()].forEach((box) => sizes.observe(box));
   // Formulas become boxes when MathJax has set them.
   window.addEventListener("load", () => (window.MathJax?.startup?.promise ?? Promise.resolve()).then(watch));
 })();

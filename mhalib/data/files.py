@@ -102,13 +102,16 @@ def _csv(path):
 
 def _columns(names):
     """Where the sample, the coordinates and the targets stand."""
-    def run(letter):
-        count = next(k for k in range(len(names) + 1) if f"{letter}{k + 1}" not in names)
-        return [names.index(f"{letter}{k + 1}") for k in range(count)]
+    at = {name: k for k, name in enumerate(names)}
 
-    samples = names.index("sample") if "sample" in names else None
-    xs, ys = run("x"), [names.index("y")] if "y" in names else run("y")
-    if len(set(names)) < len(names) or not xs or not ys or len(xs) + len(ys) + (samples is not None) != len(names):
+    def run(letter):
+        count = next(k for k in range(len(names) + 1) if f"{letter}{k + 1}" not in at)
+        return [at[f"{letter}{k + 1}"] for k in range(count)]
+
+    if re.search("[\"']", "".join(names)):
+        raise ValueError(f"path: expected names of columns without quotation marks, got {','.join(names)[:60]}")
+    samples, xs, ys = at.get("sample"), run("x"), [at["y"]] if "y" in at else run("y")
+    if len(at) < len(names) or not xs or not ys or len(xs) + len(ys) + (samples is not None) != len(names):
         raise ValueError("path: expected columns x1, x2, … and y, or y1, y2, …, each once and separated by commas, and "
                          f"sample for sequences, got {','.join(names)[:60]}")
     return samples, xs, ys

@@ -40,6 +40,8 @@ function serve(engine, post) {
   };
 }
 
+const TOO_LONG = "one step takes too long for a page. Take fewer tokens or heads, or switch the curvature off.";
+
 function bytesOf(base64) {
   return Uint8Array.from(atob(base64), (character) => character.charCodeAt(0));
 }
@@ -47,8 +49,8 @@ function bytesOf(base64) {
 // Gives `run(values)`, `tell(spec)` for another description, and `close()`; `show` hears of the last run alone. A worker
 // takes a while to start, and a page may forbid it: until it says that it is ready, training takes slices of the page's
 // own time; with `patience`, in milliseconds, it waits so long before it does. A worker that dies is replaced, with
-// `patience` also one that has been silent for so long in a run, and the run begins anew; where a step takes long, its
-// computation calls `alive`.
+// `patience` also one that has been silent for so long in a run, and the run begins anew, three times at most; where a step takes
+// long, its computation calls `alive`.
 function trainer(spec, show, patience = null) {
   let job = 0, latest = null, worker = null, address = null, ready = false, deaths = 0, silence = null, closed = false;
   const here = serve(makeEngine(makeKernel(bytesOf(KERNEL))), hear);
@@ -57,22 +59,26 @@ function trainer(spec, show, patience = null) {
   function hear(result) {
     clearTimeout(silence);
     if (result.job !== job) return;
-    if (result.done || result.error) latest = null;
-    else if (ready) listen();
+    if (result.done || result.error) {
+      latest = null;
+      deaths = 0;
+    } else if (ready) listen();
     show(result);
   }
 
   function listen() {
     clearTimeout(silence);
-    if (patience) silence = setTimeout(died, patience);
+    if (patience) silence = setTimeout(() => died(true), patience);
   }
 
-  // Of a worker that was never ready there is no other: the page trains.
-  function died() {
-    const lived = ready, another = lived && ++deaths < 4;
+  // Of a worker that was never ready there is no other: the page trains. What has silenced one worker after the other
+  // would silence the page too.
+  function died(silent) {
+    const lived = ready, last = lived && ++deaths === 4, hung = last && silent && latest;
     end();
-    if (another) start();
-    if (latest && (lived || patience)) send(latest);
+    if (lived && !last || hung) start();
+    if (hung) hear({ job: latest.job, error: TOO_LONG });
+    else if (latest && (lived || patience)) send(latest);
   }
 
   function end() {
@@ -109,7 +115,7 @@ function trainer(spec, show, patience = null) {
       };
       worker.onerror = (event) => { // it cannot start, or it died; errors of the engine come as results
         event.preventDefault();
-        died();
+        died(false);
       };
     } catch {
       worker = null;

@@ -22,7 +22,7 @@ function control({ name, label, values, texts, kind }, changed) {
   }
   const input = element("input", { id, type: "range", min: 0, max: values.length - 1, step: 1,
                                    dataset: { control: name } });
-  const shown = element("span", { className: "mha-value", ariaHidden: "true" }); // the slider itself says it aloud
+  const shown = element("span", { className: "mha-value", "aria-hidden": "true" }); // the slider itself says it aloud
   const say = () => {
     shown.textContent = texts[input.value];
     input.setAttribute("aria-valuetext", texts[input.value]);
@@ -65,12 +65,12 @@ function sentence(spec, values, result) {
 
 // What every live figure shows: {root, box, picture, …}, a picture in whose `box` plotly draws, and a sentence below.
 function stage(title, alt) {
-  const box = element("div", { className: "mha-live-plot", ariaHidden: "true" });
-  const picture = element("div", { className: "mha-live-picture", role: "img", ariaLabel: `At the start: ${alt}` }, box);
+  const box = element("div", { className: "mha-live-plot", "aria-hidden": "true" });
+  const picture = element("div", { className: "mha-live-picture", role: "img", "aria-label": `At the start: ${alt}` }, box);
   const summary = element("p", { className: "mha-live-summary" });
   const said = element("p", { className: "mha-said", role: "status" }); // what a screen reader says of it
   const caption = element("p", { className: "mha-live-title", textContent: title });
-  const root = element("div", { className: "mha-live", role: "group", ariaLabel: title, dataset: { state: "loading" } },
+  const root = element("div", { className: "mha-live", role: "group", "aria-label": title, dataset: { state: "loading" } },
                        caption, picture, summary, said);
   let saying = null;
   const hush = () => clearTimeout(saying);
@@ -81,7 +81,7 @@ function stage(title, alt) {
     root.dataset.state = state;
     summary.textContent = words;
     hush();
-    if (aloud) saying = setTimeout(() => { said.textContent = words; }, 700);
+    if (aloud) saying = setTimeout(() => { if (said.textContent !== words) said.textContent = words; }, 700);
   }
 
   return {
@@ -89,7 +89,7 @@ function stage(title, alt) {
     runs(place) { Object.assign(root.dataset, { state: "running", place }); },
     moved() {
       hush();
-      picture.ariaLabel = "Drawn for the values that are set; the result stands below.";
+      picture.setAttribute("aria-label", "Drawn for the values that are set; the result stands below.");
     },
     drew: ({ job, done }) => root.dispatchEvent(new CustomEvent("mha-drawn", { bubbles: true, detail: { job, done } })),
   };

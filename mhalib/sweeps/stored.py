@@ -1,10 +1,10 @@
 """``stored``: the tables that come with the book, in ``book/results/``, wherever a notebook runs."""
 
-from importlib.metadata import PackageNotFoundError, metadata
 from pathlib import Path
 from urllib.error import URLError
 from urllib.request import urlopen
 
+from mhalib._address import repository
 from mhalib.sweeps.files import unpack
 from mhalib.sweeps.table import Table
 
@@ -44,12 +44,3 @@ def stored(name):
                                 f"{address} cannot be read ({error})") from error
     print(f"read from {address}")
     return Table(*unpack(data))
-
-
-def repository():
-    """The address of the book's repository, as the installed package states it; empty if it is not installed."""
-    try:
-        addresses = dict(entry.split(", ", 1) for entry in metadata("mhalib").get_all("Project-URL") or ())
-    except PackageNotFoundError:
-        return ""
-    return addresses.get("Repository", "").rstrip("/")

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from browser import widgets
 from scripts import load
 
 BUILD = Path(__file__).parents[2] / "_build" / "html"
@@ -177,3 +178,12 @@ def open_page(new_visit):
     yield open_one
     if last is not None:
         last.context.close()
+
+
+@pytest.fixture(scope="module")
+def open_widget(chromium):
+    """Give the way to open a page with one kind of widget alone (``widgets.open_one``)."""
+    context = chromium.new_context(viewport={"width": 900, "height": 900})
+    context.set_default_timeout(PATIENCE)
+    yield partial(widgets.open_one, context)
+    context.close()

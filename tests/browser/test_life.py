@@ -9,113 +9,27 @@ from pathlib import Path
 import plotly.offline
 import pytest
 
-import mhalib as mha
-from browser.conftest import PATIENCE
+from browser.widgets import CLOSE, FINISHED, MADE, MOUNT
 
 LIVE_JS = Path(__file__).parents[2] / "book" / "_static" / "live.js"
-MADE = {"figure": lambda: mha.live.surface(steps=20), "laboratory": mha.live.laboratory,
-        "exercise": lambda: mha.live.exercise("ex-1-half")}
 LIVE = ("figure", "laboratory")
-# A page that counts what is opened and what is closed, and a model that no kernel is behind.
-WATCHED = """
-window.counts = { workers: 0, addresses: 0, observers: 0, listeners: 0 };
-const Plain = window.Worker, Observer = window.ResizeObserver, { createObjectURL, revokeObjectURL } = URL;
-window.Worker = class extends Plain {
-  constructor(...parts) { super(...parts); window.counts.workers++; }
-  terminate() { window.counts.workers--; super.terminate(); }
-};
-window.ResizeObserver = class extends Observer {
-  observe(node) { window.counts.observers++; super.observe(node); }
-  disconnect() { window.counts.observers--; super.disconnect(); }
-};
-const addresses = new Set();
-URL.createObjectURL = (blob) => {
-  const address = createObjectURL(blob);
-  addresses.add(address);
-  window.counts.addresses = addresses.size;
-  return address;
-};
-URL.revokeObjectURL = (address) => {
-  addresses.delete(address);
-  window.counts.addresses = addresses.size;
-  revokeObjectURL(address);
-};
-window.turns = 0; // of training on the page itself: it asks for each by a message
-const { postMessage } = MessagePort.prototype;
-MessagePort.prototype.postMessage = function (...parts) {
-  window.turns++;
-  postMessage.apply(this, parts);
-};
-const { addEventListener, removeEventListener } = window;
-window.addEventListener = (name, ...rest) => {
-  if (name === "hashchange") window.counts.listeners++;
-  addEventListener.call(window, name, ...rest);
-};
-window.removeEventListener = (name, ...rest) => {
-  if (name === "hashchange") window.counts.listeners--;
-  removeEventListener.call(window, name, ...rest);
-};
-window.mount = (made, shipped) => {
-  const heard = {}, state = structuredClone(shipped), el = document.createElement("div");
-  const model = {
-    get: (name) => state[name], set: (name, value) => { state[name] = value; }, save_changes() {}, send() {},
-    on: (name, hear) => { (heard[name] ??= new Set()).add(hear); window.counts.listeners++; },
-    off: (name, hear) => { if (heard[name]?.delete(hear)) window.counts.listeners--; },
-  };
-  document.body.append(el);
-  const close = made.render({ model, el });
-  return { el, model, heard, close };
-};
-"""
-FINISHED = '() => document.querySelector(".mha-live[data-state=done]")'
 
 
 @pytest.fixture(scope="module")
-def open_page(chromium):
-    """Give the way to open a page with plotly, one kind of widget as `made`, and the state of one as `state`."""
-    context = chromium.new_context(viewport={"width": 900, "height": 900})
-    context.set_default_timeout(PATIENCE)
-
-    def open_one(kind, with_plotly=True):
-        page, widget, traits = context.new_page(), MADE[kind](), ("spec", "laboratory", "exercise", "values")
-        state = {name: getattr(widget, name) for name in traits if widget.has_trait(name)}
-        page.complaints = []
-        page.on("pageerror", lambda error: page.complaints.append(str(error)))
-        page.set_content(f"<style>{widget._css}</style>")
-        page.add_script_tag(content=WATCHED)
-        if with_plotly:
-            page.add_script_tag(content=plotly.offline.get_plotlyjs())
-        source = widget._esm.replace("export default", "return")
-        page.add_script_tag(content=f"window.made = (() => {{ {source} }})(); window.state = {json.dumps(state)};")
-        return page
-
-    yield open_one
-    context.close()
-
-
-@pytest.fixture(scope="module")
-def pages(open_page):
+def pages(open_widget):
     """Open one page for each kind."""
-    return cache(open_page)
+    return cache(open_widget)
 
 
 @pytest.fixture(scope="module")
-def mounted(open_page, request):
+def mounted(open_widget, request):
     """Give a page with a view of a kind; nothing goes wrong on it."""
-    page = open_page(request.param)
+    page = open_widget(request.param)
     page.evaluate(MOUNT)
     yield page
     assert not page.complaints
 
 
-MOUNT = "() => { window.shown = mount(made, state); }"
-CLOSE = """() => {
-  window.drawnAfter = 0;
-  shown.el.firstChild.addEventListener("mha-drawn", () => { window.drawnAfter++; });
-  shown.close();
-  shown.el.remove();
-  window.turns = 0;
-}"""
 # Drawing ends when it is told to.
 HELD = """() => {
   window.whole = Plotly.react;
@@ -160,8 +74,8 @@ def test_a_view_that_is_closed_leaves_nothing(pages, kind):
         assert_nothing_left(page)
 
 
-def test_a_figure_that_asks_the_kernel_for_plotly_gets_it_unless_it_is_closed(open_page):
-    page = open_page("figure", with_plotly=False)
+def test_a_figure_that_asks_the_kernel_for_plotly_gets_it_unless_it_is_closed(open_widget):
+    page = open_widget("figure", with_plotly=False)
     page.evaluate(MOUNT)
     page.evaluate("() => { window.former = shown; }")
     page.evaluate(CLOSE)

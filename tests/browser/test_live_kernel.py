@@ -10,6 +10,7 @@ import pytest
 
 from browser import servers
 from figures import FIGURES
+from malformed import GOOD
 
 PLACES = {"JupyterLab": (servers.jupyterlab, servers.in_jupyterlab), "Voila": (servers.voila, servers.in_voila)}
 
@@ -53,6 +54,26 @@ four.on_click(lambda button: setattr(figure, "values", {"H": 4}))
 display(figure, heard, four)
 '''
 
+LABORATORY = """
+import ipywidgets
+import mhalib as mha
+
+lab = mha.live.laboratory()
+heard, asked = ipywidgets.Label("nothing yet"), ipywidgets.Label("nothing yet")
+ask, theirs = ipywidgets.Button(description="ask"), ipywidgets.Button(description="theirs")
+
+def ask_for_path(_):
+    try:
+        asked.value = f"{len(lab.run()['data'].x)} tokens"
+    except ValueError as error:
+        asked.value = str(error)
+
+lab.observe(lambda change: setattr(heard, "value", f"Python has {lab.values['data']} of {lab.own.get('file')};"))
+ask.on_click(ask_for_path)
+theirs.on_click(lambda button: lab.read("theirs.csv"))
+display(lab, heard, asked, ask, theirs)
+"""
+
 
 # The notebooks of the book, unchanged, and how many live figures each holds.
 CHAPTERS = {page.replace(".html", ".ipynb"): len(figures) for page, figures in FIGURES.items()}
@@ -69,6 +90,8 @@ def folder(tmp_path_factory):
     folder = tmp_path_factory.mktemp("notebooks")
     servers.write_notebook(folder / "probe.ipynb", PROBE)
     servers.write_notebook(folder / "figure.ipynb", FIGURE)
+    servers.write_notebook(folder / "laboratory.ipynb", LABORATORY)
+    (folder / "theirs.csv").write_bytes(GOOD["regression.csv"])
     for chapter in CHAPTERS:
         shutil.copy(servers.ROOT / chapter, folder)
     return folder
@@ -162,6 +185,26 @@ def test_a_live_figure_follows_python(opened):
         seen.page.get_by_role("button", name="four").click()
         assert loss_in(summary(seen, before=first)) == pytest.approx(loss_heard(seen, heads=4), rel=6e-3)
         assert seen.page.locator(".mha-live input[type=range]").first.get_attribute("aria-valuetext") == "4"
+
+
+def test_a_file_of_the_reader_stays_and_each_says_what_it_does_not_have(opened):
+    with opened("laboratory.ipynb") as seen:
+        page, note = seen.page, seen.page.locator(".mha-note")
+        summary(seen)
+        file = {"name": "mine.csv", "mimeType": "", "buffer": GOOD["one-target.csv"]}
+        page.locator(".mha-laboratory input[type=file]").set_input_files(file)
+        page.get_by_text("Python has own of mine.csv;").wait_for()
+        page.get_by_role("button", name="ask").click()
+        page.get_by_text("was opened in the browser").wait_for()  # after that, what Python might have sent back is here
+        assert 'from_file("mine.csv")' in page.locator(".mha-lines").text_content()
+        page.get_by_role("button", name="theirs").click()
+        note.filter(has_text="“theirs.csv” is open in Python").wait_for()
+        page.locator("[data-control=scale]").press("Home")
+        page.locator(".mha-lines").filter(has_text="scale=0.01").wait_for(state="attached")
+        page.wait_for_timeout(500)  # a move is sent when it has stood for a while
+        page.get_by_role("button", name="ask").click()
+        page.get_by_text("3 tokens").wait_for()
+        page.get_by_text("Python has own of theirs.csv;").wait_for()
 
 
 def test_a_chapter_of_the_book_is_live_unchanged(opened, chapter):

@@ -180,7 +180,7 @@ function requireWhitening({ n, d, x }) {
 
 models.drawn_layer = function (data, values) {
   const layer = attentionLayer(data, values), { N, n, D, m } = data, { H, d } = values, T = N * n, one = H * D * d;
-  const product = layerHvp(data, values, layer), constants = (theta) => valueConstants(layer, theta, data, values);
+  const product = layerHvp(data, values, layer), constants = (now) => (now.constants ??= valueConstants(layer, now.theta, data, values));
   const part = (k) => (theta) => norm(theta.subarray(k * one, k < 3 ? (k + 1) * one : theta.length));
   const curves = {
     loss: ({ loss }) => loss, rate: ({ lr }) => lr, stability_edge: edgeOf(values),
@@ -188,8 +188,8 @@ models.drawn_layer = function (data, values) {
       layer.forward(theta);
       return largestEigenvalue(product(theta), layer.size);
     },
-    least_singular: ({ theta }) => constants(theta).least,
-    value_smoothness: ({ theta }) => constants(theta).L,
+    least_singular: (now) => constants(now).least,
+    value_smoothness: (now) => constants(now).L,
     ...Object.fromEntries(["WQ", "WK", "WV", "WO"].map((name, k) => [`norm_${name}`, ({ theta }) => part(k)(theta)])),
   };
   const lasts = {

@@ -7,7 +7,10 @@ function singularValues(A, r, k) {
   const rows = Array.from({ length: r }, (_, p) => A.slice(p * k, (p + 1) * k));
   for (let sweep = 0, turned = true; turned && sweep < 40; sweep++) {
     turned = false;
-    for (let p = 0; p < r; p++) for (let q = p + 1; q < r; q++) turned = orthogonal(rows[p], rows[q]) || turned;
+    for (let p = 0; p < r; p++) {
+      globalThis.alive?.();
+      for (let q = p + 1; q < r; q++) turned = orthogonal(rows[p], rows[q]) || turned;
+    }
   }
   return rows.map(norm).sort((x, y) => y - x);
 }

@@ -104,7 +104,7 @@ function render({ model, el }) {
   const { parts } = model.get("exercise");
   const help = element("details", { className: "mha-help" }, element("summary", { textContent: "How to type an answer" }),
                        element("p", { textContent: HELP }));
-  el.append(element("div", { className: "mha-exercise", role: "group", ariaLabel: `Check your answer: ${parts[0].ask}` },
+  el.append(element("div", { className: "mha-exercise", role: "group", "aria-label": `Check your answer: ${parts[0].ask}` },
                     element("p", { className: "mha-exercise-title", textContent: "Check your answer" }),
                     ...parts.map(field), help));
 }

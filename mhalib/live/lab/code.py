@@ -53,17 +53,14 @@ PARTS = {
 def code(values, file=None):
     """The lines for these values of the controls; ``file`` is the name of the reader's own file."""
     codes = {control.name: control.codes[control.values.index(values[control.name])] for control in CONTROLS}
-    codes["file"] = json.dumps(file or "", ensure_ascii=False)
 
-    def text(name):
-        if name not in PARTS:
-            return codes[name]
-        return next(text for condition, text in PARTS[name] if holds(condition, values))
+    def filled(name):
+        if name == "file":
+            return json.dumps(file or "", ensure_ascii=False)  # a file may be called {n}.csv: its name is not filled in
+        parts = (text for condition, text in PARTS.get(name, ()) if holds(condition, values))
+        return re.sub(r"{(\w+)}", lambda inner: filled(inner[1]), next(parts, codes.get(name)))
 
-    filled = "{lines}"
-    while "{" in filled:
-        filled = re.sub(r"{(\w+)}", lambda name: text(name[1]), filled)
-    return filled + "\n"
+    return filled("lines") + "\n"
 
 
 def to_json():

@@ -61,7 +61,7 @@ function render({ model, el }) {
   const lines = element("pre", { className: "mha-lines", tabIndex: 0 });
 
   let values = { ...model.get("values") }, own = null, awaited = null, asked = values, result = null, touched = false;
-  let train = null, drawing = null, shown = "", opening = 0, plot = null;
+  let train = null, drawing = null, shown = "", opening = 0, plot = null, lent = false;
 
   const kindOf = ({ model, data }) => (data === "own" ? `own_${model}` : data);
   const fileName = () => `laboratory-${values.model}-${values.data}`;
@@ -87,8 +87,8 @@ function render({ model, el }) {
     if (!frame) return;
     figure.drew(frame);
     if (!frame.done || frame.values !== values) return; // a newer run is on its way
-    result = frame;
     if (!frame.steps.length) return fail("the numbers are not finite at the start. Lower the start scale, or scale your data.");
+    result = frame;
     const told = { controls, fixed: {}, summary: kinds[shown].says, stopped: spec.stopped };
     figure.conclude("done", sentence(told, values, frame), touched);
   }
@@ -114,22 +114,50 @@ function render({ model, el }) {
 
   // The picture in words; those that came with the page are of the controls' own values.
   function describe() {
-    picture.ariaLabel = `${kinds[kindOf(values)].alt} The result stands below.`;
+    picture.setAttribute("aria-label", `${kinds[kindOf(values)].alt} The result stands below.`);
   }
 
-  function moved(next) {
+  // `keeps`: Python's file, if it has one that this page does not have.
+  function moved(next, keeps = false) {
     touched = true;
+    lent &&= keeps;
     experiments.choose("");
-    tell("");
+    tell(lent ? elsewhere() : "");
     move(next);
+    if (values.data === "own") model.set("own", { file: own.file, kind: own.kind, sum: own.sum });
     kept.save();
   }
-  const kept = shared(model, () => values, move);
 
-  // The reader leaves what a link has set: the address no longer says it.
-  function leave(next) {
-    if (/^#laboratory=/.test(window.location.hash)) history.replaceState(null, "", window.location.href.split("#")[0]);
-    moved(next);
+  // A file that Python has read, or another view of this figure, is not here: this page trains on other data, and
+  // Python keeps the file until the reader chooses another model or other data.
+  const elsewhere = () => `“${model.get("own").file}” is open in Python or in another view, and not here. ` +
+    "Open it here, too, and the figure trains on it.";
+  const missing = ({ data }) => data === "own" && model.get("own")?.sum !== own?.sum;
+  function heard(next) {
+    awaited = null;
+    lent = missing(next);
+    if (lent) own = null;
+    tell(lent ? elsewhere() : "");
+    move(next);
+  }
+  const kept = shared(model, () => (lent ? { ...values, data: "own" } : values), heard);
+  const lend = () => { if (missing(model.get("values"))) heard({ ...model.get("values") }); };
+  model.on("change:own", lend);
+
+  // The page's own address; a frame may forbid to change it.
+  function addressed(address) {
+    try {
+      history.replaceState(null, "", address);
+    } catch {
+      // it stays
+    }
+  }
+
+  // The reader leaves what a link has set: the address no longer says it, and no file is waited for.
+  function leave(next, keeps = false) {
+    awaited = null;
+    if (/^#laboratory=/.test(window.location.hash)) addressed(window.location.href.split("#")[0]);
+    moved(next, keeps);
   }
 
   // A link restores what it says; one with a file waits for the file.
@@ -143,7 +171,8 @@ function render({ model, el }) {
     } else if (link.values.data === "own" && link.sum !== own?.sum) {
       moved(settled(controls, link.values, own?.kind));
       awaited = link;
-      tell(`This link is of a run on the file “${link.file}”, which stayed with its owner. Open that file here, and the run is restored.`);
+      const named = link.file ? `the file “${link.file}”` : "a file";
+      tell(`This link is of a run on ${named}, which stayed with its owner. Open that file here, and the run is restored.`);
     } else moved(link.values);
     if (link.experiment) experiments.choose(link.experiment);
     return true;
@@ -163,7 +192,6 @@ function render({ model, el }) {
     own = read;
     train?.tell({ ...spec, own });
     const link = awaited?.values.model === own.kind ? awaited : null;
-    awaited = null;
     const begin = own.kind === values.model ? {} : spec.begins[own.kind];
     leave({ ...(link?.values ?? { ...values, ...begin }), model: own.kind, data: "own" });
     tell(link && link.sum !== own.sum
@@ -180,9 +208,11 @@ function render({ model, el }) {
     }
   }
 
+  // In a frame, as of Colab's outputs, the address is of no use to others: the link leads to the page of the book.
   function link() {
-    const address = new URL(linkOf(spec, values, own), window.location.href).href;
-    history.replaceState(null, "", address);
+    const framed = window.top !== window && spec.page, hash = linkOf(spec, values, own);
+    const address = new URL(hash, framed || window.location.href).href;
+    if (!framed) addressed(address);
     copy(address, "The link");
   }
 
@@ -222,7 +252,7 @@ function render({ model, el }) {
   });
 
   const parts = panel(controls, (name, value) =>
-    leave({ ...values, [name]: value, ...(name === "model" ? spec.begins[value] : {}) }));
+    leave({ ...values, [name]: value, ...(name === "model" ? spec.begins[value] : {}) }, !["model", "data"].includes(name)));
   // Their titles begin with their numbers; the state that a page carries has its keys in the order of the alphabet.
   const inOrder = Object.entries(spec.experiments).sort(([, one], [, other]) => one.title.localeCompare(other.title));
   const titles = Object.fromEntries(inOrder.map(([key, { title }]) => [key, title]));
@@ -240,7 +270,8 @@ function render({ model, el }) {
   picture.before(tools, parts.root, note);
   root.append(saves, examples, python);
   el.append(root);
-  parts.set(values, "");
+  if (missing(values)) heard(values);
+  else parts.set(values, "");
   if (controls.some(({ name, value }) => values[name] !== value)) describe();
   lines.textContent = pythonOf(spec, values, null);
 
@@ -255,6 +286,7 @@ function render({ model, el }) {
     opening++; // a file that is being read comes too late
     figure.hush();
     kept.close();
+    model.off("change:own", lend);
     window.removeEventListener("hashchange", follows);
     drawing?.close();
     train?.close();

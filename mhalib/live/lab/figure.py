@@ -1,14 +1,17 @@
 """The figure of the laboratory: its controls, its runs by mhalib, the lines that repeat them."""
 
 import warnings
+import zlib
 from functools import cache
 from importlib.resources import files
+from pathlib import Path
 from uuid import uuid4
 
 import numpy as np
 import plotly.graph_objects as go
 import traitlets
 
+from mhalib._address import repository, web_address
 from mhalib.data import Dataset, RegressionDataset, SequenceDataset, from_file
 from mhalib.data.digits import bundled
 from mhalib.live.face import Face, module
@@ -22,6 +25,7 @@ FACES = ("element", "training", "drawing", "widget", "lab/files", "lab/links", "
 RECORDED = 40
 KINDS = {Dataset: "heads", RegressionDataset: "regression", SequenceDataset: "layer"}
 TITLE = "The laboratory"
+PAGE = "book/laboratory/17_laboratory.html"
 ALT = ("Six panels over 500 steps of gradient descent on a tokenized mixture, four heads from a random start. Training "
        "and test loss fall, both accuracies reach 1. The largest eigenvalue of the Hessian stays below 2 over eta and "
        "far below its bound. The attention on the relevant token rises to a third, the step size is constant. The last "
@@ -34,16 +38,18 @@ class Laboratory(Face):
     """The laboratory of the last chapter. Made by ``mha.live.laboratory``.
 
     ``values`` is where the controls stand, in Python as in the browser, and can be set; ``code()`` gives the lines of
-    Python that repeat the run, and ``path()`` the ``Path`` that these lines leave.
+    Python that repeat the run, and ``path()`` the ``Path`` that these lines leave. ``own`` says which file of the
+    reader is open, in either of them: its name, its checksum, and the model that it is for.
     """
 
     _esm = module(FACES, more=ENGINE, run="laboratory")
     _css = "\n".join((files("mhalib.live") / name).read_text("utf-8") for name in ("widget.css", "lab/face.css"))
     laboratory = traitlets.Dict().tag(sync=True)
     values = traitlets.Dict().tag(sync=True)
+    own = traitlets.Dict().tag(sync=True)
 
     def __init__(self):
-        self._file, self._kind, self._last = None, "", {}
+        self._file, self._sum, self._last = None, None, {}
         super().__init__(laboratory=_description() | {"still": uuid4().hex}, values=DEFAULTS)
 
     @property
@@ -59,6 +65,11 @@ class Laboratory(Face):
     def __repr__(self):
         stand = ", ".join(f"{name} = {self.values[name]}" for name in shown(self.values, self._kind))
         return f"Laboratory({stand})"
+
+    @property
+    def _kind(self):
+        """The model that the reader's file is for, or "" without one."""
+        return self.own.get("kind", "")
 
     def settings(self, **values):
         """The controls as they stand with some values changed, each replaced that is not offered beside the others.
@@ -77,25 +88,39 @@ class Laboratory(Face):
     def read(self, path):
         """Train on the CSV or NPZ file of a path, as ``mha.data.from_file`` reads it; chooses the model that it fits.
 
+        The file stays with Python. A page that shows the laboratory says so, and trains on it once it is opened there.
+
         Raises
         ------
         FileNotFoundError, ValueError
             as ``mha.data.from_file``.
         """
-        data = from_file(path)
-        self._file, self._kind = str(path), KINDS[type(data)]
-        self.values = {"model": self._kind, "data": "own"}
+        kind, file = KINDS[type(from_file(path))], Path(path).expanduser()
+        self._file, self._sum, self._last = str(path), f"{zlib.crc32(file.read_bytes()):x}", {}
+        begin = {} if kind == self.values["model"] else BEGINNINGS[kind]
+        self.own = {"file": file.name, "kind": kind, "sum": self._sum}
+        self.values = begin | {"model": kind, "data": "own"}
 
     def code(self, **values):
-        """The lines of Python that repeat the run, for the controls as they stand, or for other values."""
-        return code.code(self.settings(**values), self._file)
+        """The lines of Python that repeat the run, for the controls as they stand, or for other values.
+
+        Raises
+        ------
+        ValueError
+            as ``settings``, and on a file that was opened in the browser and not by ``read``.
+        """
+        settings = self.settings(**values)
+        if settings["data"] == "own" and self.own["sum"] != self._sum:
+            raise ValueError(f"data: the file {self.own['file']!r} was opened in the browser; lab.read(path) reads it "
+                             "in Python too")
+        return code.code(settings, self._file)
 
     def path(self, **values):
-        """The ``Path`` of the run: what the lines of ``code`` leave under that name."""
+        """The ``Path`` of the run: what the lines of ``code`` leave under that name; raises as ``code``."""
         return self.run(**values)["path"]
 
     def run(self, **values):
-        """All names that the lines of ``code`` leave: data, model, rule, path."""
+        """All names that the lines of ``code`` leave: data, model, rule, path; raises as ``code``."""
         lines = self.code(**values)
         if lines not in self._last:
             names = {}
@@ -164,9 +189,11 @@ def kind_of(values):
 def _description():
     """What the browser reads."""
     steps, rules = (next(control for control in CONTROLS if control.name == name) for name in ("steps", "optimizer"))
-    return {"title": TITLE, "alt": ALT, "stopped": STOPPED, "controls": [control.to_json() for control in CONTROLS],
-            "code": code.to_json(), "experiments": EXPERIMENTS, "begins": BEGINNINGS, "images": _images(),
-            "drawn": panels.to_json(), "looks": {rule: measures.looks(rule) for rule in rules.values},
+    web = web_address(repository())
+    return {"title": TITLE, "alt": ALT, "stopped": STOPPED, "page": web and web + PAGE,
+            "controls": [control.to_json() for control in CONTROLS], "code": code.to_json(), "experiments": EXPERIMENTS,
+            "begins": BEGINNINGS, "images": _images(), "drawn": panels.to_json(),
+            "looks": {rule: measures.looks(rule) for rule in rules.values},
             "records": {str(count): list(recorded_steps(count, RECORDED)) for count in steps.values}}
 
 

@@ -1,7 +1,8 @@
 // The reader's own CSV or NPZ file, read in the page: by the rules of mhalib/data/files.py, in a size that a page can
 // train on. Every refusal says what to do.
 
-const LARGEST_FILE = 4e6, MOST_NUMBERS = 120000, MOST_TOKENS = 64;
+const LARGEST_FILE = 4e6, MOST_NUMBERS = 120000, MOST_TOKENS = 64, MOST_COLUMNS = 1000;
+const MOST_QUERIES = 3000; // of a regression: a step takes their square
 const NUMBER = /^[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?$/;
 const FORMATS = "The formats are described below the figure, and “sample files” saves one of each.";
 
@@ -23,10 +24,14 @@ function textOf(bytes) {
   }
 }
 
+// The CRC-32 of Python's zlib.crc32, in hexadecimal digits.
 function checksum(bytes) {
-  let sum = 0x811c9dc5;
-  for (const byte of bytes) sum = Math.imul(sum ^ byte, 0x01000193) >>> 0;
-  return sum.toString(16);
+  let sum = -1;
+  for (const byte of bytes) {
+    sum ^= byte;
+    for (let bit = 0; bit < 8; bit++) sum = (sum >>> 1) ^ (0xedb88320 & -(sum & 1));
+  }
+  return (~sum >>> 0).toString(16);
 }
 
 // --- CSV: a line of names, then numbers: [sample,] x1, …, xd and y, or y1, …, yp --------------------------------------
@@ -64,16 +69,21 @@ function csvArrays(text) {
 }
 
 function columnsOf(names) {
-  const twice = names.find((name, k) => names.indexOf(name) !== k);
+  const first = `its first line is “${names.slice(0, 20).join(",").slice(0, 60)}”`;
+  if (names.length > MOST_COLUMNS)
+    throw new Error(`its first line has ${names.length} entries, and a page reads ${MOST_COLUMNS} columns at most. Give the first line to the names of the columns, and every token a line of its own.`);
+  if (names.some((name) => /["']/.test(name)))
+    throw new Error(`${first}, and has quotation marks. Save it without them: in R, write.csv(…, quote = FALSE, row.names = FALSE).`);
+  const at = new Map(names.map((name, k) => [name, k])), twice = names.find((name, k) => at.get(name) !== k);
   if (twice !== undefined) throw new Error(`the column “${twice.slice(0, 20)}” is there twice. Give every column a name of its own.`);
   const run = (letter) => {
     const found = [];
-    while (names.includes(`${letter}${found.length + 1}`)) found.push(names.indexOf(`${letter}${found.length + 1}`));
+    while (at.has(`${letter}${found.length + 1}`)) found.push(at.get(`${letter}${found.length + 1}`));
     return found;
   };
-  const samples = names.indexOf("sample"), xs = run("x"), single = names.includes("y"), ys = single ? [names.indexOf("y")] : run("y");
+  const samples = at.get("sample") ?? -1, xs = run("x"), single = at.has("y"), ys = single ? [at.get("y")] : run("y");
   if (!xs.length || !ys.length || xs.length + ys.length + (samples >= 0) !== names.length)
-    throw new Error(`its first line is “${names.join(",").slice(0, 60)}”. Name the columns x1, x2, … and y (or y1, y2, …), for sequences with a column sample before them. ${FORMATS}`);
+    throw new Error(`${first}. Name the columns x1, x2, … and y (or y1, y2, …), for sequences with a column sample before them. ${FORMATS}`);
   return { samples, xs, ys, single };
 }
 
@@ -96,13 +106,12 @@ const TYPES = { "<f8": Float64Array, "<f4": Float32Array, "|i1": Int8Array, "|u1
                 "<i4": Int32Array, "<u4": Uint32Array, "<i8": BigInt64Array, "<u8": BigUint64Array };
 
 async function npzArrays(bytes, inflate) {
-  const found = {};
-  for (const entry of zipEntries(bytes)) {
-    const name = entry.name.replace(/\.npy$/, "");
-    if (["X", "x", "y"].includes(name)) found[name === "y" ? "y" : "X"] = npyArray(await unpacked(bytes, entry, inflate), name);
+  const entries = new Map(zipEntries(bytes).map((entry) => [entry.name.replace(/\.npy$/, ""), entry]));
+  const stored = { X: entries.has("X") ? "X" : "x", y: "y" }, found = {};
+  for (const [name, own] of Object.entries(stored)) {
+    if (!entries.has(own)) throw new Error(`it has no array ${name}. Save both: numpy.savez("file.npz", X=X, y=y).`);
+    found[name] = npyArray(await unpacked(bytes, entries.get(own), inflate), own);
   }
-  for (const name of ["X", "y"])
-    if (!found[name]) throw new Error(`it has no array ${name}. Save both: numpy.savez("file.npz", X=X, y=y).`);
   return found;
 }
 
@@ -200,6 +209,8 @@ function ownOf({ X, y }) {
     throw new Error("its labels y are not all −1 or +1. Write −1 for one class and 1 for the other.");
   if (Math.max(...X.shape.slice(1)) > MOST_TOKENS)
     throw new Error(`X is of shape ${shapeText(X)}: a page trains on at most ${MOST_TOKENS} tokens and ${MOST_TOKENS} dimensions. Take fewer, or load it in Python.`);
+  if (kind === "regression" && n > MOST_QUERIES)
+    throw new Error(`it has ${n} tokens that all attend to each other, and a page trains on ${MOST_QUERIES} of them at most. Keep fewer, or load it in Python.`);
   const targets = kind === "heads" ? 1 : y.shape.slice(1).at(-1) ?? 1;
   if (kind === "regression" && targets > second)
     throw new Error(`it has ${targets} targets for tokens of ${second} dimensions. The laboratory takes at most as many targets as dimensions; load it in Python for more.`);

@@ -25,11 +25,11 @@ function settled(controls, values, own) {
 // The lines of Python that repeat the run.
 function pythonOf({ code, controls }, values, file) {
   const codes = Object.fromEntries(controls.map((c) => [c.name, c.codes[c.values.indexOf(values[c.name])]]));
-  codes.file = JSON.stringify(file ?? "");
   const text = (name) => (code[name] ? code[name].find(({ when }) => holds(when, values)).text : codes[name]);
-  let filled = "{lines}";
-  while (filled.includes("{")) filled = filled.replace(/\{(\w+)\}/g, (_, name) => text(name));
-  return filled + "\n";
+  // A file may be called {n}.csv: its name is not filled in.
+  const filled = (part) => part.replace(/\{(\w+)\}/g, (_, name) =>
+    (name === "file" ? JSON.stringify(file ?? "") : filled(text(name))));
+  return filled("{lines}") + "\n";
 }
 
 // #laboratory=1&model=heads&…: every control that is there, and of the reader's own file its name and checksum.
@@ -59,5 +59,5 @@ function readLink({ controls, experiments }, hash) {
     if (at < 0) return wrong(`This link sets ${control.label} to “${text.slice(0, 20)}”, which is not offered.`);
     values[name] = control.values[at];
   }
-  return { values, experiment, file: parts.get("file"), sum: parts.get("sum") };
+  return { values, experiment, file: parts.get("file")?.slice(0, 80), sum: parts.get("sum") };
 }

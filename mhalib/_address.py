@@ -1,0 +1,24 @@
+"""Where the book stands: its repository, and its pages on the web."""
+
+from importlib.metadata import PackageNotFoundError, metadata
+
+
+def repository():
+    """The address of the book's repository, as the installed package states it; empty if it is not installed."""
+    try:
+        addresses = dict(entry.split(", ", 1) for entry in metadata("mhalib").get_all("Project-URL") or ())
+    except PackageNotFoundError:
+        return ""
+    return addresses.get("Repository", "").rstrip("/")
+
+
+def web_address(repository):
+    """The address at which GitHub Pages serves the book: NAME.github.io/REPOSITORY/, or that of NAME's own site.
+
+    It is empty without a repository.
+    """
+    if not repository:
+        return ""
+    owner, name = repository.split("/")[-2:]
+    host = f"{owner}.github.io"
+    return f"https://{host}/" if name.lower() == host.lower() else f"https://{host}/{name}/"
