@@ -47,17 +47,15 @@ def pytest_xdist_make_scheduler(config, log):
 
 
 def pytest_collection_modifyitems(config, items):
-    """Shuffle, if asked to: first the units, then what is in them; the cells of a notebook keep their order."""
+    """Shuffle, if asked to: the units, the files in a unit, the tests in a file; the cells of a notebook stay."""
     if (seed := config.getoption("shuffle")) is not None:
-        units, rng = {}, random.Random(seed)
-        for item in items:
-            units.setdefault(unit(item.nodeid), []).append(item)
-        groups = list(units.values())
-        rng.shuffle(groups)
-        for group in groups:
-            if group[0].path.suffix == ".py":
-                rng.shuffle(group)
-        items[:] = [item for group in groups for item in group]
+        rng, drawn = random.Random(seed), {}
+
+        def place(item):
+            names = unit(item.nodeid), item.path, item.nodeid if item.path.suffix == ".py" else ""
+            return [drawn.setdefault(names[:k], rng.random()) for k in (1, 2, 3)]
+
+        items.sort(key=place)
 
 
 @pytest.fixture(scope="session")
