@@ -252,9 +252,12 @@ def test_a_browser_without_aria_as_properties_hears_all(open_widget, kind):
 
 # --- workers --------------------------------------------------------------------------------------------------------
 
-@pytest.fixture(scope="module")
+@pytest.fixture
 def hurried(open_widget):
-    """Give a laboratory that waits for a second and a half, not for six, and whose workers have a fate."""
+    """Give a laboratory that waits for a second and a half, not for six, and whose workers have a fate.
+
+    A page is opened for each test: one on which every worker died in a run trains by itself until it is left.
+    """
     page = open_widget("laboratory", change=lambda source: source.replace("PATIENCE = 6000", "PATIENCE = 1500"))
     page.evaluate(FATE)
     page.evaluate(MOUNT)
@@ -268,10 +271,14 @@ def end_with(lab, fate):
     lab.settle()
 
 
+def done_in(lab, place):
+    root = lab.place.locator(".mha-live")
+    assert (root.get_attribute("data-state"), root.get_attribute("data-place")) == ("done", place)
+
+
 def in_a_worker(lab):
     end_with(lab, "lives")
-    root = lab.place.locator(".mha-live")
-    assert (root.get_attribute("data-state"), root.get_attribute("data-place")) == ("done", "worker")
+    done_in(lab, "worker")
 
 
 def test_a_run_that_hangs_every_worker_does_not_come_to_the_page(hurried):
@@ -290,4 +297,4 @@ def test_workers_that_died_in_other_runs_are_forgotten(hurried):
 
 def test_a_run_of_which_workers_die_comes_to_the_page(hurried):
     end_with(hurried, "dies")
-    assert hurried.place.locator(".mha-live").get_attribute("data-state") == "done"
+    done_in(hurried, "page")
