@@ -295,6 +295,8 @@ def test_workers_that_died_in_other_runs_are_forgotten(hurried):
     in_a_worker(hurried)
 
 
-def test_a_run_of_which_workers_die_comes_to_the_page(hurried):
+def test_a_run_of_which_workers_die_comes_to_the_page_as_do_all_after_it(hurried):
     end_with(hurried, "dies")
+    assert hurried.place.locator(".mha-live").get_attribute("data-state") == "done"
+    end_with(hurried, "lives")
     done_in(hurried, "page")
