@@ -45,10 +45,12 @@ LOWEST_CONTRAST = """() => {
 
 OVERFLOW = """() => {
   const root = document.scrollingElement;
+  if (root.scrollWidth <= root.clientWidth) return [];
+  const scrolls = (box) => !box.matches(".bd-article") // what stands in it is not the page's
+    && (getComputedStyle(box).overflowX !== "visible" || scrolls(box.parentElement));
   const wide = [...document.querySelectorAll(".bd-article *")]
-    .filter((node) => node.getBoundingClientRect().right > root.clientWidth + 1).slice(0, 5);
-  const names = wide.map((node) => node.outerHTML.slice(0, 120));
-  return root.scrollWidth <= root.clientWidth ? [] : ["too wide", ...names];
+    .filter((node) => node.getBoundingClientRect().right > root.clientWidth + 1 && !scrolls(node.parentElement));
+  return ["too wide", ...wide.slice(0, 5).map((node) => node.outerHTML.slice(0, 120))];
 }"""
 
 
@@ -192,6 +194,9 @@ def test_every_slider_moves_by_keyboard(closed):
         for key in ("End", "Home", "ArrowRight"):
             closed.page.keyboard.press(key)
             eventually(closed.page, partial(assert_shows, keys, key))
+        for key in ("Home", "End", "Home", "End"):  # faster than it draws: the last one counts
+            closed.page.keyboard.press(key)
+        eventually(closed.page, partial(assert_shows, keys, key))
     assert count(closed, ".slider-container") == count(closed, ".mha-keys")
 
 
