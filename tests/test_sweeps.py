@@ -2,6 +2,7 @@
 
 import ast
 import io
+import linecache
 import os
 import sys
 from functools import partial
@@ -295,6 +296,12 @@ def eval_run():
 def test_bad_input_is_named(call, error, words, monkeypatch):
     monkeypatch.setattr(joblib, "Parallel", None)  # before any run
     assert_refused(call, error, words)
+
+
+def test_the_interpreters_own_text_is_not_taken_for_the_source(monkeypatch):
+    # From 3.13 on Python keeps the text of `python -c` under the name that functions from exec have.
+    monkeypatch.setitem(linecache.cache, "<string>", (9, None, ["import sys\n"], "<string>"))
+    assert_refused(*CALLS["a cached function without source"])
 
 
 # The line of progress

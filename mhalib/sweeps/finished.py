@@ -4,7 +4,7 @@ import hashlib
 import json
 import warnings
 from functools import partial
-from inspect import getsource
+from inspect import getsource, unwrap
 from pathlib import Path
 
 import joblib
@@ -25,7 +25,10 @@ def name(run):
 def origin(run, mhalib):
     """What results depend on besides configuration and seed: the function's name and source, what is bound to it."""
     try:
-        source = getsource(inner(run))
+        function = unwrap(inner(run))
+        if function.__code__.co_filename == "<string>":  # from exec; Python 3.13 reads the text of `python -c` for it
+            raise OSError
+        source = getsource(function)
     except (OSError, TypeError):
         raise ValueError("cache: the source of run cannot be read, so a change of it would go unnoticed; "
                          "put the function into a file or a notebook, or sweep without a cache") from None
@@ -57,7 +60,7 @@ class Finished:
             if about.get("identity") != self._identity(config, seed):
                 raise ValueError("it belongs to another run")
         except ValueError as error:
-            warnings.warn(f"cache: {path} is not used, and its run done again: {error}", RuntimeWarning, stacklevel=4)
+            warnings.warn(f"cache: {path} is not used, and its run done again: {error}", RuntimeWarning, stacklevel=3)
             return None
         parts = [{} for _ in range(about["parts"])]
         for name, array in arrays.items():

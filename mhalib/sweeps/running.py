@@ -3,6 +3,7 @@
 import warnings
 from contextlib import contextmanager
 from inspect import isfunction, signature
+from itertools import starmap
 
 import joblib
 import numpy as np
@@ -55,7 +56,7 @@ def sweep(run, grid, seeds=5, *, cache=None, progress=True):
     _require_run(run, configs[0])
     tasks = [(config, seed) for config in configs for seed in seeds]
     finished = None if cache is None else Finished(cache, origin(run, versions()["mhalib"]))
-    done = [finished and finished.load(*task) for task in tasks]
+    done = list(starmap(finished.load, tasks)) if finished else [None] * len(tasks)
     first = next(filter(None, done), None)
     for (config, seed), result in zip(tasks, done, strict=True):
         if result:
