@@ -4,18 +4,24 @@
 // never begun. Its text runs in the worker too. Messages: {spec}, {job, values, slice}, {} to stop.
 function serve(engine, post) {
   const SLICE = 8, BETWEEN_FRAMES = 100; // milliseconds
-  const channel = new MessageChannel(); // a later turn without the four milliseconds that a timer waits
-  let spec = null, current = null, coming = false;
-
-  channel.port1.onmessage = turn;
+  // A later turn: by a channel, without the four milliseconds that a timer waits, or by the timer where it is first. In
+  // Safari a worker's own channel waits for the page, which may be drawing.
+  const channel = new MessageChannel();
+  let spec = null, current = null, timer = null, sent = false;
+  channel.port1.onmessage = () => {
+    sent = false;
+    if (timer !== null) turn();
+  };
 
   function later() {
-    if (!coming) channel.port2.postMessage(null);
-    coming = true;
+    timer ??= setTimeout(turn);
+    if (!sent) channel.port2.postMessage(null);
+    sent = true;
   }
 
   function turn() {
-    coming = false;
+    clearTimeout(timer);
+    timer = null;
     if (!current) return;
     const { job, values } = current;
     try {

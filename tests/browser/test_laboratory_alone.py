@@ -300,3 +300,13 @@ def test_a_run_of_which_workers_die_comes_to_the_page_as_do_all_after_it(hurried
     assert hurried.place.locator(".mha-live").get_attribute("data-state") == "done"
     end_with(hurried, "lives")
     done_in(hurried, "page")
+
+
+def test_a_worker_does_not_wait_for_its_channel(open_widget):
+    """In Safari what a worker sends itself comes by the page, which may be drawing; here it never comes."""
+    silent = "{ port1: {}, port2: { postMessage() {} } }"
+    page = open_widget("laboratory", change=lambda source: source.replace("new MessageChannel()", silent))
+    page.evaluate(MOUNT)
+    page.wait_for_function(FINISHED)
+    lab = Alone(page)
+    eventually(page, lambda: in_a_worker(lab))
