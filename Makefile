@@ -14,7 +14,7 @@ book test bench descent results: export MKL_NUM_THREADS := 1
 # Figures as the book draws them, on the book's own copy of plotly.
 book test: export MHALIB_FIGURES := book
 
-.PHONY: help book pdf test lint notebooks chromium colab colabpins newest links lab bench descent results latency kernel address clean
+.PHONY: help book pdf test lint notebooks chromium colab colabpins newest links browsers lab bench descent results latency kernel address clean
 .NOTPARALLEL:
 .DEFAULT_GOAL := help
 
@@ -60,6 +60,10 @@ newest:          ## the tests and the notebooks on the newest versions that the 
 
 links: $(READY)  ## follow every link of the built book, to other hosts too
 	@$(PY) .ci/links.py
+
+browsers: $(READY)  ## the built book in Firefox; BROWSER=webkit takes WebKitGTK, which has Safari's engine
+	@$(PY) -m pip install --quiet --no-deps -r .ci/browsers.txt
+	@$(PY) .ci/browsers.py $(or $(BROWSER),firefox)
 
 # The notebooks assert the numbers of the text; who changes a number in the laboratory need not hear of it.
 lab: export PYTHONOPTIMIZE := 1
