@@ -293,12 +293,14 @@ def eval_run():
 
 
 @pytest.mark.parametrize("call, error, words", CALLS.values(), ids=CALLS)
-def test_bad_input_is_named(call, error, words, monkeypatch):
+def test_bad_input_is_named(call, error, words, monkeypatch, tmp_path):
+    monkeypatch.chdir(tmp_path)
     monkeypatch.setattr(joblib, "Parallel", None)  # before any run
     assert_refused(call, error, words)
 
 
-def test_the_interpreters_own_text_is_not_taken_for_the_source(monkeypatch):
+def test_the_interpreters_own_text_is_not_taken_for_the_source(monkeypatch, tmp_path):
+    monkeypatch.chdir(tmp_path)
     # From 3.13 on Python keeps the text of `python -c` under the name that functions from exec have.
     monkeypatch.setitem(linecache.cache, "<string>", (9, None, ["import sys\n"], "<string>"))
     assert_refused(*CALLS["a cached function without source"])

@@ -55,12 +55,22 @@ class Law:
 
 
 def _least(number, lowest, enough):
-    """The least whole number that is enough, near a ``number`` that is off by rounding."""
-    while not enough(number):
-        number += 1
-    while number > lowest and enough(number - 1):
-        number -= 1
-    return number
+    """The least whole number ≥ ``lowest`` that is ``enough``, near ``number``, which rounding may put far off.
+
+    Strides that double enclose it, then halves find it: where the floor is left a rounding error of the target, the
+    formula misses by a share of the number, and single steps would not end.
+    """
+    high, stride = number, 1
+    while not enough(high):
+        high, stride = high + stride, 2 * stride
+    low, stride = high - 1, 1
+    while low >= lowest and enough(low):
+        high, low, stride = low, low - stride, 2 * stride
+    low = max(low, lowest - 1)
+    while high - low > 1:
+        middle = (low + high) // 2
+        low, high = (low, middle) if enough(middle) else (middle, high)
+    return high
 
 
 class Fit(NamedTuple):
