@@ -77,7 +77,7 @@ def test_plans_reach_the_target_and_no_cheaper_pair_does(law, share, power):
     K = np.arange(1, found.steps + 40)
     K = K[target > law.amplitude * law.factor ** K]
     fewest = np.ceil(law.floor / (target - law.amplitude * law.factor ** K))
-    n = np.maximum(1, fewest + [[-1], [0], [1]])  # rounding moves the fewest samples by one at most
+    n = np.maximum(1, fewest + [[-1], [0], [1]])  # near the cheapest pair rounding moves n by one; far ones are dearer
     assert found.cost == pytest.approx((K * n ** power)[law(K, n) <= target].min())
 
 

@@ -1,5 +1,6 @@
 """Chapter 7: one sample more or less changes little, so what is learned on the sample holds beyond it."""
 
+from bisect import bisect_left
 from math import log
 from typing import NamedTuple
 
@@ -345,11 +346,10 @@ def samples_needed(T=10, zeta=0.2, S=1.0, target=0.693):
         demand = SampleDemand(n, heads, distance, 1 / (G ** 2 / 4 + chain.CURVED / distance ** 2))
         return good_start_bound(G, chain.Reference(None, distance, 0.0, gamma), demand.lr, n, n), demand
 
-    enough = 8
-    while promised(enough)[0] > target:
-        enough *= 2
-    few = enough // 2
-    while enough - few > 1:
-        middle = (few + enough) // 2
-        few, enough = (few, middle) if promised(middle)[0] <= target else (middle, enough)
-    return promised(enough)[1]
+    def enough(n):
+        return promised(n)[0] <= target
+
+    most = 8
+    while not enough(most):
+        most *= 2
+    return promised(bisect_left(range(most), True, lo=most // 2 + 1, key=enough))[1]
