@@ -203,19 +203,22 @@ def test_the_corollary_is_the_two_theorems_together(seed):
     assert training + gap <= generalization.good_start_bound(G, chain.Reference(None, D0, B, 1.0), lr, steps, n)
 
 
-@pytest.mark.parametrize("zeta, target", [(0.2, 0.693), (0.8, 0.1)])
-def test_the_samples_needed_are_the_least(zeta, target):
-    """The corollary's formula, written once more, is below the target there and above it one sample earlier."""
-    found, gamma = generalization.samples_needed(zeta=zeta, target=target), zeta * 5 ** 0.5
+@pytest.mark.parametrize("zeta", [0.2, 0.8])
+@pytest.mark.parametrize("n", [2 ** k + apart for k in (6, 20) for apart in (-8, -1, 0, 1, 2, 9)])
+def test_the_samples_needed_are_the_least(zeta, n):
+    """The corollary's formula, written once more: a target between what it promises for n and for n − 1 needs n."""
+    gamma = zeta * 5 ** 0.5
 
     def promised(n):
-        D0, G2 = (0.5 + log(n)) / gamma, 10 * (1 + gamma ** 2)  # 5D₀/√H adds 1e-5 to u₀
+        D0 = (0.5 + log(n)) / gamma
+        G2 = 10 * (1 + (gamma + 5 * D0 / chain.heads_needed(D0, gamma, 10, 1.0) ** 0.5) ** 2)
         lr = 1 / (G2 / 4 + 7 / 64 / D0 ** 2)
         return (1 / n + 3 * lr * G2 / n) * (2 / 3 * D0 ** 2 / lr + 5 / 3 + 4 / 3 * log(2))
 
-    assert promised(found.samples * 1.001) < target < promised(found.samples * 0.999)
+    found = generalization.samples_needed(zeta=zeta, target=(promised(n - 1) + promised(n)) / 2)
+    assert found.samples == n
     assert found.heads == chain.heads_needed(found.distance, gamma, 10, 1.0)
-    assert found.distance == pytest.approx((0.5 + log(found.samples)) / gamma, rel=1e-15)
+    assert found.distance == pytest.approx((0.5 + log(n)) / gamma, rel=1e-15)
 
 
 @pytest.mark.parametrize("name, row", [("gap", 0), ("gap", 190), ("stop", 3), ("heads", 20)])
@@ -237,6 +240,7 @@ BAD = {
     "empty training set": (lambda: leave_one_out.Population(MODEL, DATA, 0.1, 3, 0), ["n: expected a whole number"]),
     "models far apart": (lambda: generalization.expansion(MODEL, MODEL + 10 * MODEL, DATA, 0.1), ["κD² < 8", "got"]),
     "runs far apart": (lambda: generalization.distance_of_runs(1e3 * MODEL, DATA, 1e3, 3), ["≤ 7/4, got"]),
+    "a target of nothing": (lambda: generalization.samples_needed(target=0.0), ["target: expected a number above 0"]),
     "a figure of few samples": (lambda: mha.live.generalization(n=8), ["n ≥ 16", "got n = 8"]),
     "a figure of few tokens": (lambda: mha.live.generalization(T=2), ["T ≥ 4", "T = 2"]),
     "a figure without steps": (lambda: mha.live.generalization(steps=0), ["steps: expected a whole number ≥ 1"]),

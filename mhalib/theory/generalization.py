@@ -6,6 +6,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from mhalib._array import is_positive
 from mhalib.data import from_arrays
 from mhalib.losses import logistic
 from mhalib.models import MultiHeadAttention
@@ -332,11 +333,18 @@ class SampleDemand(NamedTuple):
 
 
 def samples_needed(T=10, zeta=0.2, S=1.0, target=0.693):
-    """The least n = K for which the corollary promises a test loss below ``target``, log 2 by default.
+    """The least n = K ≥ 5 for which the corollary promises a test loss of at most ``target``, log 2 by default.
 
     B_Φ = 0, as with equally many heads of either sign; γ = ζS√(T/2), by the decoders alone; ‖U_{0,h}‖ = γ; R = S; H is
     what the theorem asks for, and η = 1/(G²/4 + (7/64)/D₀²) ≤ 1/ρ.  Source: this book.
+
+    Raises
+    ------
+    ValueError
+        unless 0 < target < ∞.
     """
+    if not is_positive(target):
+        raise ValueError(f"target: expected a number above 0, got {target!r}")
     gamma = zeta * S * (T / 2) ** 0.5
 
     def promised(n):
