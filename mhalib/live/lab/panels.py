@@ -16,6 +16,8 @@ RATE = (("rate", "step size η"),)
 LOOKS = {"stability_edge": {"name": "edge", "visible": "has_edge"}}
 """What the update rule decides of a line: its name, and whether it is there; ``measures.looks`` has both."""
 LOG, SHARE = {"type": "log", "exponentformat": "power", "nticks": 3}, {"range": [-0.02, 1.03]}
+UNMEASURED = {"automargin": False, "ticklabeloverflow": "allow"}
+"""To fit margins to labels, plotly measures them axis by axis: half of the time that drawing blocks the page."""
 
 # Data → the panels of curves: (title, (curve, name) pairs, vertical axis).
 _HEADS = (("loss", LOSSES, LOG), ("accuracy", SHARES, SHARE), ("curvature", CURVATURES, LOG))
@@ -71,7 +73,8 @@ def frame(kind):
             figure.add_scatter(name=name, mode="lines", line=look, showlegend=len(traces) > 1, **place)
         figure.update_yaxes(**axis, **place)
     figure.update_xaxes(title="step", row=3, col=1)
-    return _with_attention(figure, draw), draw
+    _with_attention(figure, draw)
+    return figure.update_xaxes(UNMEASURED).update_yaxes(UNMEASURED), draw
 
 
 def _with_attention(figure, draw):
@@ -81,7 +84,7 @@ def _with_attention(figure, draw):
     draw += [{"layout": f"{axis}6.{part}", "from": name} for axis in ("xaxis", "yaxis")
              for part, name in (("ticktext", "tokens"), ("tickvals", "places"))]
     figure.update_xaxes(title="key token", constrain="domain", row=3, col=2)
-    return figure.update_yaxes(title="query token", autorange="reversed", constrain="domain", row=3, col=2)
+    figure.update_yaxes(title="query token", autorange="reversed", constrain="domain", row=3, col=2)
 
 
 SAYS = {
