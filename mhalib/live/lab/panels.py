@@ -16,8 +16,6 @@ RATE = (("rate", "step size η"),)
 LOOKS = {"stability_edge": {"name": "edge", "visible": "has_edge"}}
 """What the update rule decides of a line: its name, and whether it is there; ``measures.looks`` has both."""
 LOG, SHARE = {"type": "log", "exponentformat": "power", "nticks": 3}, {"range": [-0.02, 1.03]}
-UNMEASURED = {"automargin": False, "ticklabeloverflow": "allow"}
-"""To fit margins to labels, plotly measures them axis by axis: half of the time that drawing blocks the page."""
 
 # Data → the panels of curves: (title, (curve, name) pairs, vertical axis).
 _HEADS = (("loss", LOSSES, LOG), ("accuracy", SHARES, SHARE), ("curvature", CURVATURES, LOG))
@@ -74,7 +72,14 @@ def frame(kind):
         figure.update_yaxes(**axis, **place)
     figure.update_xaxes(title="step", row=3, col=1)
     _with_attention(figure, draw)
-    return figure.update_xaxes(UNMEASURED).update_yaxes(UNMEASURED), draw
+    return _unmeasured(figure), draw
+
+
+def _unmeasured(figure):
+    """Labels that plotly draws without measuring them; to measure each is half of the time that drawing takes."""
+    for axis in (figure.layout.template.layout.xaxis, figure.layout.template.layout.yaxis):
+        axis.update(automargin=False, ticklabeloverflow="allow").title = None
+    return figure
 
 
 def _with_attention(figure, draw):
