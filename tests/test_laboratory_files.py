@@ -113,6 +113,21 @@ def test_a_page_refuses_a_regression_whose_steps_would_stop_it(count, stands, tm
     assert mha.data.from_file(tmp_path / "long.csv").x.shape == (count, 1)
 
 
+@pytest.mark.parametrize("end", [b"\n", b"\r\n", b"\r"])
+def test_a_page_counts_the_lines_of_a_file_before_it_reads_them(end):
+    """Of 60,000 lines the first that is wrong is named; one more, though it be empty, and none is read."""
+    content = b"x1,y1" + end + b"a,b" + 59_999 * end
+    assert "line 2" in page_reads("lines.csv", content)
+    assert "it has 60001 lines" in page_reads("lines.csv", content + end)
+    assert "more than 120000 numbers" in page_reads("lines.csv", b"x1,x2,x3,y1" + end + 40_001 * (b"1,1,1,a" + end))
+
+
+def test_the_chapter_names_the_limits_of_a_page():
+    limits = "[LARGEST_FILE / 1e6, MOST_LINES, MOST_NUMBERS, MOST_TOKENS, MOST_TOKENS, MOST_QUERIES]"
+    words = "{} MB, {:,} lines, {:,} numbers, {} tokens, {} dimensions, and {:,} tokens of a regression"
+    assert words.format(*asked(whole(), limits)) in (BOOK / "laboratory/17_laboratory.ipynb").read_text()
+
+
 def test_a_first_line_without_an_end_is_refused_at_once(tmp_path):
     """In time that grows with its length: with its square, these would take hours."""
     assert "has 500000 entries" in page_reads("line.csv", ",".join(map(str, range(500_000))).encode())

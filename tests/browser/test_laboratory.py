@@ -2,13 +2,15 @@
 
 import json
 import re
+from pathlib import Path
+from tempfile import TemporaryDirectory
 
 import numpy as np
 import pytest
 
 import mhalib as mha
 from browser.conftest import BUILD, eventually, missing
-from malformed import BAD, GOOD, LABELS, X, npz
+from malformed import BAD, GOOD, LABELS, RNG, X, npz
 
 PAGE = "book/laboratory/17_laboratory.html"
 SETTLED = """() => ["done", "failed"].includes(document.querySelector(".mha-laboratory")?.dataset.state)"""
@@ -71,7 +73,13 @@ class Lab:
         self.settle()
 
     def hand_over(self, name, content):
-        self.root.locator("input[type=file]").set_input_files({"name": name, "mimeType": "", "buffer": content})
+        """Open a file of a folder, as Playwright unpacks bytes in the page, which blocks it; wait for the answer."""
+        before = self.note.text_content()
+        with TemporaryDirectory() as folder:
+            path = Path(folder) / name
+            path.write_bytes(content)
+            self.root.locator("input[type=file]").set_input_files(path)
+            self.page.wait_for_function("(old) => document.querySelector('.mha-note').textContent !== old", arg=before)
 
     def saved(self, text):
         with self.page.expect_download() as waiting:
@@ -178,16 +186,35 @@ def test_malformed_files_are_refused_and_nothing_is_lost(lab):
     before = lab.lines()
     assert len(BAD) >= 20
     large = {"huge.csv": (b"x1,y1\n" + b"1,2\n" * 1_100_000, "4 MB"),
+             "long.csv": (b"x1,y1\n" + b"1,2\n" * 990_000, "60000 at most"),
              "wide.npz": (npz(X=np.zeros((2, 3, 70)), y=LABELS[:2]), "70"),
              "many.npz": (npz(np.savez_compressed, X=np.zeros((60000, 3)), y=np.zeros(60000)), "too many"),
              "deflated.npz": (npz(np.savez_compressed, X=X, y=LABELS)[:180], "not a whole NPZ")}
-    for name, (content, words) in (BAD | large).items():
-        lab.hand_over(name, content)
-        lab.note.filter(has_text=name).wait_for()
-        said = lab.note.inner_text()
-        assert words in said and re.search(ADVICE, said), said
-        assert lab.lines() == before
+
+    def hand_over_all():
+        for name, (content, words) in (BAD | large).items():
+            lab.hand_over(name, content)
+            said = lab.note.inner_text()
+            assert words in said and re.search(ADVICE, said), said
+            assert lab.lines() == before
+
+    assert_never_blocks(lab, hand_over_all)
     assert lab.root.get_attribute("data-state") == "done"
+
+
+def test_the_largest_files_are_opened_and_trained_on(lab):
+    rows = enumerate(RNG.standard_normal((13_000, 8)).tolist())
+    lines = [f"{k // 10},{','.join(map(repr, row))},{1 - k // 10 % 2 * 2}\n" for k, row in rows]
+    content = "".join(["sample,x1,x2,x3,x4,x5,x6,x7,x8,y\n", *lines]).encode()
+
+    def open_it():
+        lab.reset()
+        lab.hand_over("large.csv", content)
+        assert "1300 labeled samples of 10 tokens in 8 dimensions" in lab.note.inner_text()
+        lab.settle()
+        assert lab.root.get_attribute("data-state") == "done"
+
+    assert_never_blocks(lab, open_it)
 
 
 @pytest.mark.parametrize("name", ["bom-and-crlf.csv", "fortran.npz", "layer.csv", "compressed.npz", "regression.csv"])
@@ -197,10 +224,10 @@ def test_own_files_train(lab, name, tmp_path, monkeypatch):
     (tmp_path / name).write_bytes(content)
     lab.reset()
     lab.hand_over(name, content)
-    lab.note.filter(has_text="It stays on this machine").wait_for()
+    assert "It stays on this machine" in lab.note.inner_text()
     lab.go_to(lab.page.evaluate("() => '#laboratory=1&x'"))  # a bad link does not lose the file
     lab.hand_over(name, content)
-    lab.note.filter(has_text="It stays on this machine").wait_for()
+    assert "It stays on this machine" in lab.note.inner_text()
     lab.page.evaluate("""() => {
       const slider = document.querySelector(".mha-laboratory [data-control=lr]");
       slider.value = 3;
@@ -237,20 +264,26 @@ def test_a_file_can_be_dropped(lab):
 
 
 def test_random_moves_neither_block_nor_break(lab):
-    lab.reset()
-    lab.page.evaluate(MOVES, 1000)
-    lab.reset()
+    def move_a_thousand_times():
+        lab.reset()
+        lab.page.evaluate(MOVES, 1000)
+        lab.reset()
+
+    assert_never_blocks(lab, move_a_thousand_times)
     assert lab.root.get_attribute("data-state") == "done" and lab.root.get_attribute("data-place") == "worker"
     assert lab.lines() == mha.live.laboratory().code()
 
-    def assert_never_blocked():
+
+def assert_never_blocks(lab, act):
+    """While it acts, no task of the page takes 200 ms; of three tries one must do so, as a busy machine steals time."""
+    def assert_it_did_not():
         before = slowness(lab.page)
         lab.page.evaluate("() => { window.longest = 0; }")
-        lab.page.evaluate(MOVES, 10)
-        lab.reset()
+        act()
+        lab.page.wait_for_timeout(300)  # the browser tells of long tasks later
         assert lab.page.evaluate("() => window.longest") < 200 * min(before, slowness(lab.page))
 
-    eventually(lab.page, assert_never_blocked)
+    eventually(lab.page, assert_it_did_not, tries=3)
 
 
 def slowness(page):

@@ -1,7 +1,7 @@
 // The reader's own CSV or NPZ file, read in the page: by the rules of mhalib/data/files.py, in a size that a page can
 // train on. Every refusal says what to do.
 
-const LARGEST_FILE = 4e6, MOST_NUMBERS = 120000, MOST_TOKENS = 64, MOST_COLUMNS = 1000;
+const LARGEST_FILE = 4e6, MOST_NUMBERS = 120000, MOST_LINES = 60000, MOST_TOKENS = 64, MOST_COLUMNS = 1000;
 const MOST_QUERIES = 3000; // of a regression: a step takes their square
 const NUMBER = /^[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?$/;
 const FORMATS = "The formats are described below the figure, and “sample files” saves one of each.";
@@ -27,16 +27,21 @@ function textOf(bytes) {
 // The CRC-32 of Python's zlib.crc32, in hexadecimal digits.
 function checksum(bytes) {
   let sum = -1;
-  for (const byte of bytes) {
-    sum ^= byte;
-    for (let bit = 0; bit < 8; bit++) sum = (sum >>> 1) ^ (0xedb88320 & -(sum & 1));
-  }
+  for (const byte of bytes) sum = REMAINDERS[(sum ^ byte) & 255] ^ (sum >>> 8);
   return (~sum >>> 0).toString(16);
 }
+
+const REMAINDERS = Int32Array.from({ length: 256 }, (_, byte) => {
+  let sum = byte;
+  for (let bit = 0; bit < 8; bit++) sum = (sum >>> 1) ^ (0xedb88320 & -(sum & 1));
+  return sum;
+});
 
 // --- CSV: a line of names, then numbers: [sample,] x1, …, xd and y, or y1, …, yp --------------------------------------
 
 function csvArrays(text) {
+  const count = lineEnds(text); // to split off a million lines would stop the page for a second
+  if (count > MOST_LINES) throw new Error(`it has ${count} lines, and a page reads ${MOST_LINES} at most. Keep fewer samples, or load it in Python.`);
   const rows = text.replace(/^\ufeff/, "").split(/\r\n|\n|\r/).map((row, k) => [k + 1, row]).filter(([, row]) => row.trim());
   if (!rows.length) throw new Error(`it is empty. ${FORMATS}`);
   const names = rows[0][1].split(",").map((name) => name.trim());
@@ -44,6 +49,7 @@ function csvArrays(text) {
     throw new Error("its columns are not separated by commas. Save it with commas, and with points in the numbers.");
   const { samples, xs, ys, single } = columnsOf(names);
   if (rows.length < 2) throw new Error("it has a line of names and no numbers. Add a line for each token.");
+  if ((rows.length - 1) * xs.length > MOST_NUMBERS) throw tooLarge();
   const X = [], y = [], begins = [], seen = new Set();
   let last = null;
   for (const [line, row] of rows.slice(1)) {
@@ -66,6 +72,15 @@ function csvArrays(text) {
   }
   const arrays = { X: { shape: [X.length, xs.length], data: X.flat() }, y: { shape: [y.length, ys.length], data: y.flat() } };
   return samples < 0 ? arrays : bySample(arrays, begins, single);
+}
+
+function lineEnds(text) {
+  let count = 0;
+  for (let k = 0; k < text.length; k++) {
+    const code = text.charCodeAt(k);
+    count += code === 10 ? text.charCodeAt(k - 1) !== 13 : code === 13;
+  }
+  return count;
 }
 
 function columnsOf(names) {
