@@ -49,7 +49,7 @@ function csvArrays(text) {
     throw new Error("its columns are not separated by commas. Save it with commas, and with points in the numbers.");
   const { samples, xs, ys, single } = columnsOf(names);
   if (rows.length < 2) throw new Error("it has a line of names and no numbers. Add a line for each token.");
-  if ((rows.length - 1) * xs.length > MOST_NUMBERS) throw tooLarge();
+  if ((rows.length - 1) * (xs.length + (single ? 0 : ys.length)) > MOST_NUMBERS) throw tooLarge();
   const X = [], y = [], begins = [], seen = new Set();
   let last = null;
   for (const [line, row] of rows.slice(1)) {
