@@ -32,9 +32,9 @@ PATIENCE = 240_000
 """How many milliseconds a busy machine may take for what an idle one does at once."""
 
 
-def eventually(page, check, tries=PATIENCE // 10 // 100):
+def eventually(page, check):
     """What ``check`` asserts holds now, or soon: a busy machine draws late."""
-    for _ in range(tries - 1):
+    for _ in range(PATIENCE // 10 // 100):
         try:
             return check()
         except AssertionError:

@@ -195,7 +195,7 @@ def test_malformed_files_are_refused_and_nothing_is_lost(lab):
         for name, (content, words) in (BAD | large).items():
             lab.hand_over(name, content)
             said = lab.note.inner_text()
-            assert words in said and re.search(ADVICE, said), said
+            assert name in said and words in said and re.search(ADVICE, said), said
             assert lab.lines() == before
 
     assert_never_blocks(lab, hand_over_all)
@@ -276,14 +276,14 @@ def test_random_moves_neither_block_nor_break(lab):
 
 def assert_never_blocks(lab, act):
     """While it acts, no task of the page takes 200 ms; of three tries one must do so, as a busy machine steals time."""
-    def assert_it_did_not():
+    longest = []
+    while len(longest) < 3 and min(longest, default=200) >= 200:
         before = slowness(lab.page)
         lab.page.evaluate("() => { window.longest = 0; }")
         act()
         lab.page.wait_for_timeout(300)  # the browser tells of long tasks later
-        assert lab.page.evaluate("() => window.longest") < 200 * min(before, slowness(lab.page))
-
-    eventually(lab.page, assert_it_did_not, tries=3)
+        longest.append(lab.page.evaluate("() => window.longest") / min(before, slowness(lab.page)))
+    assert min(longest) < 200
 
 
 def slowness(page):
