@@ -1,8 +1,9 @@
 """How long a reader waits for a live figure of the built book, in Chromium: `make latency`.
 
 For every live figure, over 50 moves of a slider to another value: from the slider's event to the first frame drawn,
-and to the whole curve. For every page: from its opening to the first live curve, and its weight. Nothing is judged;
-the numbers are for reading, and they hold for the machine at that moment.
+and to the whole curve. For every page: from its opening to the first live curve, and its weight. At last, the longest
+tasks of the laboratory (`blocks.py`). Nothing is judged; the numbers are for reading, and they hold for the machine at
+that moment.
 """
 
 import os
@@ -14,6 +15,8 @@ from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
 from playwright.sync_api import sync_playwright
+
+from benchmarks import blocks
 
 ROOT = Path(__file__).parent.parent
 sys.path.append(str(ROOT / "book" / "_ext"))
@@ -102,9 +105,10 @@ def main():
     print(f"milliseconds over {MOVES} moves; {os.cpu_count()} cores, load {os.getloadavg()[0]:.1f}\n"
           f"{'':<54}{'min':>8}{'p50':>8}{'p95':>8}")
     with sync_playwright() as playwright:
-        browser = chromium.launch(playwright)
+        browser, site = chromium.launch(playwright), f"http://127.0.0.1:{server.server_port}"
         for path in pages:
-            measure_page(browser, f"http://127.0.0.1:{server.server_port}", path)
+            measure_page(browser, site, path)
+        blocks.measure(browser, site)
         browser.close()
 
 

@@ -71,3 +71,14 @@ BAD = {
     "other.npz": (zipped(**{"X.npy": "no array", "y.npy": "none"}), "not a whole NPZ"),
     "picture.png": (b"\x89PNG", "ends in .csv or .npz"),
 }
+# As large as a page opens them, and larger.
+ROWS = enumerate(RNG.standard_normal((13_000, 8)).tolist())
+LARGEST = ("sample,x1,x2,x3,x4,x5,x6,x7,x8,y\n" + "".join(
+    f"{k // 10},{','.join(map(repr, row))},{1 - k // 10 % 2 * 2}\n" for k, row in ROWS)).encode()
+OVERSIZED = {
+    "huge.csv": (b"x1,y1\n" + b"1,2\n" * 1_100_000, "4 MB"),
+    "long.csv": (b"x1,y1\n" + b"1,2\n" * 990_000, "60000 at most"),
+    "wide.npz": (npz(X=np.zeros((2, 3, 70)), y=LABELS[:2]), "70"),
+    "many.npz": (npz(np.savez_compressed, X=np.zeros((60000, 3)), y=np.zeros(60000)), "too many"),
+    "deflated.npz": (npz(np.savez_compressed, X=X, y=LABELS)[:180], "not a whole NPZ"),
+}

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 import mhalib as mha
-from laboratory import SMALL, asked, whole
+from laboratory import SMALL, asked, machine, whole
 from malformed import BAD, GOOD
 from mhalib.live.lab import code, figure
 from mhalib.live.lab.controls import BEGINNINGS, DEFAULTS, settled
@@ -23,7 +23,7 @@ def page_reads(name, content):
             text = json.dumps(content.decode("utf-8"))
         except UnicodeDecodeError:
             return "UTF-8"
-        arrays = f"Promise.resolve().then(() => csvArrays({text}))"
+        arrays = f"csvArrays({text}, () => {{}})"
     else:
         arrays = f"npzArrays(Uint8Array.from({list(content)}), null)"
     v8.eval("var found = null, keep = (own) => { found = own; }; 0")
@@ -121,6 +121,18 @@ def test_a_page_counts_the_lines_of_a_file_before_it_reads_them(end):
     assert "it has 60001 lines" in page_reads("lines.csv", content + end)
     for names, row in ((b"x1,x2,x3,y", b"1,1,1,a"), (b"x1,y1,y2", b"1,1,a")):
         assert "more than 120000 numbers" in page_reads("lines.csv", names + end + 40_001 * (row + end))
+
+
+@pytest.mark.parametrize("columns, rows", [(2, 60_000), (4, 30_000), (65, 1_800), (999, 100)])
+def test_a_page_rests_while_it_reads(columns, rows):
+    """Between two rests it reads at most ten thousand numbers; in one go, the largest file would stop a slow page."""
+    v8, names = machine(), ",".join([*(f"x{j + 1}" for j in range(columns - 1)), "y"])
+    v8.eval("var count = 0, stops = []; NUMBER.test = (cell) => { count++; return /\\d/.test(cell); }")
+    text = json.dumps("\n".join([names, *rows * [",".join(columns * ["1"])]]))
+    v8.eval(f"csvArrays({text}, () => {{ stops.push(count); }}).then(() => stops.push(count)); 0")
+    stops = asked(v8, "stops")
+    assert stops[0] == 0 and stops[-1] == columns * rows
+    assert max(np.diff(stops)) <= 10_000
 
 
 def test_the_chapter_names_the_limits_of_a_page():

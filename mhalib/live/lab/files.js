@@ -1,8 +1,9 @@
 // The reader's own CSV or NPZ file, read in the page: by the rules of mhalib/data/files.py, in a size that a page can
-// train on. Every refusal says what to do.
+// train on. Every refusal says what to do. Between its pieces reading rests, that the page may do other things.
 
 const LARGEST_FILE = 4e6, MOST_NUMBERS = 120000, MOST_LINES = 60000, MOST_TOKENS = 64, MOST_COLUMNS = 1000;
 const MOST_QUERIES = 3000; // of a regression: a step takes their square
+const PIECE = 10000; // numbers that are read at a time
 const NUMBER = /^[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?$/;
 const FORMATS = "The formats are described below the figure, and “sample files” saves one of each.";
 
@@ -12,9 +13,14 @@ async function readFile(file) {
   if (!size) throw new Error(`it is empty. ${FORMATS}`);
   if (size > LARGEST_FILE) throw new Error(`it has ${Math.ceil(size / 1e6)} MB, and a page can train on 4 MB at most. Keep fewer samples, or load it in Python.`);
   const bytes = new Uint8Array(await file.arrayBuffer());
-  const arrays = ending === "csv" ? csvArrays(textOf(bytes)) : await npzArrays(bytes, inflated);
-  return { ...ownOf(arrays), file: name, sum: checksum(bytes) };
+  const arrays = ending === "csv" ? await csvArrays(textOf(bytes), rest) : await npzArrays(bytes, inflated);
+  await rest();
+  const own = ownOf(arrays);
+  await rest();
+  return { ...own, file: name, sum: checksum(bytes) };
 }
+
+const rest = () => new Promise((go) => setTimeout(go));
 
 function textOf(bytes) {
   try {
@@ -39,20 +45,17 @@ const REMAINDERS = Int32Array.from({ length: 256 }, (_, byte) => {
 
 // --- CSV: a line of names, then numbers: [sample,] x1, …, xd and y, or y1, …, yp --------------------------------------
 
-function csvArrays(text) {
-  const count = lineEnds(text); // to split off a million lines would stop the page for a second
-  if (count > MOST_LINES) throw new Error(`it has ${count} lines, and a page reads ${MOST_LINES} at most. Keep fewer samples, or load it in Python.`);
-  const rows = text.replace(/^\ufeff/, "").split(/\r\n|\n|\r/).map((row, k) => [k + 1, row]).filter(([, row]) => row.trim());
-  if (!rows.length) throw new Error(`it is empty. ${FORMATS}`);
-  const names = rows[0][1].split(",").map((name) => name.trim());
+async function csvArrays(text, rest) {
+  const rows = rowsOf(text), names = rows.shift()[1].split(",").map((name) => name.trim());
   if (names.length === 1 && /[;\t]/.test(names[0]))
     throw new Error("its columns are not separated by commas. Save it with commas, and with points in the numbers.");
   const { samples, xs, ys, single } = columnsOf(names);
-  if (rows.length < 2) throw new Error("it has a line of names and no numbers. Add a line for each token.");
-  if ((rows.length - 1) * (xs.length + (single ? 0 : ys.length)) > MOST_NUMBERS) throw tooLarge();
-  const X = [], y = [], begins = [], seen = new Set();
+  if (!rows.length) throw new Error("it has a line of names and no numbers. Add a line for each token.");
+  if (rows.length * (xs.length + (single ? 0 : ys.length)) > MOST_NUMBERS) throw tooLarge();
+  const X = [], y = [], begins = [], seen = new Set(), piece = Math.floor(PIECE / names.length);
   let last = null;
-  for (const [line, row] of rows.slice(1)) {
+  for (const [k, [line, row]] of rows.entries()) {
+    if (k % piece === 0) await rest();
     const cells = row.split(",").map((cell) => cell.trim());
     if (cells.length !== names.length)
       throw new Error(`line ${line} has ${cells.length} entries, and there are ${names.length} columns. Make all lines equally long.`);
@@ -65,13 +68,23 @@ function csvArrays(text) {
       last = cells[samples];
       if (seen.has(last)) throw new Error(`sample “${last.slice(0, 20)}” comes up again in line ${line}. Put the lines of a sample together.`);
       seen.add(last);
-      begins.push(y.length);
+      begins.push(k);
     }
-    X.push(xs.map(number));
-    y.push(ys.map(number));
+    for (const at of xs) X.push(number(at));
+    for (const at of ys) y.push(number(at));
   }
-  const arrays = { X: { shape: [X.length, xs.length], data: X.flat() }, y: { shape: [y.length, ys.length], data: y.flat() } };
+  const shape = (columns) => [rows.length, columns.length];
+  const arrays = { X: { shape: shape(xs), data: X }, y: { shape: shape(ys), data: y } };
   return samples < 0 ? arrays : bySample(arrays, begins, single);
+}
+
+// Lines that are not empty, each with its number: [[1, "x1,y"], …].
+function rowsOf(text) {
+  const count = lineEnds(text); // to split off a million lines would stop the page for a second
+  if (count > MOST_LINES) throw new Error(`it has ${count} lines, and a page reads ${MOST_LINES} at most. Keep fewer samples, or load it in Python.`);
+  const rows = text.replace(/^\ufeff/, "").split(/\r\n|\n|\r/).map((row, k) => [k + 1, row]).filter(([, row]) => row.trim());
+  if (!rows.length) throw new Error(`it is empty. ${FORMATS}`);
+  return rows;
 }
 
 function lineEnds(text) {
