@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 import mhalib as mha
+from mhalib.attention import Gaussian
 from mhalib.theory import traps
 from mhalib.theory.lines import Line, sides
 
@@ -23,6 +24,237 @@ def problem(seed, n=4):
 def test_statements_hold_and_their_twins_fail(name):
     assert mha.ledger[name].worst(range(150)).holds
     assert not any(mha.ledger[name].twin(seed).holds for seed in range(30))
+
+
+def well(n=3, d=2, m=2, seed=0, **changes):
+    """Far keys around one whose value is halfway to its target."""
+    rng = np.random.default_rng([seed, 140])
+    values = rng.standard_normal((n, m))
+    keys = np.concatenate([np.zeros((1, d)), 7 + rng.random((n - 1, d))])
+    return {"keys": keys, "values": values, "y": 2 * values[0], "kernel": mha.gaussian,
+            "toward": rng.standard_normal((5, d))} | changes
+
+
+def waiting(far=4.0, near=3.0, y=1.0, lr=0.1, **changes):
+    """A query at 0 and a key with the value 1 at the distance ``far``; a nearer one has no value."""
+    return {"q": np.zeros(1), "keys": np.array([[far], [0.5]]), "values": np.array([[1.0], [0.0]]),
+            "y": np.array([y]), "lr": lr, "kernel": mha.gaussian, "near": near} | changes
+
+
+# --- thm-wells ---------------------------------------------------------------------------------------------------
+
+@pytest.mark.parametrize("seed", range(10))
+def test_the_query_of_a_well_has_the_derivatives_of_its_loss(seed):
+    rng = np.random.default_rng([seed, 141])
+    keys, values, y, q = (scale * rng.standard_normal(shape) for scale, shape in
+                          ((1, (4, 3)), (3, (4, 2)), (2, 2), (1, 3)))
+    one, h = traps.GaussianQuery(keys, values, y, Gaussian(0.7)), 1e-5
+    slope, hessian = one.derivatives(q)
+    for i, e in enumerate(h * np.eye(3)):
+        assert (one.off(q + e) ** 2 - one.off(q - e) ** 2) / (4 * h) == pytest.approx(slope[i], rel=1e-6, abs=1e-8)
+        apart = (one.derivatives(q + e)[0] - one.derivatives(q - e)[0]) / (2 * h)
+        assert apart == pytest.approx(hessian[:, i], rel=1e-6, abs=1e-7)
+    weights = Gaussian(0.7)(Gaussian(0.7).scores(q[None], keys))
+    assert one.off(q) == pytest.approx(np.linalg.norm(weights @ values - y), rel=1e-12)
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_a_bottom_is_below_everything_around_it(seed):
+    """Its slope is rounding, and no neighbor lies lower; the instance is a well, so it is inside."""
+    instance = mha.ledger["thm-wells"].random(seed)
+    one = traps.GaussianQuery(*(instance[name] for name in ("keys", "values", "y", "kernel")))
+    keys, rng = instance["keys"], np.random.default_rng([seed, 142])
+    radius = np.linalg.norm(keys[1:] - keys[0], axis=1).min(initial=8) / 2
+    q, slope = one.bottom(radius)
+    assert slope < 1 and np.linalg.norm(q - keys[0]) < radius
+    near = q + 1e-3 * radius * rng.standard_normal((50, len(q)))
+    assert min(map(one.off, near)) >= one.off(q) * (1 - 1e-14)
+
+
+def test_a_bottom_on_the_sphere_has_a_slope():
+    """Within a radius that a well does not fill, going downhill ends at its edge."""
+    one = traps.GaussianQuery(np.array([[0.0], [2.0]]), np.array([[1.0], [3.0]]), np.array([3.0]), mha.gaussian)
+    q, slope = one.bottom(0.5)
+    assert abs(q[0]) <= 0.5 and slope > 1e6
+
+
+def test_a_flat_well_is_a_well():
+    """u·y = ‖u‖²: at the key the loss has no curvature."""
+    instance = well() | {"keys": np.array([[0.0, 0], [11, 1], [-9, 8]]), "y": np.array([1.0, 1.5])}
+    instance["values"][0] = 1, 0
+    assert traps.wells(**instance)
+
+
+@pytest.mark.parametrize("n", [1, 2, 4])
+def test_wells_hold_for_any_number_of_keys(n):
+    assert traps.wells(**well(n=n, seed=n))
+
+
+@pytest.mark.parametrize("change", [
+    lambda one: {"y": one["values"][0]}, lambda one: {"y": 0.5 * one["values"][0]},
+    lambda one: {"keys": one["keys"] / 9}, lambda one: {"y": (1 + 1e-13) * one["values"][0]}])
+def test_wells_refuse_what_the_theorem_does_not_speak_of(change):
+    with pytest.raises(ValueError, match="y: expected u·y ≥ ‖u‖², ‖u − y‖ > ε"):
+        traps.wells(**well() | change(well()))
+
+
+def test_a_wrong_bottom_is_no_well(monkeypatch):
+    """The check sees a place that is not stationary, one outside, and one whose loss is not in the bracket."""
+    good = traps.GaussianQuery.bottom
+    for q, slope in ((None, 2.0), (np.array([9.0, 0]), 0.0), (np.array([2.5, 0]), 0.0)):
+        monkeypatch.setattr(traps.GaussianQuery, "bottom",
+                            lambda one, radius, q=q, slope=slope: (good(one, radius)[0] if q is None else q, slope))
+        assert not traps.wells(**well())
+
+
+def test_another_well_is_outside(monkeypatch):
+    """A second key with the same value: a minimum in the bracket, but not near the first key."""
+    instance = well(n=2)
+    instance["values"][1] = instance["values"][0]
+    assert traps.wells(**instance)
+    monkeypatch.setattr(traps.GaussianQuery, "bottom", lambda one, radius: (one.keys[1], 0.0))
+    check = traps.wells(**instance)
+    assert check.lhs == pytest.approx(2) and not check
+
+
+# --- thm-waiting -------------------------------------------------------------------------------------------------
+
+@pytest.mark.parametrize(("far", "near", "y"), [(4.0, 3.0, 1.0), (2.0, 1.0, 0.0), (3.0, 2.999999, 5.0)])
+def test_a_waiting_time_is_its_formula(far, near, y):
+    a, b = (np.exp(x ** 2 / 2) for x in (far, near))
+    expected = (a - b) / (0.1 * far ** 2 * (y + 1 / b))
+    assert traps.waiting_time(**waiting(far, near, y)) == pytest.approx(expected, rel=1e-9)
+
+
+def test_a_waiting_time_survives_far_keys_and_near_distances():
+    assert traps.waiting_time(**waiting(40.0, 39.0)) == np.inf
+    log = 37.0 ** 2 / 2 - np.log(0.1 * 37 ** 2 * 1.0)
+    assert np.log(traps.waiting_time(**waiting(37.0, 36.0))) == pytest.approx(log, rel=1e-12)
+    near = 27.1 - 1e-12
+    close = traps.waiting_time(**waiting(27.1, near))
+    assert np.log(close) == pytest.approx(27.1 ** 2 / 2 + np.log((27.1 - near) / (0.1 * 27.1)), abs=1e-9)
+
+
+def test_a_wait_ends_after_the_largest_number_of_steps():
+    for far, lr in ((8.0, 0.1), (40.0, 0.1), (4.0, 1e-9)):
+        with pytest.raises(ValueError, match=r"lr: expected a step size for which t\* is at most 100,000 steps"):
+            traps.waits(**waiting(far, 1.0, lr=lr))
+    assert traps.waits(**waiting(4.0, 1.0))
+
+
+@pytest.mark.parametrize(("change", "message"), [
+    ({"lr": 0.0}, "lr: expected a finite number > 0, got 0.0"), ({"lr": -1.0}, "lr: expected"),
+    ({"lr": np.inf}, "lr: expected"), ({"near": 4.0}, "near: expected a distance from 1 = .* to below 4"),
+    ({"near": 0.9}, "near: expected a distance from 1 "), ({"near": 5.0}, "near: expected"),
+    ({"values": np.zeros((2, 1))}, "values: expected a key with a value that is not zero"),
+    ({"y": np.ones(2)}, r"y: expected shape \(1,\)"), ({"q": np.zeros(2)}, r"q: expected shape \(1,\)")])
+def test_a_wait_refuses(change, message):
+    for function in (traps.waiting_time, traps.waits):
+        with pytest.raises(ValueError, match=message):
+            function(**waiting() | change)
+
+
+def test_a_wait_is_bounded_in_steps_and_in_loss():
+    """t* is within 5 % of the steps; a target nearer than its bound, or a query that hurries, is seen."""
+    one = mha.ledger["thm-waiting"].extremal[0]()
+    arguments = [one[name] for name in ("q", "keys", "values", "y", "lr", "kernel", "near")]
+    T, (steps, least) = traps.waiting_time(*arguments), traps.first_within(*arguments, 1000)
+    assert 0.95 * steps < T <= steps
+    assert 1 - 1e-5 < (1e3 - np.exp(-3.9 ** 2 / 2)) ** 2 / 2 / least <= 1
+    assert traps.waits(*arguments).lhs == pytest.approx(max(T / steps, (1e3 - np.exp(-3.9 ** 2 / 2)) ** 2 / 2 / least))
+
+
+@pytest.mark.parametrize("answer", [(1, 1e9), (1000, 1e-3)])
+def test_a_wait_that_is_too_short_or_too_low_is_seen(answer, monkeypatch):
+    monkeypatch.setattr(traps, "first_within", lambda *arguments: answer)
+    assert not traps.waits(**mha.ledger["thm-waiting"].extremal[0]())
+
+
+def test_instances_of_the_wait_have_both_bounds():
+    """V e^{−c̄ℓ²} ≤ ‖y‖ in many of them."""
+    instances = [mha.ledger["thm-waiting"].random(seed) for seed in range(100)]
+    reach = [np.linalg.norm(one["values"], axis=1).sum() * np.exp(-one["kernel"].c / len(one["q"]) ** 0.5
+             * one["near"] ** 2) for one in instances]
+    assert sum(a <= np.linalg.norm(one["y"]) for a, one in zip(reach, instances, strict=True)) > 50
+
+
+# --- thm-barrier -------------------------------------------------------------------------------------------------
+
+def barred(**changes):
+    """A target above the means; claims 2 and 3 speak of it."""
+    return {"q": 1.0, "keys": np.array(traps.EXAMPLES["B2"]["keys"]),
+            "values": np.array(traps.EXAMPLES["B2"]["values"]), "y": 2.0} | changes
+
+
+def test_instances_of_the_barrier_have_all_claims():
+    flows = minima = 0
+    for seed in range(100):
+        one = mha.ledger["thm-barrier"].random(seed)
+        A = traps.top_means(one["keys"], one["values"])
+        minima += len(A) > 1 and A[-1] <= A[0] < A[1]
+        flows += Line(one["keys"], one["values"]).output([one["q"]])[0] > A[-1]
+    assert flows > 30 and minima > 20
+
+
+@pytest.mark.parametrize("q", [0.0, 0.3, 1.07, 1.6, 50.0])
+def test_the_barrier_of_b2_holds(q):
+    assert traps.barrier(**barred(q=q))
+
+
+def test_the_barrier_sees_each_broken_claim(monkeypatch):
+    """Means that are too low or too high, a flow that passes zero, and a minimum that is not there."""
+    for wrong in (lambda A: A - 0.6, lambda A: A * 0 + 1.9):
+        with monkeypatch.context() as patch:
+            patch.setattr(traps, "top_means", lambda keys, values, wrong=wrong: wrong(np.array([1, 1.5, 1 / 3, 1])))
+            assert not traps.barrier(**barred(q=1.07))
+    with monkeypatch.context() as patch:
+        patch.setattr(traps, "resting_place", lambda line, q, hills: -0.1)
+        assert not traps.barrier(**barred())
+    with monkeypatch.context() as patch:
+        patch.setattr(traps, "tops", lambda line: np.array([-1.4]))
+        assert not traps.barrier(**barred())
+
+
+@pytest.mark.parametrize("q", [0.05, 0.3, 1.0, 3.0, -0.05])
+def test_flow_rests_where_small_steps_end(q):
+    line = Line(np.array(traps.EXAMPLES["B2"]["keys"]), np.array(traps.EXAMPLES["B2"]["values"]))
+    end = traps.resting_place(line, q, traps.tops(line))
+    walked = line.descend([q], 2.0, 0.02, 20_000)[-1, 0]
+    if q > 1.08:
+        assert end == pytest.approx(1.074867, abs=1e-5) and 1.07 < walked < q
+    elif q > 0:
+        assert end == q < walked
+    else:
+        assert end < q and walked < q
+
+
+@pytest.mark.parametrize(("change", "message"), [
+    ({"y": 1.5}, "y: expected a number above max A_i = 1.5, got 1.5"), ({"y": np.inf}, "y: expected"),
+    ({"y": np.array([2.0])}, "y: expected"), ({"q": np.ones(2)}, "q: expected a finite number"),
+    ({"q": np.nan}, "q: expected a finite number"), ({"keys": np.array([1.0, 1, 2, 3])}, "keys: expected distinct"),
+    ({"values": np.ones(3)}, r"values: expected shape \(4,\)"), ({"keys": np.ones((4, 1))}, "keys: expected shape")])
+def test_the_barrier_refuses(change, message):
+    with pytest.raises(ValueError, match=message):
+        traps.barrier(**barred(**change))
+
+
+# --- shapes ------------------------------------------------------------------------------------------------------
+
+@pytest.mark.parametrize(("call", "message"), [
+    (lambda: traps.wells(**well() | {"y": np.ones(1)}), r"y: expected shape \(2,\)"),
+    (lambda: traps.wells(**well() | {"values": np.ones((2, 2))}), r"values: expected shape \(3, m\)"),
+    (lambda: traps.wells(**well() | {"toward": np.ones((5, 3))}), r"toward: expected shape \(r, 2\)"),
+    (lambda: traps.spare(mha.gaussian, np.ones((2, 1)), np.ones((1, 1))), r"values: expected shape \(2, m\)"),
+    (lambda: traps.star(np.ones(1), np.eye(2), np.eye(2), mha.gaussian), r"q: expected shape \(2,\)"),
+    (lambda: traps.star(np.ones((1, 2)), np.eye(2), np.eye(2), mha.gaussian), r"q: expected shape \(2,\)"),
+    (lambda: traps.star(np.ones(2), np.eye(2), np.ones((1, 2)), mha.gaussian), r"values: expected shape \(2, m\)"),
+    (lambda: traps.rising(0.5, np.arange(3.0), np.ones(1)), r"values: expected shape \(3,\)"),
+    (lambda: traps.top_means(np.arange(3.0), np.ones(1)), r"values: expected shape \(3,\)"),
+    (lambda: traps.distance_to_hull(np.eye(3), np.ones(1)), r"y: expected shape \(3,\)"),
+    (lambda: traps.corners(mha.AttentionLayer.random(3, 2, 2), np.ones((2, 2))), r"x: expected shape \(n, 3\)")])
+def test_wrong_shapes_are_refused(call, message):
+    with pytest.raises(ValueError, match=message):
+        call()
 
 
 @kinds

@@ -5,6 +5,7 @@ from functools import cache
 
 import numpy as np
 import pytest
+import torch
 
 import mhalib as mha
 from engines import assert_bug_is_seen, assert_follows, plain
@@ -37,6 +38,39 @@ def test_ranks_of_jacobians_are_attained_for_all_sizes(kernel):
     for m, d, n in np.ndindex(4, 4, 4):
         check = two_kernels.jacobian_rank(**two_kernels.all_ranks(m + 1, d + 1, n + 1, kernel))
         assert check.lhs == check.rhs == min(m + 1, d + 1, n + (kernel is gaussian))
+
+
+@pytest.mark.parametrize("scale", [1e-8, 1e-3, 1.0, 20.0, 1e3, 1e6, 1e12])
+@pytest.mark.parametrize("dtype", ["float64", "float32", "torch"])
+def test_both_kernels_are_related_at_every_scale(scale, dtype):
+    """And c = 1 is seen, unless it is within the rounding of 1."""
+    for seed in range(10):
+        rng = np.random.default_rng([seed, 12])
+        Q, K = (scale * rng.standard_normal((n, 3)) for n in (4, 5))
+        Q, K = (torch.as_tensor(a) if dtype == "torch" else a.astype(dtype) for a in (Q, K))
+        assert two_kernels.same_rank(Q, K) and two_kernels.normalized_gaussian(Q, K)
+        assert (not two_kernels.same_rank(Q, K, c=1.0)) == (scale > 1e-8 and (scale, dtype) != (1e-3, "float32"))
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+def test_rounding_is_that_of_the_numbers(dtype):
+    assert two_kernels.room(np.ones(1, dtype)) == 2 ** 12 * np.finfo(dtype).eps
+    layer, data = (one.map(lambda a: a.astype(dtype)) for one in (AttentionLayer.random(3, 2, 2, seed=1),
+                                                                   random_sequences(2, 4, 3, 2, seed=1)))
+    assert two_kernels.query_force(layer, data)
+    assert two_kernels.width(AttentionLayer(layer.WQ, layer.WK, layer.WV, layer.WO, Gaussian(0.8)), data, 0.1)
+    shifted = mha.ledger["prop-shift"].random(0)
+    assert two_kernels.shift(**{k: a.astype(dtype) if hasattr(a, "dtype") else a for k, a in shifted.items()})
+
+
+@pytest.mark.parametrize(("Q", "K", "message"), [
+    (np.ones((2, 3)), np.ones((4, 1)), r"K: expected shape \(m, 3\)"),
+    (np.ones(3), np.ones((4, 3)), r"Q: expected shape \(n, d\)"),
+    (np.ones((2, 3), "float32"), np.ones((4, 3)), "expected one dtype")])
+def test_matrices_that_do_not_fit_are_refused(Q, K, message):
+    for function in (two_kernels.same_rank, two_kernels.normalized_gaussian):
+        with pytest.raises((ValueError, TypeError), match=message):
+            function(Q, K)
 
 
 def test_a_mean_may_leave_keys_out():

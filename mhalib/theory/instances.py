@@ -2,6 +2,7 @@
 
 import numpy as np
 
+from mhalib._array import is_positive
 from mhalib.data import from_arrays
 from mhalib.models import MultiHeadAttention
 
@@ -11,6 +12,21 @@ TOKENS = "every token has norm at most R"
 def token_radius(X):
     """R = the largest token norm in X (n, T, d)."""
     return float(np.sqrt((X * X).sum(axis=-1).max()))
+
+
+def radius_or_given(data, R):
+    """The R that a bound is told, or where it is told None that of the tokens of the data.
+
+    Raises
+    ------
+    ValueError
+        if the given R is no finite number ≥ 0: no token has such a norm.
+    """
+    if R is None:
+        return token_radius(data.X)
+    if not is_positive(R) and R != 0:
+        raise ValueError(f"R: expected a finite number ≥ 0, the largest norm of a token, got {R!r}")
+    return R
 
 
 def problem(seed, largest=4):
@@ -73,6 +89,11 @@ def valley(distance=1.0, T=4, R=1.0, H=1):
     W[:, 0, 0], U[:, :, 0] = reach, reach * sign / T ** 0.5
     model = MultiHeadAttention(W, U)
     return {"model": model, "other": -model, "data": instance["data"]}
+
+
+def between(seed, low, high):
+    """A number between the two that goes with the seed: what makes the instances of a twin different."""
+    return float(np.random.default_rng([seed, 13]).uniform(low, high))
 
 
 def short(seed, make, **sizes):

@@ -1,10 +1,14 @@
 """Chapter 12: a softmax and a Gaussian kernel side by side: the same rank, two ways to move a query."""
 
+from typing import NamedTuple
+
 import numpy as np
 
-from mhalib.attention import Gaussian, gaussian, softmax
+from mhalib._array import namespace, require, require_same_dtype
+from mhalib.attention import Gaussian, NormalizedGaussian, gaussian, softmax
 from mhalib.data.sequences import SequenceDataset, random_sequences
 from mhalib.models.layer import AttentionLayer
+from mhalib.theory.instances import between
 from mhalib.theory.ledger import Check, statement
 
 CHAPTER = "kernels/12_two_kernels_one_rank"
@@ -30,10 +34,93 @@ def _strength(layer):
     return (2 * layer.kernel.c if isinstance(layer.kernel, Gaussian) else 1) / layer.sizes[2] ** 0.5
 
 
+def room(a, times=2 ** 12):
+    """What rounding may leave of an identity, relative to its terms: ``times`` the eps of the dtype of a."""
+    return times * namespace(a).eps(a)
+
+
+class GaussianQuery(NamedTuple):
+    """The loss φ = ½‖o − y‖² of one query q (d,) under a Gaussian kernel: keys (n, d), values (n, m), y (m,)."""
+
+    keys: np.ndarray
+    values: np.ndarray
+    y: np.ndarray
+    kernel: Gaussian
+
+    def errors(self, q):
+        """S_j (n,), k_j − q (n, d) and o − y (m,)."""
+        away = self.keys - q
+        S = np.exp(-self.kernel.c / len(q) ** 0.5 * (away ** 2).sum(axis=1))
+        return S, away, S @ self.values - self.y
+
+    def off(self, q):
+        """‖o − y‖."""
+        return float(np.linalg.norm(self.errors(q)[2]))
+
+    def derivatives(self, q):
+        """∇φ = Jᵀr and ∇²φ = JᵀJ + Σ_j e_j (4c̄² a_j a_jᵀ − 2c̄ I), r = o − y, J = 2c̄ Σ_j S_j u_j a_jᵀ, c̄ = c/√d.
+
+        a_j = k_j − q, and e_j = S_j u_j·r are the value errors.
+        """
+        (S, away, r), b = self.errors(q), self.kernel.c / len(q) ** 0.5
+        J, errors = 2 * b * (S[:, None] * self.values).T @ away, S * (self.values @ r)
+        return J.T @ r, J.T @ J + 4 * b ** 2 * (errors[:, None] * away).T @ away - 2 * b * errors.sum() * np.eye(len(q))
+
+    def bottom(self, radius, steps=300):
+        """Where Newton steps from the first key end that go downhill and stay within ``radius``, and the slope there.
+
+        The slope is over 10⁻⁸ times what the norms of the terms of ∇φ add up to: below 1 it is rounding.
+        """
+        q, sizes = self.keys[0], np.linalg.norm(self.values, axis=1)
+        b = self.kernel.c / len(q) ** 0.5
+        for _ in range(steps):
+            slope, hessian = self.derivatives(q)
+            bends, axes = np.linalg.eigh(hessian)
+            step = axes @ ((axes.T @ slope) / np.maximum(abs(bends), 1e-12 * b * sizes.sum() ** 2))
+            better = next((one for k in range(60) if self._lower(one := q - step * 0.5 ** k, q, radius)), None)
+            if better is None:
+                break
+            q = better
+        S, away, r = self.errors(q)
+        far = np.linalg.norm(away, axis=1) + np.linalg.norm(q - self.keys[0])
+        most = 2 * b * np.linalg.norm(r) * (S * sizes) @ far
+        return q, float(np.linalg.norm(self.derivatives(q)[0]) / (1e-8 * most + 1e-300))
+
+    def _lower(self, one, q, radius):
+        """Whether ``one`` lies within the radius, and below q, or beside it with less slope where rounding ends."""
+        if np.linalg.norm(one - self.keys[0]) > radius:
+            return False
+        new, old = self.off(one), self.off(q)
+        flatter = np.linalg.norm(self.derivatives(one)[0]) < np.linalg.norm(self.derivatives(q)[0])
+        return new < old * (1 - 1e-14) or (new <= old * (1 + 1e-14) and flatter)
+
+
 def _projected(seed):
+    """Queries and keys at scales from 0.001 to 1000, each its own."""
     rng = np.random.default_rng([seed, 120])
-    n, d = rng.integers(1, 6, size=2)
-    return {"Q": rng.standard_normal((n, d)), "K": rng.standard_normal((n, d))}
+    n, d, m = rng.integers(1, 6, size=3)
+    scale_Q, scale_K = 10 ** rng.uniform(-3, 3, size=2)
+    return {"Q": scale_Q * rng.standard_normal((n, d)), "K": scale_K * rng.standard_normal((m, d))}
+
+
+def _require_rows(Q, K):
+    """Check queries Q (n, d) and keys K (m, d) of one dtype."""
+    require("Q", Q, ("n", "d"))
+    require("K", K, ("m", Q.shape[1]))
+    require_same_dtype(Q=Q, K=K)
+
+
+def _halves(Q, K):
+    """‖q‖²/2√d (n, 1) and ‖k‖²/2√d (m,): the exponents of D_Q^½ and D_K^½."""
+    squares = ((A * A).sum(axis=1) / (2 * Q.shape[1] ** 0.5) for A in (Q, K))
+    return [half[:, None] if one is Q else half for one, half in zip((Q, K), squares, strict=True)]
+
+
+def _log(weights, exponents):
+    """log of weights; what is too small for its dtype is replaced by the exponent that it was made of."""
+    xp = namespace(weights)
+    seen = exponents > -0.9 * xp.log_max(weights)
+    return xp.where(seen, xp.log(xp.where(seen, weights, xp.exp(xp.zeros_like(weights)))), exponents)
 
 
 @statement(id="lemma-same-rank", title="Both kernels have the same rank", mark="recalled",
@@ -43,14 +130,18 @@ def _projected(seed):
 def same_rank(Q, K, c=0.5):
     """G = D_Q^{−1/2} Z S D_K^{−1/2}: the Gaussian matrix G is the softmax matrix S between two diagonal matrices.
 
-    (D_Q)_ii = e^{‖q_i‖²/√d}, Z_ii = Σ_j e^{q_i·k_j/√d}. lhs is the relative error, rhs 1e-10.
-    Source: Chen et al. 2021, recalled; this book.
+    (D_Q)_ii = e^{‖q_i‖²/√d}, Z_ii = Σ_j e^{q_i·k_j/√d}, Q (n, d), K (m, d). Both sides are compared by their
+    logarithms, so that no scale overflows: lhs is the largest difference over 1 + the sum of the exponents of D_Q^½
+    and D_K^½, rhs ``room``.  Source: Chen et al. 2021, recalled; this book.
     """
-    kernel, root = Gaussian(c), Q.shape[1] ** 0.5
-    S, G = softmax(softmax.scores(Q, K)), kernel(kernel.scores(Q, K))
-    rows = np.exp(-(Q ** 2).sum(axis=1) / (2 * root)) * np.exp(Q @ K.T / root).sum(axis=1)
-    found = rows[:, None] * S * np.exp(-(K ** 2).sum(axis=1) / (2 * root))
-    return Check(float(np.linalg.norm(found - G) / np.linalg.norm(G)), 1e-10, "G = D_Q^{−1/2} Z S D_K^{−1/2}")
+    _require_rows(Q, K)
+    kernel, xp, (half_Q, half_K) = Gaussian(c), namespace(Q, K), _halves(Q, K)
+    scores, exponents = softmax.scores(Q, K), kernel.scores(Q, K)
+    top = xp.amax(scores, axis=1, keepdims=True)
+    log_Z = top + xp.log(xp.exp(scores - top).sum(axis=1)[:, None])
+    found = log_Z + _log(softmax(scores), scores - log_Z) - half_Q - half_K
+    off = abs(found - _log(kernel(exponents), exponents)) / (1 + half_Q + half_K)
+    return Check(float(off.max()), room(Q), "G = D_Q^{−1/2} Z S D_K^{−1/2}")
 
 
 def _unequal(seed):
@@ -65,22 +156,21 @@ def _unequal(seed):
 def normalized_gaussian(Q, K, one_length=True):
     """G_kj / Σ_l G_kl = S_kj γ_j / Σ_l S_kl γ_l with γ_j = e^{−‖k_j‖²/2√d}, and = S_kj for keys of one length.
 
-    The first is asked of K, the second of K / ‖k_j‖. lhs is the largest difference, rhs 1e-10.  Source: this book.
+    The first is asked of K, the second of K / ‖k_j‖, for Q (n, d), K (m, d). Sums are divided by their largest term,
+    so that no scale overflows. lhs is the largest difference over 1 + the largest exponent, rhs ``room``.
+
+    Source: this book.
     """
-    sphere = K / np.linalg.norm(K, axis=1, keepdims=True) if one_length else K
-    handicap = np.exp(-(K ** 2).sum(axis=1) / (2 * Q.shape[1] ** 0.5))
+    _require_rows(Q, K)
+    sphere = K / (K * K).sum(axis=1)[:, None] ** 0.5 if one_length else K
 
-    def softly(keys, by=1.0):
-        S = softmax(softmax.scores(Q, keys)) * by
-        return S / S.sum(axis=1, keepdims=True)
+    def apart(keys, handicap):
+        half_Q, half_K = _halves(Q, keys)
+        weights = NormalizedGaussian()(gaussian.scores(Q, keys))
+        off = abs(weights - softmax(softmax.scores(Q, keys) - (half_K if handicap else 0)))
+        return float(off.max() / (1 + half_Q.max() + half_K.max()))
 
-    apart = [abs(_row_normalized(Q, keys) - softly(keys, by)).max() for keys, by in ((K, handicap), (sphere, 1.0))]
-    return Check(float(max(apart)), 1e-10, "G_kj / Σ_l G_kl = S_kj γ_j / Σ_l S_kl γ_l")
-
-
-def _row_normalized(Q, K):
-    G = gaussian(gaussian.scores(Q, K))
-    return G / G.sum(axis=1, keepdims=True)
+    return Check(max(apart(K, True), apart(sphere, False)), room(Q), "G_kj / Σ_l G_kl = S_kj γ_j / Σ_l S_kl γ_l")
 
 
 def _one_head(seed, kernel=None, tokens=1):
@@ -100,7 +190,7 @@ def query_force(layer, data, centered=False):
     """∇_{W^Q} f = Xᵀ F with F_k = (1/N) J_kᵀ r_k: softmax (1/√d) Σ_j S_kj e_kj (k_j − k̄_k), Gaussian
     (2c/√d) Σ_j S_kj e_kj (k_j − q_k), with the value errors e_kj = u_j·r_k/N.
 
-    lhs is the relative error, rhs 1e-10.  Source: this book.
+    lhs is the relative error, rhs 2¹⁹ eps, since the sums may cancel.  Source: this book.
     """
     X, R = data.X, layer(data.X) - data.y
     S, U, Q, K = layer.weights(X)[:, 0], X @ layer.WV[0] @ layer.WO[0], X @ layer.WQ[0], X @ layer.WK[0]
@@ -109,7 +199,8 @@ def query_force(layer, data, centered=False):
     around = mean if layer.kernel.normalized or centered else Q
     force = _strength(layer) * (errors @ K - errors.sum(axis=2)[..., None] * around)
     want, found = layer.loss_and_grad(X, data.y)[1].WQ[0], (X.mT @ force).sum(axis=0)
-    return Check(float(np.linalg.norm(found - want) / max(np.linalg.norm(want), 1e-12)), 1e-10, "∇_{W^Q} f = Xᵀ F")
+    return Check(float(np.linalg.norm(found - want) / max(np.linalg.norm(want), 1e-12)), room(want, 2 ** 19),
+                 "∇_{W^Q} f = Xᵀ F")
 
 
 @statement(id="prop-shift", title="Which common shifts a kernel does not see", mark="ours", source="this book",
@@ -120,10 +211,10 @@ def query_force(layer, data, centered=False):
 def shift(Q, K, by, kernel, queries):
     """softmax: S(Q, K + 1bᵀ) = S(Q, K). Gaussian: S(Q + 1bᵀ, K + 1bᵀ) = S(Q, K).
 
-    lhs is the largest difference of the weights, rhs 1e-10.  Source: this book.
+    lhs is the largest difference of the weights, rhs ``room``.  Source: this book.
     """
     before, after = (kernel(kernel.scores(q, k)) for q, k in ((Q, K), (Q + by if queries else Q, K + by)))
-    return Check(float(abs(after - before).max()), 1e-10, "S(Q, K + 1bᵀ) = S(Q, K), or both shifted")
+    return Check(float(abs(after - before).max()), room(before), "S(Q, K + 1bᵀ) = S(Q, K), or both shifted")
 
 
 def _shifted(seed, kernel, queries):
@@ -137,7 +228,7 @@ def _shifted(seed, kernel, queries):
 @statement(id="prop-jacobian-rank", title="Normalization costs a degree of freedom", mark="ours", source="this book",
            chapter=CHAPTER, assumptions="one head", random=lambda seed: _one_head(seed, tokens=2),
            extremal=tuple((lambda kernel=kernel: all_ranks(4, 4, 3, kernel)) for kernel in KERNELS),
-           broken=lambda seed: _wide(gaussian) | {"allowed": 2}, breaks="softmax: the Gaussian kernel with its bound")
+           broken=lambda seed: _wide(seed) | {"allowed": 2}, breaks="softmax: the Gaussian kernel with its bound")
 def jacobian_rank(layer, data, allowed=None):
     """rank J_k ≤ min(m, n − 1, d) for softmax and min(m, n, d) for the Gaussian kernel.  Source: this book."""
     J = token_jacobians(layer, data.X)
@@ -148,9 +239,10 @@ def jacobian_rank(layer, data, allowed=None):
     return Check(float(rank), float(most), "rank J_k ≤ min(m, n − 1, d), or min(m, n, d)")
 
 
-def _wide(kernel):
-    """Three tokens, and room for more than their ranks."""
-    return {"layer": AttentionLayer.random(4, 4, 4, kernel=kernel), "data": random_sequences(1, 3, 4, 4)}
+def _wide(seed):
+    """Three tokens and a Gaussian kernel, and room for more than their ranks."""
+    return {"layer": AttentionLayer.random(4, 4, 4, kernel=gaussian, seed=seed),
+            "data": random_sequences(1, 3, 4, 4, seed=seed)}
 
 
 def all_ranks(m, d, n, kernel):
@@ -167,7 +259,8 @@ def all_ranks(m, d, n, kernel):
 @statement(id="prop-flat", title="How flat: far keys, and weights on one key", mark="ours", source="this book",
            chapter=CHAPTER, assumptions="one head", random=_one_head,
            extremal=tuple((lambda n=n, kernel=kernel: _few(n, kernel)) for n, kernel in ((2, softmax), (1, gaussian))),
-           broken=lambda seed: _few(1, gaussian) | {"covariance": True}, breaks="softmax: the Gaussian with its bound")
+           broken=lambda seed: _few(1, gaussian, seed) | {"covariance": True},
+           breaks="softmax: the Gaussian with its bound")
 def flat(layer, data, covariance=None):
     """‖J_k‖ ≤ (1/√d) Σ_{j<l} S_kj S_kl ‖u_j − u_l‖ ‖k_j − k_l‖ for softmax,
     ‖J_k‖ ≤ (2c/√d) Σ_j S_kj ‖u_j‖ ‖k_j − q_k‖ for the Gaussian kernel.
@@ -188,9 +281,10 @@ def flat(layer, data, covariance=None):
     return Check(float(steep.ravel()[at]), float(most.ravel()[at]), "‖J_k‖ ≤ what covariance or attraction allow")
 
 
-def _few(n, kernel):
+def _few(n, kernel, seed=0):
     """Two tokens or one: every sum has one term."""
-    return {"layer": AttentionLayer.random(3, 2, 2, kernel=kernel), "data": random_sequences(1, n, 3, 2)}
+    return {"layer": AttentionLayer.random(3, 2, 2, kernel=kernel, seed=seed),
+            "data": random_sequences(1, n, 3, 2, seed=seed)}
 
 
 def _widths(seed):
@@ -204,7 +298,9 @@ def _widths(seed):
 def width(layer, data, lr, faster=True):
     """A step η under c is a step 2cη under c = ½, from √(2c) W^Q and √(2c) W^K, which is the same layer.
 
-    lhs is the relative distance of the two outputs, or of the two steps in W^Q and W^K, rhs 1e-10.  Source: this book.
+    lhs is the relative distance of the two outputs, or of the two steps in W^Q and W^K, rhs ``room``.
+
+    Source: this book.
     """
     by = (2 * layer.kernel.c) ** 0.5
     same = AttentionLayer(by * layer.WQ, by * layer.WK, layer.WV, layer.WO, gaussian)
@@ -213,7 +309,7 @@ def width(layer, data, lr, faster=True):
              for name in ("WQ", "WK")]
     off, size = sum(np.linalg.norm(a - b) for a, b in steps), sum(np.linalg.norm(a) for a, _ in steps)
     apart = np.linalg.norm(layer(data.X) - same(data.X)) / np.linalg.norm(layer(data.X))
-    return Check(float(max(apart, off / max(size, 1e-12))), 1e-10, "a step η under c is a step 2cη under ½")
+    return Check(float(max(apart, off / max(size, 1e-12))), room(layer.WQ), "a step η under c is a step 2cη under ½")
 
 
 def _inside(seed):
@@ -231,7 +327,8 @@ def _best_query():
 
 @statement(id="prop-inside-hull", title="A key among the others is never selected by softmax", mark="ours",
            source="this book", chapter=CHAPTER, assumptions="the key is a mean Σ λ_j k_j of the other keys",
-           random=_inside, extremal=(_best_query,), broken=lambda seed: _best_query() | {"kernel": gaussian},
+           random=_inside, extremal=(_best_query,),
+           broken=lambda seed: _best_query() | {"q": np.array([between(seed, -0.3, 0.3)]), "kernel": gaussian},
            breaks="softmax: the Gaussian kernel, its rows normalized")
 def inside_hull(q, others, lam, kernel=softmax):
     """The weight of the key Σ λ_j k_j is at most 1/(1 + e^{H(λ)}) with H(λ) = −Σ λ_j ln λ_j, where 0 ln 0 = 0.
