@@ -57,10 +57,10 @@ def test_every_figure_of_the_papers_is_listed_once():
 def test_the_setting_has_a_mark_and_the_model_is_the_one_that_ran(figure):
     marks = re.findall(r"\[([\w-]+)\]", figure.setting)
     assert marks and set(marks) <= set(MARKS)
-    assert attrgetter(figure.model)(SimpleNamespace(mha=mha))
-    if figure.command:
-        source = (ROOT / figure.command.split()[-1]).read_text("utf-8")
-        assert re.search(rf"\b{figure.model.split('.')[-1]}[.(]", source)
+    source = (ROOT / figure.command.split()[-1]).read_text("utf-8") if figure.command else None
+    for model in figure.models:
+        assert attrgetter(model)(SimpleNamespace(mha=mha))
+        assert source is None or re.search(rf"\b{model.split('.')[-1]}[.(]", source)
 
 
 def shown(notebook):
@@ -86,8 +86,10 @@ def test_the_page_has_every_figure_with_its_status_setting_parameters_and_comman
         short, long = ([row for row in rows[name] if f"(#{figure.id})" in row] for name in rows)
         assert len(short) == len(long) == 1
         assert figure.status in short[0] and figure.command in short[0]
-        assert figure.status in long[0] and figure.setting in long[0] and figure.model in long[0]
+        assert figure.status in long[0] and figure.setting in long[0]
+        assert all(model in long[0] for model in figure.models)
         assert figure.setting in entry and figure.command in entry and all(part in entry for part in figure.fixed)
+        assert not figure.table or all(made in entry for made in figure.versions)
 
 
 @each

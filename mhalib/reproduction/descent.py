@@ -6,7 +6,9 @@ from mhalib.reproduction.figures import Figure, Outcome
 from mhalib.theory.factorization import CHAPTER
 
 PAPER = "Goel et al. 2026"
-FIXED = ("kappa=16, s_max=0.4, kappa_M=4, sigma=0.1", "SAMPLES = {5: 1000, 10: 1000, 20: 1500}")
+FIXED = ("kappa=16, s_max=0.4, kappa_M=4, sigma=0.1", "SAMPLES = {5: 1000, 10: 1000, 20: 1500}",
+         "GD_RATES = (0.05, 0.1, 0.15, 0.2, 0.3)", "SGD_RATES = (0.02, 0.05, 0.1, 0.15, 0.2, 0.3)",
+         "BATCH, KEPT = 32, 45")
 TESTS = ("tests/test_reproduction.py::test_the_first_steps_of_a_stored_run_are_made_again",)
 UNKNOWN = "the algorithm's lines, the instances, sizes, step sizes, every curve"
 REGRESSION = "One layer of softmax self-attention that does linear regression"
@@ -54,9 +56,10 @@ FIGURES = (
            "SGD from N(0, 1) entries.", "paper", "not knowable", UNKNOWN, CHAPTER, "from-a-good-start", spectral, TESTS,
            "descent.npz", {"start": ["spectral", "random"], "method": ["SA2", "sgd"]}, FIXED,
            setting=f"{REGRESSION}; the algorithm from its spectral start, SGD from N(0, 1) entries [paper]",
-           model="mha.AttentionRegression"),
+           models=("mha.AttentionRegression",)),
     Figure("goel2026-figure-2", PAPER, "Figure 2", "Linear regression: the algorithm and SGD from the same random "
            "point, N(0, 1) entries.", "paper", "not knowable", UNKNOWN, CHAPTER, "the-comparison-of-the-paper-rebuilt",
            same_start, TESTS, "descent.npz", {"start": "random", "method": ["SA2", "sgd", "gd"]}, FIXED,
-           setting=f"{REGRESSION}; both from one point with N(0, 1) entries [paper]", model="mha.AttentionRegression"),
+           setting=f"{REGRESSION}; both from one point with N(0, 1) entries [paper]",
+           models=("mha.AttentionRegression",)),
 )

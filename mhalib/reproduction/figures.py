@@ -29,10 +29,11 @@ class Figure:
     """A figure of a paper.
 
     ``shows`` is its caption in our words, with the ``mark`` of how we know it; ``unknown`` what we do not know of it.
-    ``setting`` is what we know of the paper's model, data and training, with marks; ``model`` the class that ran here.
-    ``table`` is the stored table and ``rows`` the part of it that belongs to the figure; ``fixed`` are parameters that
-    stand in the script and not in its table. ``command`` remakes what was run here. ``full`` is the command for the
-    paper's own size, where that is another one. ``tests`` run the script at small size, or hold what it stored.
+    ``setting`` is what we know of the paper's model, data and training, with marks; ``models`` the classes that ran
+    here. ``table`` is the stored table and ``rows`` the part of it that belongs to the figure; ``fixed`` are
+    parameters that stand in the script and not in its table. ``command`` remakes what was run here. ``full`` is the
+    command for the paper's own size, where that is another one. ``tests`` run the script at small size, or hold
+    what it stored.
     """
 
     id: str
@@ -51,7 +52,7 @@ class Figure:
     fixed: tuple[str, ...] = ()
     full: str = ""
     setting: str = field(kw_only=True)
-    model: str = field(kw_only=True)
+    models: tuple[str, ...] = field(kw_only=True)
 
     def stored(self):
         """The rows of the stored table that belong to the figure; None for a figure that is a drawing."""
@@ -67,6 +68,12 @@ class Figure:
     def command(self):
         """The command that remakes the table, as the table itself says it; empty for a drawing."""
         return stored(self.table).about["command"] if self.table else ""
+
+    @property
+    def versions(self):
+        """What made the stored table: "mhalib 0.1.0, NumPy 2.4.6, Python 3.11.7", one for each set of versions."""
+        return [f"mhalib {made['mhalib']}, NumPy {made['numpy']}, Python {made['python']}"
+                for made in stored(self.table).about["versions"]]
 
     def parameters(self):
         """Name → values in the stored rows: of the grid, the seeds, the number of heads, and the last step."""
