@@ -92,9 +92,14 @@ def differences(loss, a, b):
     Raises
     ------
     ValueError
-        if the grid has fewer than three points a side, does not fit its axes, or an axis is not evenly spaced.
+        if ``loss`` is no matrix of real numbers, has fewer than three points a side, does not fit its axes, or an axis
+        is not evenly spaced.
     """
-    loss, steps = np.asarray(loss, float), []
+    loss, steps = np.asarray(loss), []
+    if loss.ndim != 2 or loss.dtype.kind not in "fiu":
+        raise ValueError("loss: expected a matrix of real numbers, one for each pair of a and b, "
+                         f"got shape {loss.shape} and dtype {loss.dtype}")
+    loss = loss.astype(float)
     for name, axis, count in (("a", a, loss.shape[1]), ("b", b, loss.shape[0])):
         if count < 3 or len(axis) != count:
             raise ValueError(f"{name}: expected as many numbers as loss has points, {count}, and at least 3, "

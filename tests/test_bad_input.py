@@ -8,6 +8,7 @@ import mhalib as mha
 from oracles import assert_refused
 from strategies import direction, problem
 
+theory = mha.theory
 MODEL, X, Y = problem(n=5, T=4, d=3, H=2)
 DATA = mha.data.from_arrays(X, Y)
 STEP = mha.GradientDescent(0.1)
@@ -203,11 +204,119 @@ RUNS = {
     "unknown statement": (lambda: mha.ledger["prop-7"], KeyError, ["no statement 'prop-7'", "prop-1-gradient"]),
     "unknown name": (lambda: mha.no_such_thing, AttributeError, ["no attribute 'no_such_thing'"]),
 }
-CALLS = MODELS | BATCHES | DATASETS | RUNS
+SHORT = mha.data.planted(n=5, T=1, d=3).truth  # the teacher of samples of one token
+REGRESSION = {"A": X[0, :2], "B": X[1, :3], "x": X[2], "y": X[3, :, :2]}  # n = 4, d = 3, p = 2
+CORNERS = {"features": X[0], "y": np.ones(4), "theta": np.eye(3)[0], "weights": np.full(4, 0.25)}
+START = theory.starts.near(0)
+NEAR = mha.AttentionLayer.random(12, 2, 1), mha.data.random_sequences(2, 3, 12).X
+AXIS = np.arange(3.0)
+
+
+def gradient(**change):
+    return theory.tilting.gradient(**REGRESSION | change)
+
+
+def margin(**change):
+    return theory.max_margin.margin_is_a_distance(**CORNERS | change)
+
+
+def trained(lr):
+    return theory.convergence.training(**START | {"lr": lr})
+
+
+def segment(points):
+    return theory.quasi_convexity(MODEL, MODEL, DATA, points=points)
+
+
+def cost(N=X[0, :2], V=X[1, :3]):
+    return theory.factorization.regularized_excess(X[0, :2], V, N)
+
+
+def late(target, lr=0.5):
+    return theory.data_and_compute.late_eigenvalues(target, lr)
+
+
+def differences(loss):
+    return mha.landscape.differences(loss, AXIS, AXIS)
+
+
+planted, tilting = theory.planted, theory.tilting
+STATEMENTS = {
+    "a teacher of other tokens": (lambda: planted.alignment(MODEL, SHORT), ValueError,
+                                  ["truth.U: expected shape (4, 3)", "got (1, 3)"]),
+    "a cosine of two shapes": (lambda: planted.cosine(np.ones((3, 3)), np.ones(3)), ValueError,
+                               ["a, b: expected arrays of one shape, got (3, 3) and (3,)"]),
+    "a cosine of two libraries": (lambda: planted.cosine(np.ones(3), torch.ones(3)), TypeError,
+                                  ["mixed", "a is numpy", "b is torch"]),
+    "a cosine of lists": (lambda: planted.cosine([1.0], [1.0]), TypeError, ["a: expected a numpy array", "got list"]),
+    "heads against a row": (lambda: planted.alignment_of_heads(MODEL.W, np.ones(3)), ValueError,
+                            ["teacher: expected shape (3, 3)", "got (3,)"]),
+    "heads that are no heads": (lambda: planted.alignment_of_heads(MODEL.W[0], np.ones(3)), ValueError,
+                                ["heads: expected shape (H, p, q)", "got (3, 3)"]),
+    "heads of two libraries": (lambda: planted.alignment_of_heads(MODEL.W, torch.ones(3, 3)), TypeError,
+                               ["mixed", "heads is numpy", "teacher is torch"]),
+    "targets a row": (lambda: gradient(y=np.ones(2)), ValueError, ["y: expected shape (4, 2)", "got (2,)"]),
+    "targets of one sample": (lambda: gradient(y=np.ones((1, 2))), ValueError, ["y: expected shape (4, 2)", "(1, 2)"]),
+    "targets a column": (lambda: gradient(y=np.ones((4, 1))), ValueError, ["y: expected shape (4, 2)", "(4, 1)"]),
+    "targets a number": (lambda: gradient(y=1.0), TypeError, ["y: expected a numpy array", "float"]),
+    "targets in torch": (lambda: gradient(y=torch.tensor(REGRESSION["y"])), TypeError, ["mixed", "y is torch"]),
+    "scores of another dimension": (lambda: gradient(B=np.eye(2)), ValueError, ["B: expected shape (3, 3)", "(2, 2)"]),
+    "tokens of another dimension": (lambda: gradient(x=np.ones((4, 2))), ValueError, ["x: expected shape (n, 3)"]),
+    "outputs of no rank": (lambda: gradient(A=np.ones(3)), ValueError, ["A: expected shape (p, d)", "got (3,)"]),
+    "a target of one row": (lambda: cost(np.ones((1, 3))), ValueError, ["N: expected shape (2, 3)", "got (1, 3)"]),
+    "a target that is a number": (lambda: cost(1.0), TypeError, ["N: expected a numpy array", "float"]),
+    "a factor of another dimension": (lambda: cost(V=np.ones((2, 3))), ValueError,
+                                      ["V: expected shape (3, 3)", "(2, 3)"]),
+    "a target in float32": (lambda: cost(single(X[0, :2])), TypeError, ["one dtype", "N has float32"]),
+    "one label for all": (lambda: margin(y=np.ones(1)), ValueError, ["y: expected shape (4,)", "got (1,)"]),
+    "whole numbers for labels": (lambda: margin(y=np.ones(4, int)), TypeError, ["y: expected floating-point", "int64"]),
+    "a column of labels": (lambda: margin(y=np.ones((4, 1))), ValueError, ["y: expected shape (4,)", "got (4, 1)"]),
+    "a matrix of directions": (lambda: margin(theta=np.eye(3)), ValueError, ["theta: expected shape (3,)", "(3, 3)"]),
+    "a column of weights": (lambda: margin(weights=np.ones((4, 1))), ValueError, ["weights: expected shape (4,)"]),
+    "a direction in torch": (lambda: margin(theta=torch.ones(3, dtype=float)), TypeError, ["mixed", "theta is torch"]),
+    "features in torch alone": (lambda: theory.max_margin.max_margin(torch.tensor(X[0]), np.ones(4)), TypeError,
+                                ["mixed", "y is numpy", "features is torch"]),
+    "scores beyond a quadrature": (lambda: tilting.tilting(np.array([6.1]), np.eye(1)), ValueError,
+                                   ["b, Sigma: expected", "up to 6", "40 nodes", "got 6.1"]),
+    "scores beyond that of a query": (lambda: tilting.query(np.array([5.0, 0]), np.eye(2)), ValueError,
+                                      ["b, Sigma: expected", "τ = √(bᵀΣb) up to 3", "got 5"]),
+    "scores beyond that of a share": (lambda: tilting.effective(np.array([0, 1.0]), 16 * np.eye(2)), ValueError,
+                                      ["b, Sigma: expected", "up to 3", "got 4"]),
+    "scores of a row": (lambda: tilting.query(np.ones((1, 2)), np.eye(2)), ValueError, ["b: expected shape (d,)"]),
+    "a covariance of other tokens": (lambda: tilting.query(np.ones(2), np.eye(3)), ValueError,
+                                     ["Sigma: expected shape (2, 2)", "got (3, 3)"]),
+    "no covariance": (lambda: tilting.tilting(np.ones(2), -np.eye(2)), ValueError, ["Sigma: expected", "definite"]),
+    "a covariance that is not symmetric": (lambda: tilting.tilting(np.ones(2), np.array([[1, 0.1], [0, 1]])),
+                                           ValueError, ["Sigma: expected a symmetric", "0.1"]),
+    "R negative": (lambda: theory.bounds.sharp_hessian_bound(MODEL, DATA, R=-3), ValueError,
+                   ["R: expected a finite number ≥ 0", "got -3"]),
+    "R NaN": (lambda: theory.selection.head_scale(MODEL, DATA, R=np.nan), ValueError, ["R: expected", "got nan"]),
+    "R infinite": (lambda: theory.smoothness(MODEL, DATA, R=np.inf), ValueError, ["R: expected", "got inf"]),
+    "lr NaN in a theorem": (lambda: trained(np.nan), ValueError, ["lr: expected a finite number > 0", "got nan"]),
+    "lr negative in a theorem": (lambda: trained(-1), ValueError, ["lr: expected a finite number > 0", "got -1"]),
+    "lr = 0 in a theorem": (lambda: trained(0), ValueError, ["lr: expected a finite number > 0", "got 0"]),
+    "lr infinite in a theorem": (lambda: trained(np.inf), ValueError, ["lr: expected a finite number > 0", "got inf"]),
+    "lr NaN in a lemma": (lambda: theory.convergence.bounded_iterates(**START | {"lr": np.nan}), ValueError,
+                          ["lr: expected", "got nan"]),
+    "lr negative in one step": (lambda: theory.convergence.descent(MODEL, DATA, -0.1), ValueError, ["lr:", "-0.1"]),
+    "a loss below zero": (lambda: theory.one_layer.near(*NEAR, share=-1), ValueError, ["share: expected", "got -1"]),
+    "eigenvalues of a vector": (lambda: late(np.ones(3)), ValueError, ["target: expected shape (p, d)", "got (3,)"]),
+    "eigenvalues of a batch": (lambda: late(X), ValueError, ["target: expected shape (p, d)", "got (5, 4, 3)"]),
+    "eigenvalues of a list": (lambda: late([[1.0]]), TypeError, ["target: expected a numpy array", "got list"]),
+    "eigenvalues of nothing": (lambda: late(np.ones((0, 2))), ValueError, ["target: expected", "empty", "(0, 2)"]),
+    "eigenvalues of zero": (lambda: late(np.zeros((2, 3))), ValueError, ["target: expected", "not zero", "(2, 3)"]),
+    "eigenvalues of no step": (lambda: late(np.eye(2), np.nan), ValueError, ["lr: expected", "got nan"]),
+    "a segment of no point": (lambda: segment(0), ValueError, ["points: expected a whole number ≥ 1", "got 0"]),
+    "a segment of one point": (lambda: segment(1), ValueError, ["points: expected a whole number ≥ 2", "got 1"]),
+    "a stack of grids": (lambda: differences(np.zeros((3, 3, 2))), ValueError,
+                         ["loss: expected a matrix", "(3, 3, 2)"]),
+    "a complex grid": (lambda: differences(1j * np.ones((3, 3))), ValueError, ["loss: expected", "complex128"]),
+}
+CALLS = MODELS | BATCHES | DATASETS | RUNS | STATEMENTS
 
 
 def test_no_two_calls_share_a_name():
-    assert len(CALLS) == sum(map(len, (MODELS, BATCHES, DATASETS, RUNS)))
+    assert len(CALLS) == sum(map(len, (MODELS, BATCHES, DATASETS, RUNS, STATEMENTS)))
 
 
 @pytest.mark.parametrize("call, error, words", CALLS.values(), ids=CALLS)

@@ -1,5 +1,6 @@
 """The ledger: every statement holds where its hypothesis does, fails where it is broken, and is registered once."""
 
+import pickle
 from dataclasses import replace
 from math import inf, nan
 
@@ -54,6 +55,13 @@ def test_twins_fail(statement):
         twin = statement.twin(seed)
         assert not twin.holds, f"seed {seed}: {twin}"
         assert twin.slack < 0, f"seed {seed}: {twin}"
+
+
+@statements
+def test_instances_and_twins_are_different_ones(statement):
+    """The ledger counts them: the same one twice would count for two."""
+    for make in filter(None, (statement.random, statement.broken)):
+        assert len({pickle.dumps(make(seed)) for seed in range(TWINS)}) == TWINS
 
 
 @statements

@@ -129,6 +129,18 @@ def test_many_samples_of_few_kinds_are_exact():
     assert ntk_margin(model, data).margin == pytest.approx(exact_margins(**EXAMPLE).both, rel=1e-12)
 
 
+@pytest.mark.parametrize("exponent", [-1000, -538, 512, 1000])
+@pytest.mark.parametrize("again", [1.0, -1.0])
+def test_the_margin_has_the_units_of_the_features(exponent, again):
+    """To the bit: squares of entries near 1e300 are no numbers, and those of 1e-162 are zero."""
+    features = np.tile(np.random.default_rng(4).standard_normal((4, 5)), (2, 1))
+    y = np.repeat([1.0, again], 4)  # every sample twice, and not separable where its labels differ
+    here, there = max_margin(features, y), max_margin(np.ldexp(features, exponent), y)
+    assert (here.margin > 0) == (again > 0)
+    assert there.margin == np.ldexp(here.margin, exponent)
+    assert (there.direction == here.direction).all() and (there.weights == here.weights).all()
+
+
 BAD = {
     "features in a list": (lambda: max_margin([[1.0]], np.ones(1)), TypeError, ["features: expected a numpy array"]),
     "features of a vector": (lambda: max_margin(np.ones(3), np.ones(3)), ValueError, ["features: expected", "(n, p)"]),

@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -111,6 +112,23 @@ def test_the_neighborhood_of_a_softmax_start_at_zero_is_finite():
     half = one_layer.least_singular(zero.mixed(X)) / 2
     assert r * np.linalg.norm(np.linalg.norm(X, 2, axis=(1, 2)) * first) == pytest.approx(half, rel=1e-12)
     assert one_layer.neighborhood(zero, mha.data.random_sequences(3, 2, 4).X) == 0
+
+
+@pytest.mark.parametrize("kernel", one_layer.KERNELS, ids=["softmax", "gaussian"])
+def test_tokens_that_are_zero_have_no_neighborhood(kernel):
+    """B is zero, and so is its least singular value: targets near by are the outputs."""
+    layer, X = mha.AttentionLayer.random(4, 2, 1, kernel=kernel), np.zeros((1, 2, 4))
+    assert one_layer.neighborhood(layer, X) == 0
+    assert (one_layer.near(layer, X).y == layer(X)).all()
+
+
+@pytest.mark.parametrize("convert", [lambda a: a.astype("float32"), lambda a: torch.tensor(a, dtype=torch.float32),
+                                     torch.tensor], ids=["numpy, single", "torch, single", "torch"])
+def test_near_targets_have_the_dtype_of_the_tokens(convert):
+    layer, data = problem(3)
+    want, near = one_layer.near(layer, data.X), one_layer.near(layer.map(convert), convert(data.X))
+    assert near.y.dtype == near.X.dtype == convert(data.X).dtype
+    assert np.asarray(near.y) == pytest.approx(want.y, rel=1e-4, abs=1e-5)
 
 
 def test_no_constants_are_made_up_for_a_normalized_gaussian():

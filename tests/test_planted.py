@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -94,6 +95,14 @@ def test_alignment_is_the_cosine_of_the_concatenation():
         assert_close(theory.alignment(model, truth)[name], expected, 1e-14)
     assert theory.alignment(0.0 * model, truth) == {"W": 0.0, "U": 0.0}
     assert_close(theory.alignment(2.0 * teacher_as_model(truth), truth)["W"], 1.0, 1e-15)
+
+
+def test_the_alignment_of_a_model_in_torch_is_the_same():
+    """Its data keep the teacher in numpy."""
+    truth, model = mha.data.planted(**SIZES).truth, mha.MultiHeadAttention.random(3, 4, 3, seed=5)
+    assert theory.alignment(model.map(torch.tensor), truth) == theory.alignment(model, truth)
+    both = theory.alignment_of_heads(torch.tensor(model.W), torch.tensor(truth.W))
+    assert both == theory.alignment_of_heads(model.W, truth.W)
 
 
 def test_alignments_follow_a_path():

@@ -9,7 +9,7 @@ import oracles
 from mhalib import theory
 from mhalib.losses import logistic
 from mhalib.theory import bounds, derivatives, loss_bounds, selection
-from mhalib.theory.instances import confident, opposite_tokens, valley
+from mhalib.theory.instances import confident, opposite_tokens, token_radius, valley
 from oracles import assert_close
 from strategies import direction, problem, problems
 
@@ -207,14 +207,14 @@ def test_left_sides_are_what_autograd_measures(seed):
 
 def test_the_radius_is_the_longest_token():
     _, X, _ = problem(2)
-    assert bounds.token_radius(X) == pytest.approx(max(np.linalg.norm(x) for tokens in X for x in tokens), rel=1e-15)
+    assert token_radius(X) == pytest.approx(max(np.linalg.norm(x) for tokens in X for x in tokens), rel=1e-15)
 
 
 @seeds
 @pytest.mark.parametrize("bound", ALL_BOUNDS, ids=lambda f: f.__name__)
 def test_a_larger_radius_only_loosens(bound, seed):
     drawn = problem(seed)
-    R = bounds.token_radius(drawn.X)
+    R = token_radius(drawn.X)
     check, looser = (bound(drawn.model, dataset(drawn), R=radius) for radius in (R, 2 * R))
     assert check == bound(drawn.model, dataset(drawn))
     assert looser.slack > check.slack
@@ -279,6 +279,16 @@ def test_the_two_models_of_a_valley_have_one_loss_and_a_hump_between():
     assert_close(model(data.X), other(data.X), 1e-14)
     assert (model - other).norm() == pytest.approx(1.0, rel=1e-14)
     assert (0.5 * (model + other)).loss(data.X, data.y) > model.loss(data.X, data.y)
+
+
+@pytest.mark.parametrize("check", [theory.gradient_bound, bounds.sharp_gradient_bound, theory.hessian_bound,
+                                   bounds.sharp_hessian_bound, bounds.recalled_bound, selection.head_scale])
+def test_the_bounds_hold_for_tokens_that_are_all_zero_and_for_no_smaller_radius_of_others(check):
+    model, X, y = problem(n=5, T=4, d=3, H=2)
+    with np.errstate(all="raise"):
+        found = check(model, mha.data.from_arrays(0 * X, y))
+        assert found.holds and found.lhs == 0
+        assert not check(model, mha.data.from_arrays(X, y), R=0.0).holds
 
 
 @pytest.mark.parametrize("distance", [1.8, 10.0])

@@ -5,6 +5,7 @@ from functools import cache
 
 import numpy as np
 import pytest
+import torch
 
 import mhalib as mha
 from engines import assert_bug_is_seen, assert_follows, plain
@@ -133,6 +134,26 @@ def test_the_gradient_of_the_proposition_is_the_models():
     grad = mha.AttentionRegression(A, B).loss_and_grad(x, y)[1]
     np.testing.assert_allclose(by_A, grad.A, rtol=1e-12, atol=1e-14)
     np.testing.assert_allclose(by_B, grad.B, rtol=1e-12, atol=1e-14)
+
+
+def test_the_gradient_is_the_same_in_torch():
+    rng = np.random.default_rng(2)
+    arrays = [rng.standard_normal(shape) for shape in ((2, 3), (3, 3), (7, 3), (7, 2))]
+    for ours, theirs in zip(tilting.gradient(*arrays), tilting.gradient(*map(torch.tensor, arrays)), strict=True):
+        np.testing.assert_allclose(theirs.numpy(), ours, rtol=1e-12, atol=1e-14)
+
+
+@pytest.mark.parametrize("check, largest", [(tilting.tilting, 6), (tilting.effective, 3), (tilting.query, 3)])
+@pytest.mark.parametrize("seed", range(4))
+def test_the_quadrature_is_exact_up_to_the_largest_scores_that_are_let_in(check, largest, seed):
+    """To 1e-11, a hundredth of what the statements ask for, and no longer at a third more: so the limit is needed."""
+    instance = tilting._tilt(seed)
+    Sigma, b = instance["Sigma"], instance["b"] / tilting.score_variance(**instance) ** 0.5
+    assert check((1 - 1e-12) * largest * b, Sigma).lhs < 1e-11
+    assert check(0 * b, Sigma).lhs < 1e-13  # without scores, too
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(tilting, "LARGEST", 99.0)
+        assert not check(4 / 3 * largest * b, Sigma).holds
 
 
 def test_a_saturated_softmax_teaches_the_scores_nothing():

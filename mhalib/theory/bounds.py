@@ -1,12 +1,15 @@
 """Proposition 1: how steep and how curved the logit of the multi-head classifier can be.
 
-Throughout, tokens have norm at most R, u = max_h ‖U_h‖_F and r = R² u. ``R`` defaults to the longest token.
+Throughout, tokens have norm at most R, u = max_h ‖U_h‖_F and r = R² u. ``R`` defaults to the longest token; what is no
+finite number ≥ 0 is refused with a ValueError.
 """
+
+from math import inf
 
 import numpy as np
 
 from mhalib.losses import logistic, squared
-from mhalib.theory.instances import TOKENS, equal_tokens, opposite_tokens, problem, short, token_radius
+from mhalib.theory.instances import TOKENS, between, equal_tokens, opposite_tokens, problem, radius_or_given, short
 from mhalib.theory.ledger import Check, statement
 
 CHAPTER = "multihead/02_how_steep_how_curved"
@@ -68,7 +71,7 @@ def _bounded_variable(seed):
            chapter=CHAPTER, assumptions="logistic loss",
            random=lambda seed: {"z": np.random.default_rng([seed, 16]).standard_normal(50) * 10},
            extremal=(lambda: {"z": np.array([0.0, 30.0, -500.0])},),
-           broken=lambda seed: {"z": np.array([0.5]), "loss": MarginSquared()},
+           broken=lambda seed: {"z": np.array([between(seed, 0.1, 0.9)]), "loss": MarginSquared()},
            breaks="the loss is logistic: (1 − z)²/2 instead")
 def self_bounded_slope(z, loss=logistic):
     """|ℓ′(z)| ≤ min(1, ℓ(z)) and ℓ″(z) ≤ min(¼, |ℓ′(z)|), for all margins z; the check gives the worst ratio."""
@@ -100,7 +103,7 @@ DEVIATION = 4 / 27 ** 0.5
 @statement(id="lemma-deviation", title="A squared deviation deviates little", mark="ours", source="this book",
            chapter=CHAPTER, assumptions="s is a probability vector", random=_bounded_variable,
            extremal=(lambda: {"q": np.array([-1.0, 1.0]), "s": np.array([1 - 3 ** -0.5, 1 + 3 ** -0.5]) / 2},),
-           broken=lambda seed: {"q": np.array([-1.0, 1.0]), "s": np.array([1.0, 1.0])},
+           broken=lambda seed: {"q": np.array([-1.0, 1.0]), "s": np.array([1.0, between(seed, 1, 2)])},
            breaks="the weights sum to 1")
 def deviation_bound(q, s):
     """E|Y − EY| ≤ 4/(3√3) max q², for Y = (q − Eq)²; attained by q = ±1 with mean 1/√3.  Source: this book."""
@@ -120,7 +123,7 @@ def gradient_bound(model, data, R=None):
     >>> mha.theory.gradient_bound(mha.MultiHeadAttention.random(H=2, T=10, d=8), data).holds
     True
     """
-    R = token_radius(data.X) if R is None else R
+    R = radius_or_given(data, R)
     lhs = np.sqrt((model.features(data.X) ** 2).sum(axis=1).max())
     return Check(float(lhs), gradient_constant(model, R), "‖∇Φ‖ ≤ G")
 
@@ -135,7 +138,7 @@ def sharp_gradient_bound(model, data, R=None):
 
     Source: this book.
     """
-    R = token_radius(data.X) if R is None else R
+    R = radius_or_given(data, R)
     mean = np.maximum(1, R ** 4 * decoder_norms(model) ** 2).mean()
     rhs = (model.sizes[1] * R ** 2 * mean) ** 0.5
     return Check(gradient_bound(model, data, R).lhs, float(rhs), "‖∇Φ‖ ≤ √T R √(mean_h max(1, R⁴‖U_h‖²))")
@@ -155,7 +158,7 @@ def hessian_bound(model, data, R=None):
     >>> check.holds, bool(0 <= check.slack < 1)
     (True, True)
     """
-    R = token_radius(data.X) if R is None else R
+    R = radius_or_given(data, R)
     root_H = model.sizes[0] ** 0.5
     lhs = abs(np.linalg.eigvalsh(model.logit_hessian(data.X))).max() / root_H
     return Check(float(lhs), hessian_constant(model, R) / root_H, "‖∇²Φ‖ ≤ B/√H")
@@ -170,7 +173,7 @@ def sharp_hessian_bound(model, data, R=None):
 
     Source: this book; it replaces E|Y − EY| ≤ max q² in the proof of Proposition 1 by the best constant.
     """
-    R = token_radius(data.X) if R is None else R
+    R = radius_or_given(data, R)
     rhs = hessian_constant(model, R, DEVIATION) / model.sizes[0] ** 0.5
     return Check(hessian_bound(model, data, R).lhs, rhs, "‖∇²Φ‖ ≤ √T R³ (r′ + √(r′² + 4))/(2√H)")
 
@@ -182,13 +185,18 @@ def sharp_hessian_bound(model, data, R=None):
 def recalled_bound(model, data, R=None):
     """G ≤ β₁ = √T R (2R²‖θ‖ + 1) and B ≤ β₃ = 2√T R³ (3√d R²‖θ‖ + 1), ‖θ‖ = max_h ‖(W_h, U_h)‖: both at once.
 
-    The check compares what is measured, ‖∇Φ‖ and √H ‖∇²Φ‖, with β₁ and β₃ and reports the worse ratio.
+    The check compares what is measured, ‖∇Φ‖ and √H ‖∇²Φ‖, with β₁ and β₃ and reports the worse ratio, in which 0
+    is not more than 0: tokens that are all zero have neither.
     Source: Proposition 1 [recalled].
     """
-    R = token_radius(data.X) if R is None else R
+    R = radius_or_given(data, R)
     _, T, d = model.sizes
     theta = np.sqrt(((model.W ** 2).sum(axis=(1, 2)) + decoder_norms(model) ** 2).max())
     beta_1 = T ** 0.5 * R * (2 * R ** 2 * theta + 1)
     beta_3 = 2 * T ** 0.5 * R ** 3 * (3 * d ** 0.5 * R ** 2 * theta + 1)
     measured = gradient_bound(model, data, R).lhs, hessian_bound(model, data, R).lhs * model.sizes[0] ** 0.5
-    return Check(float(max(measured[0] / beta_1, measured[1] / beta_3)), 1.0, "‖∇Φ‖/β₁ and √H‖∇²Φ‖/β₃ ≤ 1")
+    return Check(max(_ratio(measured[0], beta_1), _ratio(measured[1], beta_3)), 1.0, "‖∇Φ‖/β₁ and √H‖∇²Φ‖/β₃ ≤ 1")
+
+
+def _ratio(measured, bound):
+    return float(measured / bound) if bound else inf if measured else 0.0

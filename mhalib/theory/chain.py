@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from mhalib._array import require_count
+from mhalib._array import is_positive, require_count
 from mhalib.models.vector import Vector
 from mhalib.theory.bounds import curvature, decoder_sizes, steepness
 from mhalib.theory.groups import HeadGroups
@@ -124,9 +124,28 @@ class Chain(NamedTuple):
         return float(self.from_reference[0])
 
 
+def require_step_size(lr):
+    """Check that a step size η is a finite number > 0.
+
+    Raises
+    ------
+    ValueError
+        if it is not.
+    """
+    if not is_positive(lr):
+        raise ValueError(f"lr: expected a finite number > 0, got {lr!r}")
+
+
 def follow(start, reference, data, lr, steps):
-    """Run ``steps`` steps of gradient descent from ``start`` and measure, at every step, what the theorem speaks of."""
+    """Run ``steps`` steps of gradient descent from ``start`` and measure, at every step, what the theorem speaks of.
+
+    Raises
+    ------
+    ValueError
+        if ``lr`` is no finite number > 0, or ``steps`` no whole number ≥ 1.
+    """
     require_count(steps=steps)
+    require_step_size(lr)
     model, rows, workspace = start, [], start.workspace(data.X, data.y)
     for _ in range(steps + 1):
         loss, grad = workspace.loss_and_grad(workspace.pack(model))

@@ -37,7 +37,7 @@ def _point(seed):
 def lift(U, V, N, lr=None, stretch=1.0):
     """Q − L* = ⅛‖ZZᵀ − Z*Z*ᵀ‖² + ¼‖Z̃*ᵀZ‖² with Z = (U; V), Z̃ = (U; −V), and the gradient of it.
 
-    lhs is the sum of the two relative errors, rhs 1e-8.
+    lhs is the sum of the two relative errors, rhs 1e-8, for arrays in double precision.
 
     Source: this book, after Tu et al. 2016.
     """

@@ -17,9 +17,10 @@ from mhalib.theory.chain import (
     rate_link,
     reference_along,
     regret_link,
+    require_step_size,
 )
 from mhalib.theory.groups import CHAPTER
-from mhalib.theory.instances import TOKENS
+from mhalib.theory.instances import TOKENS, between
 from mhalib.theory.ledger import Check, ledger, statement
 from mhalib.theory.loss_bounds import segment_curvature, short_segment
 from mhalib.theory.ntk import mixture_margins
@@ -35,7 +36,16 @@ HEADS = f"{TOKENS}; √H ≥ (64/7) D₀² B"
            broken=lambda seed: starts.balanced(1.2 + 0.7 * np.random.default_rng([seed, 43]).random()),
            breaks="η ≤ 1/ρ")
 def descent(model, data, lr):
-    """(η/2)‖∇L(θ)‖² ≤ L(θ) − L(θ − η∇L(θ)).  Source: this book."""
+    """(η/2)‖∇L(θ)‖² ≤ L(θ) − L(θ − η∇L(θ)).
+
+    Raises
+    ------
+    ValueError
+        if ``lr`` is no finite number > 0.
+
+    Source: this book.
+    """
+    require_step_size(lr)
     _, grad = model.loss_and_grad(data.X, data.y)
     before, after = (m.margins(data.X, data.y) for m in (model, model - lr * grad))
     # log(1 + e^{−z}) − log(1 + e^{−z₊}) without the difference of two close numbers.
@@ -52,7 +62,7 @@ def share_lost(product):
            chapter=CHAPTER, assumptions=f"{TOKENS}; logistic loss; κD² < 8",
            random=lambda seed: ledger["cor-1-quasi-convexity"].random(seed),
            extremal=(starts.hump, lambda: starts.hump(0.1)),
-           broken=lambda seed: starts.hump(0.1, R=1e-5) | {"R": 0.5e-5}, breaks=TOKENS)
+           broken=lambda seed: starts.hump(0.1, R=1e-5) | {"R": between(seed, 1e-6, 5e-6)}, breaks=TOKENS)
 def one_point(model, other, data, R=None):
     """L(θ′) − L(θ) − ⟨∇L(θ′), θ′ − θ⟩ ≤ ι max{L(θ′), L(θ)} for θ′ = ``model``, θ = ``other``, D = ‖θ′ − θ‖.
 
@@ -70,7 +80,8 @@ def one_point(model, other, data, R=None):
 @statement(id="lemma-regret", title="Regret", mark="ours", source=SOURCE, chapter=CHAPTER,
            assumptions=f"{TOKENS}; logistic loss; η ≤ 1/ρ; κ‖θ_k − θ‖² ≤ 7/16 for k < K", random=starts.near,
            extremal=(lambda: starts.slope(-186.0, 181.0, 7, 0.012),),
-           broken=lambda seed: starts.saddle(1 + seed % 5, u=1.5, w=1.5), breaks="κ‖θ_k − θ‖² ≤ 7/16 for k < K")
+           broken=lambda seed: starts.saddle(1 + seed % 5, u=1.5, w=between(seed, 1.4, 1.6)),
+           breaks="κ‖θ_k − θ‖² ≤ 7/16 for k < K")
 def regret(start, reference, data, lr, steps):
     """(3/2)ηΣ L(θ_k) ≤ D₀² − ‖θ_K − θ‖² + (5/2)ηK L(θ) + ½η(L(θ₀) − L(θ_K)), the sum over k = 1, …, K.
 
@@ -91,7 +102,8 @@ def bounded_iterates(start, reference, data, lr, steps):
 @statement(id="thm-1-training", title="Training", mark="ours", source=SOURCE, chapter=CHAPTER,
            assumptions=f"{HEADS} at radius 5D₀; {STEP}", random=starts.near,
            extremal=(lambda: starts.slope(-63.0, 57.0, 12),),
-           broken=lambda seed: starts.saddle(220, u=0.37, w=0.35, R=0.17), breaks="√H ≥ (64/7) D₀² B")
+           broken=lambda seed: starts.saddle(220, u=0.37, w=between(seed, 0.345, 0.355), R=0.17),
+           breaks="√H ≥ (64/7) D₀² B")
 def training(start, reference, data, lr, steps):
     """L(θ_K) ≤ (1/K)Σ L(θ_k) ≤ (2/3) D₀²/(ηK) + (5/3) L(θ) + L(θ₀)/(3K), the sum over k = 1, …, K.
 
@@ -103,7 +115,8 @@ def training(start, reference, data, lr, steps):
 @statement(id="thm-1-fewer-heads", title="Training with fewer heads", mark="ours", source="this book", chapter=CHAPTER,
            assumptions=f"{HEADS} at 1/(2R²) a head; no head of θ further than that from its start; {STEP}",
            random=lambda seed: starts.near(seed, per_head=True), extremal=(lambda: starts.slope(-63.0, 57.0, 12),),
-           broken=lambda seed: starts.saddle(50, u=0.36, w=0.34, R=0.155, per_head=True), breaks="√H ≥ (64/7) D₀² B")
+           broken=lambda seed: starts.saddle(50, u=0.36, w=between(seed, 0.335, 0.345), R=0.155, per_head=True),
+           breaks="√H ≥ (64/7) D₀² B")
 def training_with_fewer_heads(start, reference, data, lr, steps):
     """The inequalities of the training theorem, with B for decoders of norm u₀ + 1/(2R²), u₀ = max_h‖U_{0,h}‖.
 

@@ -4,6 +4,7 @@ from math import inf, prod, sqrt
 
 import numpy as np
 
+from mhalib._array import is_positive, require
 from mhalib.data.regression import RegressionDataset
 from mhalib.models.population import PopulationRegression
 from mhalib.models.regression import AttentionRegression, excess
@@ -117,9 +118,19 @@ def late_spectrum(target, turn, lr, away=0.0):
 
 
 def late_eigenvalues(target, lr):
-    """The eigenvalues of ``prop-late-factor``, in rising order."""
-    p, d = target.shape
-    s = np.linalg.svd(target, compute_uv=False)
+    """The eigenvalues of ``prop-late-factor``, in rising order, for a target (p, d) that is not zero.
+
+    Raises
+    ------
+    TypeError, ValueError
+        if the target is no such matrix of finite numbers, or ``lr`` no finite number > 0.
+    """
+    require("target", target, ("p", "d"))
+    if not is_positive(lr):
+        raise ValueError(f"lr: expected a finite number > 0, got {lr!r}")
+    (p, d), s = target.shape, np.linalg.svd(target, compute_uv=False)
+    if not s[0] > 0:
+        raise ValueError(f"target: expected a matrix that is not zero, got zeros of shape {target.shape}")
     sums = np.add.outer(s, s)
     # Between the k directions of the target and those that it does not have, a sum is s_i alone.
     lone = np.repeat(s, (p - d) if p > d else 2 * (d - p))

@@ -2,6 +2,7 @@
 
 import numpy as np
 
+from mhalib._array import require, require_same_dtype
 from mhalib.models.regression import excess
 from mhalib.theory.ledger import Check, statement
 from mhalib.whitening import symmetric_power
@@ -16,7 +17,17 @@ def regularizer(U, V):
 
 
 def regularized_excess(U, V, N):
-    """Q − L* = ½‖U Vᵀ − N‖_F² + R, with N = M Σ^{1/2} (p, d)."""
+    """Q − L* = ½‖U Vᵀ − N‖_F² + R, with U (p, d), V (d, d) and N = M Σ^{1/2} (p, d).
+
+    Raises
+    ------
+    TypeError, ValueError
+        if shapes, libraries or dtypes do not fit, or an entry is not finite.
+    """
+    require("U", U, ("p", "d"))
+    require("V", V, (U.shape[1],) * 2)
+    require("N", N, U.shape)
+    require_same_dtype(U=U, V=V, N=N)
     return float(np.linalg.norm(U @ V.T - N) ** 2 / 2) + regularizer(U, V)
 
 

@@ -14,7 +14,7 @@ from mhalib.theory import chain, convergence, starts
 from mhalib.theory.bounds import MarginSquared, gradient_constant, smoothness_constant
 from mhalib.theory.convergence import STEP
 from mhalib.theory.groups import HeadGroups
-from mhalib.theory.instances import TOKENS, equal_tokens, token_radius
+from mhalib.theory.instances import TOKENS, between, equal_tokens, radius_or_given, token_radius
 from mhalib.theory.leave_one_out import (
     Population,
     descend,
@@ -128,7 +128,7 @@ def distance_of_runs(start, data, lr, steps, R=None):
         if κ‖θ_k − θ_k^{−i}‖² > 7/4 for some k: the statement says nothing about runs so far apart.
     """
     lhs, rhs = [], []
-    for distance, received, growth, kappa in _runs(start, data, lr, steps, token_radius(data.X) if R is None else R):
+    for distance, received, growth, kappa in _runs(start, data, lr, steps, radius_or_given(data, R)):
         if kappa * (distance[:-1] ** 2).max(initial=0) > 7 / 4:
             raise ValueError("lr, steps: expected runs so close that κ‖θ_k − θ_k^−i‖² ≤ 7/4, "
                              f"got {kappa * (distance[:-1] ** 2).max():.4g}")
@@ -261,11 +261,11 @@ def _log_near(seed):
 @statement(id="lemma-log-lipschitz", title="The logarithm of a loss is not steep", mark="ours", source="this book",
            chapter=CHAPTER, assumptions=f"{TOKENS}; logistic loss", random=_log_near,
            extremal=(lambda: _confident_pair(20.0),),
-           broken=lambda seed: _confident_pair(0.9) | {"loss": MarginSquared()},
+           broken=lambda seed: _confident_pair(between(seed, 0.85, 0.9)) | {"loss": MarginSquared()},
            breaks="the loss is logistic: (1 − z)²/2 instead")
 def log_lipschitz(model, other, data, R=None, loss=logistic):
     """max_i |log ℓ_i(θ) − log ℓ_i(θ′)| ≤ G ‖θ − θ′‖, G the larger one of the two ends.  Source: this book."""
-    R = token_radius(data.X) if R is None else R
+    R = radius_or_given(data, R)
     logs = [np.log(loss(end.margins(data.X, data.y))) for end in (model, other)]
     G = max(gradient_constant(end, R) for end in (model, other))
     return Check(float(abs(logs[0] - logs[1]).max()), G * (model - other).norm(), "|log ℓ_i(θ) − log ℓ_i(θ′)| ≤ GD")

@@ -2,6 +2,7 @@
 
 import numpy as np
 
+from mhalib._array import require_count
 from mhalib.losses import logistic
 from mhalib.theory.bounds import (
     CHAPTER,
@@ -12,14 +13,15 @@ from mhalib.theory.bounds import (
 )
 from mhalib.theory.instances import (
     TOKENS,
+    between,
     confident,
     equal_tokens,
     leaning,
     opposite_tokens,
     problem,
+    radius_or_given,
     several_heads,
     short,
-    token_radius,
     valley,
 )
 from mhalib.theory.ledger import Check, statement
@@ -40,11 +42,11 @@ def loss_hessian(model, data, loss=logistic):
 
 @statement(id="cor-1-gradient", title="The loss is steep only where it is large", mark="ours", source=SOURCE,
            chapter=CHAPTER, assumptions=f"{TOKENS}; logistic loss", random=problem, extremal=(equal_tokens, confident),
-           broken=lambda seed: equal_tokens() | {"loss": MarginSquared()},
+           broken=lambda seed: equal_tokens(R=between(seed, 0.5, 3)) | {"loss": MarginSquared()},
            breaks="the loss is logistic: (1 − z)²/2 instead")
 def self_bounded_gradient(model, data, R=None, loss=logistic):
     """‖∇L‖ ≤ G min(1, L): a small loss has a small gradient.  Source: Corollary 1 (ours)."""
-    G = gradient_constant(model, token_radius(data.X) if R is None else R)
+    G = gradient_constant(model, radius_or_given(data, R))
     L = float(loss(model.margins(data.X, data.y)).mean())
     return Check(float(np.linalg.norm(loss_gradient(model, data, loss))), G * min(1, L), "‖∇L‖ ≤ G min(1, L)")
 
@@ -55,7 +57,7 @@ def self_bounded_gradient(model, data, R=None, loss=logistic):
            broken=lambda seed: short(seed, equal_tokens), breaks=TOKENS)
 def smoothness(model, data, R=None):
     """‖∇²L‖₂ ≤ ρ = G²/4 + B/√H, in particular λ_max(∇²L) ≤ ρ.  Source: Corollary 1 (ours)."""
-    rho = smoothness_constant(model, token_radius(data.X) if R is None else R)
+    rho = smoothness_constant(model, radius_or_given(data, R))
     return Check(max(map(abs, _eigenvalues(model, data))), rho, "‖∇²L‖ ≤ ρ")
 
 
@@ -72,7 +74,7 @@ def weak_convexity(model, data, R=None):
 @statement(id="cor-1-self-bounded", title="Negative curvature is at most B/√H times the loss", mark="ours",
            source=SOURCE, chapter=CHAPTER, assumptions=f"{TOKENS}; logistic loss", random=problem,
            extremal=(opposite_tokens, leaning),
-           broken=lambda seed: opposite_tokens() | {"loss": MarginSquared()},
+           broken=lambda seed: opposite_tokens(R=between(seed, 0.5, 3)) | {"loss": MarginSquared()},
            breaks="the loss is logistic: (1 − z)²/2 instead")
 def self_bounded_weak_convexity(model, data, R=None, loss=logistic):
     """−λ_min(∇²L) ≤ (B/√H) L.  Source: Corollary 1 (ours)."""
@@ -91,7 +93,7 @@ def numerical_hessian(gradient, model, step=1e-4):
 
 def curvature_constant(model, data, R=None):
     """κ = B/√H."""
-    return hessian_constant(model, token_radius(data.X) if R is None else R) / model.sizes[0] ** 0.5
+    return hessian_constant(model, radius_or_given(data, R)) / model.sizes[0] ** 0.5
 
 
 def _eigenvalues(model, data, loss=logistic):
@@ -142,8 +144,12 @@ def quasi_convexity(model, other, data, R=None, points=201):
     Raises
     ------
     ValueError
-        if κD² ≥ 8: the statement says nothing about so long a segment.
+        if κD² ≥ 8: the statement says nothing about so long a segment; if ``points`` is no whole number ≥ 2, or R no
+        finite number ≥ 0.
     """
+    require_count(points=points)
+    if points == 1:
+        raise ValueError("points: expected a whole number ≥ 2, for both ends are among them, got 1")
     curvature = short_segment(model, other, data, R)
     losses = [float((model + share * (other - model)).loss(data.X, data.y)) for share in np.linspace(0, 1, points)]
     return Check(max(losses), max(losses[0], losses[-1]) / (1 - curvature / 8),

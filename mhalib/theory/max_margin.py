@@ -4,7 +4,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from mhalib._array import require, require_labels, to_numpy
+from mhalib._array import require, require_labels, require_same_dtype, to_numpy
 from mhalib.theory.ledger import Check, statement
 
 CHAPTER = "multihead/03_what_one_random_step_knows"
@@ -29,7 +29,8 @@ def max_margin(features, y):
 
     The second form is the distance of the convex hull of the signed features from the origin, found by non-negative
     least squares. The returned margin is the smallest of all samples in the returned direction. It is computed by
-    numpy in double precision, whatever the features come in.
+    numpy in double precision, whatever the features come in, in units of a power of two near the largest entry: so
+    that its squares neither vanish nor overflow, and no bit of it changes.
 
     Parameters
     ----------
@@ -41,18 +42,31 @@ def max_margin(features, y):
     MaxMargin
         With margin 0, direction 0 and weights 0 if no direction separates: then no margin is positive.
 
+    Raises
+    ------
+    TypeError, ValueError
+        if features and labels differ in library or dtype, have other shapes, or are no finite numbers and labels.
+
     Source: Lemma "The margin is a distance" (this book).
     """
-    require("features", features, ("n", "p"))
-    require_labels(y, features)
+    _require_samples(features, y)
     signed = to_numpy(y[:, None] * features).astype(np.float64)
+    unit = np.frexp(abs(signed).max())[1]
+    signed = np.ldexp(signed, -unit)
     weights = nearest_in_hull(signed @ signed.T)
     normal = weights @ signed
     length = float(np.linalg.norm(normal))
     margin = float((signed @ normal).min()) / length if length else 0.0
     if margin <= 0:
         return MaxMargin(0.0, np.zeros(signed.shape[1]), np.zeros(len(y)))
-    return MaxMargin(margin, normal / length, weights)
+    return MaxMargin(float(np.ldexp(margin, unit)), normal / length, weights)
+
+
+def _require_samples(features, y):
+    require("features", features, ("n", "p"))
+    require("y", y, features.shape[:1])
+    require_same_dtype(y=y, features=features)
+    require_labels(y, features)
 
 
 def _directions(seed):
@@ -80,8 +94,19 @@ def _best_direction(n=7, p=12):
 def margin_is_a_distance(features, y, theta, weights):
     """min_i y_i ⟨φ_i, θ⟩ ≤ ‖Σ_i a_i y_i φ_i‖; equality for the maximum margin's direction and weights.
 
+    features (n, p), y (n,), theta (p,), weights (n,).
+
+    Raises
+    ------
+    TypeError, ValueError
+        if shapes, libraries or dtypes do not fit, an entry is not finite, or a label is neither −1 nor +1.
+
     Source: this book; the duality behind every support vector machine.
     """
+    _require_samples(features, y)
+    require("theta", theta, features.shape[1:])
+    require("weights", weights, features.shape[:1])
+    require_same_dtype(theta=theta, weights=weights, features=features)
     signed = y[:, None] * features
     return Check(float((signed @ theta).min()), float(np.linalg.norm(weights @ signed)),
                  "min_i y_i⟨φ_i, θ⟩ ≤ ‖Σ a_i y_i φ_i‖")

@@ -3,8 +3,11 @@
 B = [S_1 X … S_H X] (N n, H D) is ``AttentionLayer.mixed``; R (N n, m) are the residuals, so f = ‖R‖²/2N.
 """
 
+from functools import partial
+
 import numpy as np
 
+from mhalib._array import as_like, is_positive
 from mhalib.attention import Gaussian, NormalizedGaussian, gaussian, softmax
 from mhalib.data.sequences import SequenceDataset, random_sequences
 from mhalib.models.layer import AttentionLayer
@@ -237,10 +240,14 @@ def spread(layer):
 
 
 def neighborhood(layer, X):
-    """The radius r with r (Σ_i ξ_i² λ₁²)^½ = σ_min(B)/2, ξ_i = ‖X_i‖: within it σ_min(B) does not halve."""
+    """The radius r with r (Σ_i ξ_i² λ₁²)^½ = σ_min(B)/2, ξ_i = ‖X_i‖: within it σ_min(B) does not halve.
+
+    It is 0 where B has no full row rank, as for tokens that are all zero.
+    """
     size, half = np.linalg.norm(X, 2, axis=(1, 2)), least_singular(layer.mixed(X)) / 2
+    move = float(np.linalg.norm(size * kernel_moves(layer, X, 1.0)[0]))
     if isinstance(layer.kernel, Gaussian) or half == 0:
-        return half / float(np.linalg.norm(size * kernel_moves(layer, X, 1.0)[0]))
+        return half / move if half else 0.0
     g, rho = float(np.linalg.norm(size ** 3)) / (2 * layer.sizes[2] ** 0.5), spread(layer)  # then g (ρ + r) r = half
     return 2 * half / (g * rho + (g ** 2 * rho ** 2 + 4 * g * half) ** 0.5)
 
@@ -262,10 +269,18 @@ def smoothness(layer, data, radius):
 
 
 def near(layer, X, share=1.0, seed=0):
-    """Targets so near that the theorem applies: f_0 = share · r² α_r/8 with r = ``neighborhood`` and α_r = α_0/4."""
+    """Targets so near that the theorem applies: f_0 = share · r² α_r/8 with r = ``neighborhood`` and α_r = α_0/4.
+
+    Raises
+    ------
+    ValueError
+        if ``share`` is no finite number > 0: no loss is negative, and the theorem divides by f_0.
+    """
+    if not is_positive(share):
+        raise ValueError(f"share: expected a finite number > 0, got {share!r}")
     away = np.random.default_rng([seed, 126]).standard_normal((*X.shape[:2], layer.sizes[3]))
     loss = share * neighborhood(layer, X) ** 2 * value_rate(layer, X) / 32
-    return SequenceDataset(X, layer(X) + (2 * len(X) * loss) ** 0.5 / np.linalg.norm(away) * away)
+    return SequenceDataset(X, layer(X) + as_like((2 * len(X) * loss) ** 0.5 / np.linalg.norm(away) * away, X))
 
 
 def _near(seed):
@@ -317,7 +332,7 @@ def _opposed(seed):
     """The same token in two samples, with targets on both sides of the output."""
     layer, X = AttentionLayer.random(2, 1, 1, kernel=gaussian, seed=seed), np.ones((2, 1, 2))
     return {"layer": layer, "data": SequenceDataset(X, layer(X) + np.array([1.0, -1.0])[:, None, None]),
-            "least": lambda M: float(np.linalg.norm(M, 2))}
+            "least": partial(np.linalg.norm, ord=2)}
 
 
 @statement(id="thm-queries", title="Training the queries, while their Jacobians have full rank", mark="ours",

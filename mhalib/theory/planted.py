@@ -2,6 +2,7 @@
 
 import numpy as np
 
+from mhalib._array import namespace, require, to_numpy
 from mhalib.attention import softmax
 from mhalib.models import MultiHeadAttention
 from mhalib.theory.ledger import Check, statement
@@ -10,7 +11,16 @@ CHAPTER = "multihead/06_a_planted_head"
 
 
 def cosine(a, b):
-    """⟨a, b⟩/(‖a‖‖b‖) of two arrays of one shape; 0 if one of them is zero, as W is at θ = 0."""
+    """⟨a, b⟩/(‖a‖‖b‖) of two arrays of one shape; 0 if one of them is zero, as W is at θ = 0.
+
+    Raises
+    ------
+    TypeError, ValueError
+        if they are no arrays of one library, or differ in shape.
+    """
+    namespace(a=a, b=b)
+    if a.shape != b.shape:
+        raise ValueError(f"a, b: expected arrays of one shape, got {tuple(a.shape)} and {tuple(b.shape)}")
     size = float(np.linalg.norm(a) * np.linalg.norm(b))
     return float((a * b).sum()) / size if size else 0.0
 
@@ -18,11 +28,24 @@ def cosine(a, b):
 def alignment(model, truth):
     """The cosine of (W_1, …, W_H) with (W*, …, W*), and the same for U: {"W": …, "U": …}.
 
+    It is computed by numpy, whatever the model's arrays are: data in torch keep the teacher that they were drawn from.
+
+    Raises
+    ------
+    TypeError, ValueError
+        if the teacher's W* (d, d) and U* (T, d) are not those of one head with the model's T and d, and finite.
+
     Source: Deora et al. 2023, caption of Figure 4 [paper].
     """
-    heads = {name: (getattr(model, name), np.broadcast_to(getattr(truth, name), getattr(model, name).shape))
-             for name in "WU"}
-    return {name: cosine(*pair) for name, pair in heads.items()}
+    pairs = {name: (getattr(model, name), getattr(truth, name)) for name in "WU"}
+    return {name: cosine(to_numpy(heads), _repeated(f"truth.{name}", one, heads))
+            for name, (heads, one) in pairs.items()}
+
+
+def _repeated(name, one, heads):
+    """An array (p, q) of one head, once for each of ``heads`` (H, p, q)."""
+    require(name, one, heads.shape[1:])
+    return np.broadcast_to(to_numpy(one), heads.shape)
 
 
 def alignments(path, truth):
@@ -46,16 +69,26 @@ def _one_aligned(H=4):
 @statement(id="prop-alignment-heads", title="Alignment rewards agreement of the heads", mark="ours",
            source="this book", chapter=CHAPTER, assumptions="the teacher is repeated once for each head", random=_heads,
            extremal=(_one_aligned, lambda: {"heads": np.stack([np.eye(3), np.eye(3)]), "teacher": np.eye(3)}),
-           broken=lambda seed: _one_aligned(2 + seed % 5) | {"repeated": 1},
+           broken=lambda seed: _one_aligned(2 + seed) | {"repeated": 1},
            breaks="the teacher is repeated once for each head: it stands in the first place only")
 def alignment_of_heads(heads, teacher, repeated=None):
     """|cos| of the concatenated heads with the repeated teacher ≤ √((1/H) Σ_h cos_h²), cos_h that of head h alone.
 
     heads (H, p, q), teacher (p, q). Equality exactly if cos_h = λ ‖heads_h‖ for one number λ and all h: one
-    aligned head beside H − 1 that are zero has 1/√H.  Source: this book.
+    aligned head beside H − 1 that are zero has 1/√H.
+
+    Raises
+    ------
+    TypeError, ValueError
+        if the shapes are others, an entry is not finite, or the two are not of one library.
+
+    Source: this book.
     """
-    target = np.array(np.broadcast_to(teacher, heads.shape))
+    require("heads", heads, ("H", "p", "q"))
+    namespace(heads=heads, teacher=teacher)
+    target = np.array(_repeated("teacher", teacher, heads))
     target[len(heads) if repeated is None else repeated:] = 0
+    heads, teacher = to_numpy(heads), to_numpy(teacher)
     own = np.array([cosine(head, teacher) for head in heads])
     return Check(abs(cosine(heads, target)), float(np.sqrt((own ** 2).mean())), "|cos| of all heads ≤ √(mean_h cos_h²)")
 

@@ -7,7 +7,15 @@ import numpy as np
 from mhalib.losses import logistic
 from mhalib.models import MultiHeadAttention
 from mhalib.theory.bounds import decoder_norms, hessian_constant
-from mhalib.theory.instances import TOKENS, confident, opposite_tokens, problem, short, token_radius
+from mhalib.theory.instances import (
+    TOKENS,
+    between,
+    confident,
+    opposite_tokens,
+    problem,
+    radius_or_given,
+    short,
+)
 from mhalib.theory.ledger import Check, statement
 
 CHAPTER = "multihead/08_heads_on_real_data"
@@ -95,7 +103,7 @@ def first_order(model, data, step, R=None):
     V is ``step``, and B is taken at the longest decoder of the two ends. The check gives the worst of all ratios.
     Source: this book, from Proposition 1.
     """
-    ratios = first_order_ratios(model, data, step, token_radius(data.X) if R is None else R)
+    ratios = first_order_ratios(model, data, step, radius_or_given(data, R))
     return Check(max(ratios), 1.0, "remainder √H/(½B‖V‖²) and change of ∇Φ √H/(B‖V‖) ≤ 1")
 
 
@@ -112,13 +120,13 @@ def first_order_ratios(model, data, step, R):
            source="this book", chapter=CHAPTER, assumptions=TOKENS,
            random=lambda seed: problem(seed) | {"lr": 10.0 ** np.random.default_rng([seed, 83]).uniform(-2, 1)},
            extremal=(lambda: confident(-30.0) | {"lr": 0.1},),
-           broken=lambda seed: confident(-30.0, R=0.1) | {"lr": 0.1, "R": 0.05}, breaks=TOKENS)
+           broken=lambda seed: confident(-30.0, R=0.1) | {"lr": 0.1, "R": between(seed, 0.01, 0.05)}, breaks=TOKENS)
 def head_moves(model, data, lr, steps=5, R=None):
     """max_h ‖θ_{h,k} − θ_{h,0}‖ ≤ (ηk/√H) √T R max(1, R²u) after k steps, u the longest decoder on the way.
 
     Source: this book, from the sharper gradient bound.
     """
-    R = token_radius(data.X) if R is None else R
+    R = radius_or_given(data, R)
     H, T, _ = model.sizes
     end, longest = model, decoder_norms(model).max()
     for _ in range(steps):

@@ -5,7 +5,7 @@ import numpy as np
 from mhalib.attention import softmax
 from mhalib.data import tokenized_mixture
 from mhalib.models import MultiHeadAttention
-from mhalib.theory.instances import TOKENS, equal_tokens, problem, short, token_radius
+from mhalib.theory.instances import TOKENS, between, equal_tokens, problem, radius_or_given, short, token_radius
 from mhalib.theory.ledger import Check, statement
 
 CHAPTER = "multihead/01_a_small_attention_model"
@@ -23,10 +23,16 @@ def _scores(seed):
             "relevant": np.arange(T) < rng.integers(1, T)}
 
 
+def _two_others(seed):
+    """Relevant scores 2, the others a and −a with an a > 2: their average is 2 below."""
+    a = between(seed, 3, 20)
+    return {"scores": np.array([2.0, 2.0, a, -a]), "relevant": np.arange(4) < 2, "gap": 2.0}
+
+
 @statement(id="lemma-selection", title="Softmax selects exponentially", mark="ours", source="this book",
            chapter=CHAPTER, assumptions="every relevant score is at least g above every other score", random=_scores,
            extremal=(lambda: {"scores": np.array([3.0, 3.0, 0, 0, 0]), "relevant": np.arange(5) < 2},),
-           broken=lambda seed: {"scores": np.array([2.0, 2.0, 9, -9]), "relevant": np.arange(4) < 2, "gap": 2.0},
+           broken=_two_others,
            breaks="the gap is to every other score, not only to their average")
 def selection(scores, relevant, gap=None):
     """Weight on the relevant tokens ≥ ζ e^g/(ζ e^g + 1 − ζ), g = lowest relevant − highest other score.
@@ -47,10 +53,15 @@ def selection(scores, relevant, gap=None):
 def head_scale(model, data, R=None):
     """The standard deviation of Φ(X) over random decoders is ‖∇_U Φ‖ = √((1/H) Σ‖A_h X‖²) ≤ √T R, for every H.
 
+    Raises
+    ------
+    ValueError
+        if R is no finite number ≥ 0.
+
     Source: this book.
     """
     H, T, _ = model.sizes
-    R = token_radius(data.X) if R is None else R
+    R = radius_or_given(data, R)
     means = model.attention(data.X) @ data.X[:, None]  # (n, H, T, d)
     deviation = np.sqrt((means ** 2).sum(axis=(1, 2, 3)) / H)
     return Check(float(deviation.max()), T ** 0.5 * R, "sd of Φ ≤ √T R")
