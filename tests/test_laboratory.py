@@ -91,6 +91,17 @@ def test_the_legend_names_the_edge_of_the_rule_alone(rule, name):
     assert {"edge": edge.name, "has_edge": edge.visible} == LAB.laboratory["looks"][rule]
 
 
+@pytest.mark.parametrize(("values", "lines"), [
+    ({"curvature": True}, ["largest eigenvalue", "its bound ρ"]), ({"curvature": False}, ["its bound ρ"]),
+    ({"model": "layer", "data": "sequences", "curvature": True, "moves": "WQ"}, ["largest eigenvalue"]),
+    ({"model": "layer", "data": "sequences", "curvature": True, "moves": "WV"},
+     ["largest eigenvalue", "its bound in the values"])], ids=str)
+def test_lines_are_there_that_were_measured_and_mean_something(values, lines):
+    traces = LAB.figure(**SMALL | values).data
+    known = {"largest eigenvalue", "its bound ρ", "its bound in the values"}
+    assert [trace.name for trace in traces if trace.name in known and trace.visible is not False] == lines
+
+
 @pytest.mark.parametrize(("model", "data"), sorted({combination[:2] for combination in COMBINATIONS}))
 def test_a_figure_is_described_by_its_own_panels(model, data):
     figure = LAB.figure(**SMALL, model=model, data=data)

@@ -76,6 +76,22 @@ def lab(opened):
     assert not opened.complaints
 
 
+LINES = """() => Object.fromEntries(document.querySelector(".js-plotly-plot").data
+  .filter(({ visible, type }) => visible !== false && type === "scatter")
+  .map(({ name, y }) => [name, y?.length ?? 0]))"""
+
+
+def test_a_curve_that_is_not_measured_is_not_drawn(lab):
+    """Plotly draws a line without heights at 0, 1, 2, …"""
+    lab.press("Reset")
+    lab.settle()
+    assert lab.place.evaluate(LINES)["largest eigenvalue"] > 5
+    lab.control("curvature").click()
+    lab.settle()
+    lines = lab.place.evaluate(LINES)
+    assert "largest eigenvalue" not in lines and 0 not in lines.values()
+
+
 # --- files and links ------------------------------------------------------------------------------------------------
 
 TO_A_FILE = "#laboratory=1&model=heads&data=own&lr=0.1&sum=0"

@@ -49,6 +49,9 @@ function panel(controls, changed) {
   return { root: element("div", { className: "mha-groups" }, ...groups), set };
 }
 
+// Which lines there are, as measures.there in Python. Plotly draws a curve that was not measured at 0, 1, 2, …
+const there = ({ curvature, moves }) => ({ has_curvature: curvature, has_value_bound: moves === "WV" });
+
 function tableOf({ steps, curves }) {
   const names = Object.keys(curves), rows = steps.map((step, k) => [step, ...names.map((name) => curves[name][k])]);
   return [["step", ...names], ...rows].map((row) => row.join(",")).join("\n") + "\n";
@@ -80,7 +83,7 @@ function render({ model, el }) {
 
   function hear(found) {
     if (found.error) fail(found.error);
-    else drawing.draw({ ...found, looks: spec.looks[asked.optimizer], values: asked });
+    else drawing.draw({ ...found, looks: { ...spec.looks[asked.optimizer], ...there(asked) }, values: asked });
   }
 
   function drawn(frame) {

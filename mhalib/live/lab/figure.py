@@ -140,7 +140,8 @@ class Laboratory(Face):
                   if name != "sharpness" or settings["curvature"]}
         labels = measures.tokens(run["data"], settings)
         return {"steps": path.steps, **curves, "tokens": labels, "places": list(range(len(labels))),
-                "weights": measures.weights(path[-1], run["data"], settings), **measures.looks(settings["optimizer"])}
+                "weights": measures.weights(path[-1], run["data"], settings), **measures.looks(settings["optimizer"]),
+                **measures.there(settings)}
 
     def figure(self, **values):
         """The figure as a plotly figure that stands still, drawn from mhalib's own run."""

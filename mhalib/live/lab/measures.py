@@ -25,6 +25,11 @@ def looks(rule):
     return {"edge": f"{EDGES.get(rule, 2.0):g}/η", "has_edge": rule in EDGES}
 
 
+def there(values):
+    """Whether the curvature is measured, and whether the values alone move, so that their bound is one of it."""
+    return {"has_curvature": values["curvature"], "has_value_bound": values["moves"] == "WV"}
+
+
 def edges(path, run, values):
     """2/η for gradient descent, 2(1 + β)/η with momentum: where steps on a quadratic begin to grow."""
     sizes = rates(path, run, values)

@@ -13,8 +13,9 @@ EDGE = ("stability_edge", "2/η")
 CURVATURES = (("sharpness", "largest eigenvalue"), ("smoothness_bound", "its bound ρ"), EDGE)
 WEIGHTS = tuple((f"norm_{name}", f"norm of {name}") for name in ("WQ", "WK", "WV", "WO"))
 RATE = (("rate", "step size η"),)
-LOOKS = {"stability_edge": {"name": "edge", "visible": "has_edge"}}
-"""What the update rule decides of a line: its name, and whether it is there; ``measures.looks`` has both."""
+LOOKS = {"stability_edge": {"name": "edge", "visible": "has_edge"}, "sharpness": {"visible": "has_curvature"},
+         "value_smoothness": {"visible": "has_value_bound"}}
+"""What the controls decide of a line: its name, and whether it is there, by ``measures.looks`` and ``there``."""
 LOG, SHARE = {"type": "log", "exponentformat": "power", "nticks": 3}, {"range": [-0.02, 1.03]}
 
 # Data → the panels of curves: (title, (curve, name) pairs, vertical axis).

@@ -122,7 +122,7 @@ SHEETS = {
                 ("exp(tau^2)/n", "This is the sum of squared weights; its inverse is asked for."),
             ),
         ),
-        rounded("For 1,000 tokens and τ = 2", "1000*exp(-4)", ("Put the numbers in.",)),
+        rounded("By this formula, for 1,000 tokens and τ = 2", "1000*exp(-4)", ("Put the numbers in.",)),
     ),
     "ex-sheet-halfway": (
         Question(
