@@ -43,6 +43,10 @@ def smoothness_at_the_start():
     return theory.smoothness(mha.MultiHeadAttention.random(H=4, T=8, d=6, scale=0.3, seed=0), data)
 
 
+def slope(function, x, h=1e-5):
+    return (function(x + h) - function(x - h)) / (2 * h)
+
+
 def root(function, low, high):
     return brentq(function, low, high, xtol=1e-14)
 
@@ -343,6 +347,7 @@ TRUTH = {
     "ex-sheet-copies": [
         (lambda H, phi: copies_of_one(int(H), phi), EXACT),
         (lambda H: 1 / copies_of_one(int(H), 1.0), EXACT),
+        (lambda eta: eta * equal_heads_step(8, 0.5, True), 1e-9),
         (lambda eta: eta * equal_heads_step(8, 0.5, False), 1e-9),
     ],
     "ex-sheet-quadratic": [(quadratic, EXACT), (lambda **given: 2 / given["lambda"], EXACT)],
@@ -356,5 +361,7 @@ TRUTH = {
         (lambda q, k: halfway(q, k, mha.softmax), EXACT),
         (lambda q, k: halfway(q, k, mha.gaussian), EXACT),
         (lambda k: root(lambda q: halfway(q, k, mha.gaussian) - 0.5, k, k + 5), 1e-9),
+        (lambda q, k: slope(lambda x: halfway(x, k, mha.softmax), q), NUMERIC),
+        (lambda q, k: slope(lambda x: halfway(x, k, mha.gaussian), q), NUMERIC),
     ],
 }

@@ -3,16 +3,15 @@
 import numpy as np
 
 import mhalib as mha
-from answers import EXACT, NUMERIC, at_largest, best_step, gaussian_mean, root
+from answers import EXACT, NUMERIC, at_largest, best_step, gaussian_mean, root, slope
 from mhalib.theory.max_margin import max_margin
 
 FIGURE = (2.0, 1.0, -1.0)
 
 
-def score_slope(a1, token=0, h=1e-5):
+def score_slope(a1, token=0):
     """How fast the weight of a token grows with the first of the scores (a₁, 0, −1)."""
-    ahead, behind = (mha.softmax(np.array([a1 + step, 0.0, -1.0]))[token] for step in (h, -h))
-    return float(ahead - behind) / (2 * h)
+    return slope(lambda a: float(mha.softmax(np.array([a, 0.0, -1.0]))[token]), a1)
 
 
 def score_of_weight(p):
@@ -23,9 +22,9 @@ def gap_of_weight(p, T):
     return root(lambda gap: mha.softmax(np.array([gap] + [0.0] * (int(T) - 1)))[0] - p, -20, 20)
 
 
-def cooled_slope(h=1e-5):
+def cooled_slope():
     a = np.array([1.0, 0.0, -1.0])
-    return float((mha.softmax((1 + h) * a) - mha.softmax((1 - h) * a)) @ a) / (2 * h)
+    return slope(lambda beta: float(mha.softmax(beta * a) @ a), 1.0)
 
 
 def mean_slope(a1, v):

@@ -59,12 +59,20 @@ def test_goals_can_be_checked(file):
     assert all(goal.get("check") for goal in goals)
 
 
-def test_a_sheet_asks_for_exercises_of_what_was_read():
+def seen(week):
+    """The pages that are read or looked into before a lecture."""
+    return week["read"] + [item["page"] for item in week.get("look", ())]
+
+
+def test_a_sheet_asks_for_exercises_of_what_was_read_and_a_lecture_shows_no_other_page():
     assert len(WEEKS) == 6
     for k, week in enumerate(WEEKS, 1):
-        before = [file for earlier in WEEKS[:k] for file in earlier["read"]]
-        known = set().union(*map(labels, before)) | (labels("book/multihead/06_a_planted_head") if k >= 4 else set())
-        assert set(week["sheet"]) <= known, f"week {k}"
+        before = [file for earlier in WEEKS[:k] for file in seen(earlier)]
+        assert set(week["sheet"]) <= set().union(*map(labels, before)), f"week {k}"
+        assert {item["page"] for item in week["live"]} <= set(before), f"week {k}"
+        assert {need for file in week["read"] for need in PAGES[file]["needs"]} <= set(before), f"week {k}"
+        told = re.findall(r"\d+", " ".join(re.findall(r"chapters? ([\d, and]+)", str(week["lecture"]))))
+        assert set(told) <= {course.number(file) for file in before}, f"week {k}"
         assert 4 <= len(week["sheet"]) + len(week["own"]) <= 8
         assert sum(item["minutes"] for item in week["lecture"]) == 90
         assert 45 <= sum(map(course.minutes, week["read"])) <= 200, "one to three hours"
@@ -105,22 +113,34 @@ def test_every_sheet_stands_on_the_page_of_sheets_with_its_own_problems():
     assert all(f"{{solution-start}} {label}\n" in text for week in WEEKS for label in week["own"])
 
 
-def test_problems_of_a_sheet_are_counted_within_their_sheet():
+def test_problems_of_a_sheet_are_counted_within_their_sheet_and_those_of_the_opening_begin_with_zero():
     counted = {label: (13 + k,) for k, label in enumerate(label for week in WEEKS for label in week["own"])}
-    env = SimpleNamespace(toc_fignumbers={course.SHEETS: {"exercise": dict(counted)}})
-    assert course.number_problems(None, env) == []
-    found = env.toc_fignumbers[course.SHEETS]["exercise"]
+    chapter, opening = {"exercise": {"ex-3-kernel": (3, 2)}}, {"exercise": {"ex-tangent-wide": (10,)}}
+    numbers = {course.SHEETS: {"exercise": dict(counted)}, "book/start/tangent_kernel": opening,
+               "book/multihead/03_what_one_random_step_knows": chapter, "book/start/map": {}}
+    env = SimpleNamespace(toc_fignumbers=numbers)
+    for _ in range(2):  # a second build of the same pages counts them once
+        assert course.number_problems(None, env) == []
+    assert chapter == {"exercise": {"ex-3-kernel": (3, 2)}} and opening == {"exercise": {"ex-tangent-wide": ("0", 10)}}
+    found = numbers[course.SHEETS]["exercise"]
     assert list(found) == list(counted)
     assert found["ex-sheet-copies"] == ("S1", 6) and found["ex-sheet-price"] == ("S3", 6)
     assert course.number_problems(None, SimpleNamespace(toc_fignumbers={})) == [], "a book without its sheets"
 
 
 def test_routes_lead_to_pages_of_the_book():
-    named = {file for week in WEEKS for file in [*week["read"], *(item["page"] for item in week["live"])]}
+    named = {file for week in WEEKS for file in [*seen(week), *(item["page"] for item in week["live"])]}
     named |= {step["page"] for block in FOUND["weekend"] for step in block["steps"]}
     named |= {path for item in FOUND["researcher"] for path in re.findall(r"`(?:[^<`]*<)?/(book/[\w/-]+)", item["go"])}
     assert named <= set(TOC)
-    assert set(PAGES) - named <= {"book/multihead/06_a_planted_head"}, "a page on no route"
+    assert set(PAGES) <= named, "a page on no route"
+
+
+def test_a_week_says_what_to_read_and_what_to_look_into():
+    lines = course.weeks(FOUND, None)
+    looks = [line for line in lines if line.startswith("**Look into**")]
+    assert [len(week.get("look", ())) for week in WEEKS] == [0, 0, 0, 2, 0, 1] and len(looks) == 2
+    assert "Chapter 6 · A head that was planted </book/multihead/06_a_planted_head>`: the part *See*" in looks[0]
 
 
 def test_the_map_shows_every_page_and_what_it_needs():

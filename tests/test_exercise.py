@@ -237,11 +237,52 @@ def test_other_ways_to_write_an_answer_are_right():
         assert judge(question, text)["right"]
 
 
+NUMBERS = [(label, k) for label, k in PLACES if not QUESTIONS[label][k].letters]
+
+
+@pytest.mark.parametrize(("label", "k"), NUMBERS, ids=lambda part: str(part))
+def test_a_number_counts_when_it_is_rounded_to_the_wanted_digits_and_a_whole_one_has_to_be_exact(label, k):
+    question = QUESTIONS[label][k]
+    value, digits = float(evaluate(question.answer)), question.digits or 3
+    if value == int(value) and not question.digits:
+        wanted, off = value, 1e-3
+    else:
+        unit = 10 ** (np.floor(np.log10(abs(value))) + 1 - digits)
+        wanted, off = unit * round(value / unit), 2 * max(unit, question.tolerance * abs(value))
+    for typed, right in ((value, True), (wanted, True), (value + off, False), (value - off, False)):
+        assert judge(question, f"{typed:.9g}")["right"] is right
+
+
 @pytest.mark.parametrize(
-    "text, right", [("6.8", True), ("6.79", True), ("6.7", False), ("6.9", False), ("log(891)", True)]
+    "label, k, text, right, almost",
+    [
+        ("ex-1-half", 1, "6.8", True, True),
+        ("ex-1-half", 1, "6.79", True, True),
+        ("ex-1-half", 1, "log(891)", True, True),
+        ("ex-1-half", 1, "6.7", False, True),
+        ("ex-1-half", 1, "7", False, True),
+        ("ex-1-half", 1, "8", False, False),
+        ("ex-descent-two", 1, "0.471", True, True),
+        ("ex-descent-two", 1, "0.475", False, True),
+        ("ex-descent-two", 1, "0.5", False, False),
+        ("ex-descent-steps", 1, "136", False, False),
+        ("ex-sheet-halfway", 2, "k+1.17741002", True, True),
+        ("ex-sheet-halfway", 2, "k+1.177", False, True),
+        ("ex-sheet-halfway", 2, "k+1.2", False, False),
+    ],
 )
-def test_rounding_to_the_wanted_digits_is_right(text, right):
-    assert judge(QUESTIONS["ex-1-half"][1], text)["right"] is right
+def test_what_is_rounded_too_far_is_told_from_what_is_wrong(label, k, text, right, almost):
+    result = judge(QUESTIONS[label][k], text)
+    assert (result["right"], result["almost"]) == (right, almost)
+
+
+@pytest.mark.parametrize(
+    "text, read",
+    [("H^-1/2", "(…^-1)/2"), ("phi*H**1/2", "(…^1)/2"), ("H^(-1/2)", None), ("H^2*phi/3", None), ("1/sqrt(H)", None)],
+)
+def test_a_power_that_ends_before_its_division_is_noticed(text, read):
+    found = judge(QUESTIONS["ex-sheet-copies"][0], text)["power"]
+    assert (found and found["read"]) == read
 
 
 # --- the widget -----------------------------------------------------------------------------------------------

@@ -172,7 +172,11 @@ def weeks(found, _):
     for k, week in enumerate(found["weeks"], 1):
         total = sum(minutes(file) for file in week["read"])
         out += [f"### Week {k}: {week['title']}", "", week["aim"], "", f"**Read before** (about {total} minutes): "
-                + "; ".join(map(named, week["read"])) + ".", "", "**The lecture**", ""]
+                + "; ".join(map(named, week["read"])) + ".", ""]
+        if "look" in week:
+            parts = "; ".join(f"{named(item['page'])}: {item['at']}" for item in week["look"])
+            out += [f"**Look into**: {parts}.", ""]
+        out += ["**The lecture**", ""]
         out += [f"1. {item['part']}. *{item['minutes']} minutes.*" for item in week["lecture"]]
         out += ["", "**Show live**", ""] + [f"- {named(item['page'])}. {item['show']}" for item in week["live"]]
         out += ["", f"**Afterwards**: [sheet {k}](sheet-{k}).", ""]
@@ -223,7 +227,12 @@ def own_numbers(found):
 
 
 def number_problems(app, env):
-    """Sphinx counts all exercises outside of chapters in one run; those of the sheets count within their sheet."""
+    """Sphinx counts all exercises outside of chapters in one run: before chapter 1 they are 0.1, 0.2, …, and those of
+    the sheets count within their sheet."""
+    for file, kinds in env.toc_fignumbers.items():
+        if file.startswith("book/start/"):
+            counted = kinds.get("exercise", {})
+            counted.update({label: ("0", *found) for label, found in counted.items() if len(found) == 1})
     env.toc_fignumbers.get(SHEETS, {}).get("exercise", {}).update(own_numbers(course()))
     return []
 

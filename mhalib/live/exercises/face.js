@@ -16,15 +16,25 @@ function marked(text, { message, at, length }) {
   return [length ? `At character ${at + 1}: ${message} ` : message, ...where];
 }
 
-function differs(part, { off, of, first, slip }) {
+function differs(part, { off, of, first, slip, almost, power }) {
   if (!Number.isFinite(first.yours))
     return part.variables.length ? `Not yet: at ${place(part, first.values)} your formula has no finite value.`
                                  : "Not yet: this has no finite value.";
   if (slip) return `Not yet. ${slip}`;
-  if (!part.variables.length) return `Not yet: ${shown(first.yours)} is too ${first.yours < first.ours ? "small" : "large"}.`;
-  const many = off === of ? `on all ${of}` : `on ${off} of ${of}`;
-  return `Not yet: it differs ${many} drawn instances. At ${place(part, first.values)} your formula gives ${shown(first.yours)}.`;
+  return `Not yet: ${distance(part, { off, of, first, almost })}`
+    + (power ? ` Mind that a power binds first: yours is read as ${power.read}; the other is written ${power.meant}.` : "");
 }
+
+function distance(part, { off, of, first, almost }) {
+  if (!part.variables.length)
+    return almost ? `${shown(first.yours)} is near, but not right to ${wanted(part)}.`
+                  : `${shown(first.yours)} is too ${first.yours < first.ours ? "small" : "large"}.`;
+  if (almost) return "your formula is near, and not the same. If a number in it is rounded, write what it stands for.";
+  const many = off === of ? `on all ${of}` : `on ${off} of ${of}`;
+  return `it differs ${many} drawn instances. At ${place(part, first.values)} your formula gives ${shown(first.yours)}.`;
+}
+
+const wanted = ({ digits }) => (digits === 1 ? "1 digit" : `${digits || DIGITS} digits`);
 
 function agreed(part, { of }) {
   return part.variables.length ? `Right: it agrees with our formula on all ${of} drawn instances.` : "Right.";
@@ -44,7 +54,7 @@ function field(part) {
     (symbol ? `${name} for ${symbol}` : name) + (meaning ? ` (${meaning})` : "")).join(", ");
   const names = element("span", { className: "mha-names", id: `${id}-names`,
                                   textContent: letters ? `A formula in ${letters}` : part.digits
-    ? `A number, to ${part.digits} digits` : "A number, or a formula for it" });
+    ? `A number, to ${wanted(part)}` : "A number, or a formula for it" });
   const root = element("div", { className: "mha-part" }, element("label", { htmlFor: id, textContent: part.ask }), names,
                        element("span", { className: "mha-row" }, input, check, more, ours), verdict, hints);
   const tried = new Set(); // what was wrong
@@ -97,8 +107,10 @@ function field(part) {
 }
 
 const HELP = "Numbers, + − * / ^ and parentheses; exp, log (natural), sqrt, abs, sin, cos, tanh, sigmoid, min and max; " +
-  "pi and e. Write every product with *. A formula is compared with ours at drawn values of its letters. Your answers " +
-  "stay on this page and are forgotten when you leave it. The solution stands in its own folded box.";
+  "pi and e. Write every product with *, and a root as sqrt(x) or x^(1/2). A number that is not whole may be rounded to " +
+  `${DIGITS} digits, or to as many as its field asks for; whole numbers and the numbers inside a formula have to be exact. ` +
+  "A formula is compared with ours at drawn values of its letters. Your answers stay on this page and are forgotten when " +
+  "you leave it. The solution stands in its own folded box.";
 
 function render({ model, el }) {
   const { parts } = model.get("exercise");

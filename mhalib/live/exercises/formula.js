@@ -177,10 +177,22 @@ function instances({ ask, variables }) {
 const spelled = (part) => [part.variables.map(({ name }) => name),
                            Object.fromEntries(part.variables.map(({ name, symbol }) => [symbol || name, name]))];
 
-// Relative; or, where digits are wanted, a little more than half a unit of the last of them.
-function near(x, right, { tolerance, digits }) {
-  const unit = digits ? 10 ** (Math.floor(Math.log10(Math.abs(right))) - digits + 1) : 0;
-  return Math.abs(x - right) <= (digits ? 0.6 * unit : tolerance * (Math.abs(right) || 1) + 1e-14);
+const DIGITS = 3; // of a number, where a question does not ask for others
+
+// How far from the right value an answer may lie. Whole numbers and the values of formulas have to be right; of any other
+// number so many digits, and a little more than half a unit of the last.
+function allowance(right, { tolerance, digits, variables }, fewer = 0) {
+  if (variables.length || (!digits && Number.isInteger(right))) return tolerance * (Math.abs(right) || 1) + 1e-14;
+  const last = Math.floor(Math.log10(Math.abs(right))) + 1 - ((digits || DIGITS) - fewer);
+  return Math.max(0.6 * 10 ** last, tolerance * Math.abs(right));
+}
+
+const near = (x, right, part) => Math.abs(x - right) <= allowance(right, part);
+
+// Not right, but as near as a number with a digit less, or a formula with a rounded number in it, would be.
+function almost(x, right, part) {
+  if (part.variables.length) return Math.abs(x - right) <= 2e-3 * Math.abs(right);
+  return part.digits !== 1 && !Number.isInteger(right) && Math.abs(x - right) <= allowance(right, part, 1);
 }
 
 // What becomes of an answer: where it first differs, or that it does nowhere.
@@ -190,7 +202,14 @@ function judge(part, text) {
   const rows = instances(part).map((values) => ({ values, yours: yours(values), ours: ours(values) }));
   const off = rows.filter((row) => !near(row.yours, row.ours, part));
   const slip = off.length ? part.slips.find(([formula]) => agrees(read(formula, names, aliases), rows, part)) : null;
-  return { right: !off.length, of: rows.length, off: off.length, first: off[0] ?? null, slip: slip?.[1] ?? null };
+  return { right: !off.length, of: rows.length, off: off.length, first: off[0] ?? null, slip: slip?.[1] ?? null,
+           almost: off.every((row) => almost(row.yours, row.ours, part)), power: brokenPower(text) };
+}
+
+// A power with its division outside, x^1/2 or x^-1/2, and how to write it; null where there is none.
+function brokenPower(text) {
+  const found = /(?:\^|\*\*)\s*([-−–]?)\s*(\d+)\s*[/÷]\s*(\d+)/u.exec(text);
+  return found && { read: `(…^${found[1]}${found[2]})/${found[3]}`, meant: `…^(${found[1]}${found[2]}/${found[3]})` };
 }
 
 function agrees(formula, rows, part) {

@@ -133,7 +133,7 @@ GUARANTEES = {
             ),
         ),
         rounded(
-            "The factor by which H falls",
+            "The new number of heads, divided by the old one",
             "(17/2*7/64)^2",
             (
                 "√H ≥ 64/7 · D₀² B becomes √H ≥ 17/2 · D₀² B.",

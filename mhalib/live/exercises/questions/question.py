@@ -29,7 +29,8 @@ class Question:
     letters : what may occur in it; none where the answer is a number
     hints : one after the other, from a nudge to nearly all
     tolerance : the relative difference that still counts as right
-    digits : to how many digits a number is wanted; 0 where it can be given exactly
+    digits : to how many digits a number is wanted; 0 where it can be given exactly, and one that is not whole also
+        rounded to three
     slips : (formula, words) of mistakes that one expects, with what to say of them
     """
 

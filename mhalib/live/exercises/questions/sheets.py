@@ -48,7 +48,17 @@ SHEETS = {
             ("The logit is linear in the decoders.",),
         ),
         Question(
-            "The step size of W in the one head that makes the run of eight heads with step size η",
+            "The step size of the decoder of the one head that makes the run of eight heads with step size η",
+            "eta",
+            (eta,),
+            (
+                "The decoder of the one head is √8 times that of each of the eight.",
+                "Each of the eight receives 1/√8 of the gradient; √8 times their step is a step with η.",
+            ),
+            slips=(("eta/8", "So it is for W."), ("sqrt(8)*eta", "The gradient of each decoder carries a factor, too.")),
+        ),
+        Question(
+            "The step size of its W",
             "eta/8",
             (eta,),
             ("Equal heads share the gradient.", "The decoder's step size stays η; that of W does not."),
@@ -140,6 +150,9 @@ SHEETS = {
             "exp(-(q-k)^2/2)",
             (q, k),
             ("Nothing is normalized: the second key has the value 0 and does not count.",),
+            slips=(
+                ("sigmoid(2*q*k)", "These weights are divided by their sum, as those of softmax; the Gaussian ones are not."),
+            ),
         ),
         Question(
             "The query above k at which the Gaussian output is ½",
@@ -147,6 +160,20 @@ SHEETS = {
             (k,),
             ("Set e^(−(q − k)²/2) to ½.", "(q − k)²/2 is log 2."),
             slips=(("sqrt(2*log(2))", "This is the distance from the key."),),
+        ),
+        Question(
+            "The slope of the softmax output in q",
+            "2*k*sigmoid(2*q*k)*sigmoid(-2*q*k)",
+            (q, k),
+            ("The derivative of sigmoid(w) is sigmoid(w)*(1 - sigmoid(w)).",),
+            slips=(("sigmoid(2*q*k)*sigmoid(-2*q*k)", "The argument of the sigmoid has a derivative of its own, 2k."),),
+        ),
+        Question(
+            "The slope of the Gaussian output in q",
+            "-(q-k)*exp(-(q-k)^2/2)",
+            (q, k),
+            ("The exponent has the derivative −(q − k).",),
+            slips=(("(q-k)*exp(-(q-k)^2/2)", "To the right of the key the output falls."),),
         ),
     ),
 }

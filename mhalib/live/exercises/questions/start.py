@@ -52,7 +52,7 @@ START = {
         ),
         Question("The derivative there", "1/4", (), ("Put the weight into π₁(1 − π₁).",)),
         rounded(
-            "The factor by which it is smaller at π₁ = 0.99",
+            "How many times smaller it is at π₁ = 0.99",
             "0.25/0.0099",
             ("What is π₁(1 − π₁) at 0.99?",),
             slips=(("0.0099/0.25", "The other way round: how many times smaller?"),),
