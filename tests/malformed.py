@@ -51,6 +51,8 @@ BAD = {
     "nan.csv": (b"x1,y1\n1,nan\n", "no finite number"), "infinite.csv": (b"x1,y1\n1,1e999\n", "no finite number"),
     "quoted.csv": (b'"x1","y1"\n1,2\n', "quotation marks"),
     "names.csv": (b"a,b,c\n1,2,3\n", "Name the columns"), "no-target.csv": (b"x1,x2\n1,2\n", "Name the columns"),
+    "no-names.csv": (b"1,-1,0.5,-1\n2,-1,1.5,1\n", "names the columns"),
+    "one-line.csv": (b"1,2\n", "names the columns"),
     "hexadecimal.csv": (b"x1,y1\n0x10,1\n", "no finite number"),
     "underscore.csv": (b"x1,y1\n1_0,1\n", "no finite number"), "twice.csv": (b"x1,x1,y1\n1,2,3\n", "there twice"),
     "labels.csv": (HEADS.replace(",-1\n", ",0\n").encode(), "−1 or +1"),

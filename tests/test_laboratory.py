@@ -10,6 +10,7 @@ from py_mini_racer import MiniRacer
 import mhalib as mha
 from agreement import stopped_at
 from laboratory import LAB, LIVE, SCRIPT, SMALL, asked, asked_run, machine, whole
+from mhalib.live.lab import panels
 from mhalib.live.lab.controls import CONTROLS, DEFAULTS, settled, shown
 from mhalib.live.lab.figure import Laboratory
 from offered import COMBINATIONS, STARTS, choices
@@ -95,11 +96,22 @@ def test_the_legend_names_the_edge_of_the_rule_alone(rule, name):
     ({"curvature": True}, ["largest eigenvalue", "its bound ρ"]), ({"curvature": False}, ["its bound ρ"]),
     ({"model": "layer", "data": "sequences", "curvature": True, "moves": "WQ"}, ["largest eigenvalue"]),
     ({"model": "layer", "data": "sequences", "curvature": True, "moves": "WV"},
-     ["largest eigenvalue", "its bound in the values"])], ids=str)
+     ["largest eigenvalue", "its bound in WV"])], ids=str)
 def test_lines_are_there_that_were_measured_and_mean_something(values, lines):
     traces = LAB.figure(**SMALL | values).data
-    known = {"largest eigenvalue", "its bound ρ", "its bound in the values"}
+    known = {"largest eigenvalue", "its bound ρ", "its bound in WV"}
     assert [trace.name for trace in traces if trace.name in known and trace.visible is not False] == lines
+
+
+@pytest.mark.parametrize("kind", panels.PANELS)
+def test_a_line_is_named_in_the_legend_of_its_panel(kind):
+    figure, _ = panels.frame(kind)
+    named = [trace for trace in figure.data if trace.showlegend]
+    assert named and not [trace for trace in named if trace.legend[6:] != trace.yaxis[1:]]
+    for trace in named:
+        axes = [figure.layout[f"{letter}axis{trace.yaxis[1:]}"] for letter in "xy"]
+        legend = figure.layout[trace.legend]
+        assert legend.x == axes[0].domain[0] and axes[1].domain[0] - 0.1 < legend.y < axes[1].domain[0]
 
 
 @pytest.mark.parametrize(("model", "data"), sorted({combination[:2] for combination in COMBINATIONS}))

@@ -110,6 +110,8 @@ def _columns(names):
 
     if re.search("[\"']", "".join(names)):
         raise ValueError(f"path: expected names of columns without quotation marks, got {','.join(names)[:60]}")
+    if all(map(NUMBER.fullmatch, names)):
+        raise ValueError(f"path: expected a first line that names the columns, got numbers, {','.join(names)[:60]}")
     samples, xs, ys = at.get("sample"), run("x"), [at["y"]] if "y" in at else run("y")
     if len(at) < len(names) or not xs or not ys or len(xs) + len(ys) + (samples is not None) != len(names):
         raise ValueError("path: expected columns x1, x2, … and y, or y1, y2, …, each once and separated by commas, and "

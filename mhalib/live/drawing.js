@@ -74,7 +74,10 @@ function stack(layout) {
   }
   layout.annotations?.slice(0, n).forEach((title, k) => Object.assign(title, { x: 0.5, y: place(k, n)[1] }));
   layout.height = (0.85 * n / rows) * (layout.height ?? 380);
-  (layout.legend ??= {}).y = -0.24 / n;
+  const legends = Object.keys(layout).filter((key) => /^legend\d*$/.test(key));
+  if (legends.length < 2) (layout.legend ??= {}).y = -0.24 / n;
+  else for (const name of legends) // one for each panel, of its number
+    Object.assign(layout[name], { x: 0, y: place(Number(name.slice(6) || 1) - 1, n)[0] - 0.1 / n });
 }
 
 const axis = (letter, k) => `${letter}axis${k ? k + 1 : ""}`;

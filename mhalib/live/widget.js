@@ -63,6 +63,8 @@ function sentence(spec, values, result) {
   return template.replace(/\{(\w+)\}/g, (_, name) => digits(known[name]));
 }
 
+const RUNNING = "Training with these values …", PAUSE = 400;
+
 // What every live figure shows: {root, box, picture, …}, a picture in whose `box` plotly draws, and a sentence below.
 function stage(title, alt) {
   const box = element("div", { className: "mha-live-plot", "aria-hidden": "true" });
@@ -72,8 +74,8 @@ function stage(title, alt) {
   const caption = element("p", { className: "mha-live-title", textContent: title });
   const root = element("div", { className: "mha-live", role: "group", "aria-label": title, dataset: { state: "loading" } },
                        caption, picture, summary, said);
-  let saying = null;
-  const hush = () => clearTimeout(saying);
+  let saying = null, waiting = null;
+  const hush = () => { clearTimeout(saying); clearTimeout(waiting); waiting = null; };
 
   // The state in which a run has ended, and its sentence; aloud only what stays for a while, not every value that a
   // drag passes.
@@ -86,9 +88,13 @@ function stage(title, alt) {
 
   return {
     root, box, picture, conclude, hush,
-    runs(place) { Object.assign(root.dataset, { state: "running", place }); },
+    // What a run before it has left is not said of a run that lasts.
+    runs(place) {
+      Object.assign(root.dataset, { state: "running", place });
+      waiting ??= setTimeout(() => { summary.textContent = RUNNING; }, PAUSE);
+    },
     moved() {
-      hush();
+      clearTimeout(saying);
       picture.setAttribute("aria-label", "Drawn for the values that are set; the result stands below.");
     },
     drew: ({ job, done }) => root.dispatchEvent(new CustomEvent("mha-drawn", { bubbles: true, detail: { job, done } })),

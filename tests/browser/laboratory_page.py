@@ -1,4 +1,4 @@
-"""The laboratory on an open page, and what a reader does there."""
+"""The laboratory on an open page, alone or in its chapter, and what a reader does there."""
 
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -28,26 +28,57 @@ MOVES = """async (count) => {
 }"""
 
 
-class Lab:
-    """The laboratory on an open page."""
+class Alone:
+    """The laboratory on an open page, or in a frame of one."""
 
-    def __init__(self, page):
-        self.page, self.root = page, page.locator(".mha-laboratory")
+    def __init__(self, place):
+        self.place, self.root = place, place.locator(".mha-laboratory")
         self.note, self.summary = self.root.locator(".mha-note"), self.root.locator(".mha-live-summary")
 
-    def settle(self):
-        self.page.evaluate("() => new Promise((go) => requestAnimationFrame(() => requestAnimationFrame(go)))")
-        self.page.wait_for_function(SETTLED)
+    def lines(self):
+        return self.root.locator(".mha-lines").text_content()
 
-    def choose(self, name, text):
-        self.root.locator(f"[data-control={name}]").select_option(text)
-        self.settle()
+    def control(self, name):
+        return self.root.locator(f"[data-control={name}]")
 
     def press(self, text):
         self.root.get_by_role("button", name=text, exact=True).click()
 
+    def settle(self):
+        self.place.evaluate("() => new Promise((go) => requestAnimationFrame(() => requestAnimationFrame(go)))")
+        self.place.wait_for_function(SETTLED)
+
+    def saved(self, text):
+        with self.place.expect_download() as waiting:
+            self.press(text)
+        return waiting.value.path().read_bytes()
+
+    def go_to(self, hash):
+        self.place.evaluate("(hash) => { window.location.hash = hash; }", hash)
+
+    def hand_over(self, name, content):
+        file = {"name": name, "mimeType": "", "buffer": content}
+        self.root.locator("input[type=file]").set_input_files(file)
+        self.note.filter(has_text="It stays on this machine").wait_for()
+
+
+class Lab(Alone):
+    """The laboratory in its chapter."""
+
+    def __init__(self, page):
+        super().__init__(page)
+        self.page = page
+
+    def choose(self, name, text):
+        self.control(name).select_option(text)
+        self.settle()
+
     def reset(self):
         self.press("Reset")
+        self.settle()
+
+    def go_to(self, hash):
+        super().go_to(hash)
         self.settle()
 
     def hand_over(self, name, content):
@@ -58,15 +89,3 @@ class Lab:
             path.write_bytes(content)
             self.root.locator("input[type=file]").set_input_files(path)
             self.page.wait_for_function("(old) => document.querySelector('.mha-note').textContent !== old", arg=before)
-
-    def saved(self, text):
-        with self.page.expect_download() as waiting:
-            self.press(text)
-        return waiting.value.path().read_bytes()
-
-    def lines(self):
-        return self.root.locator(".mha-lines").text_content()
-
-    def go_to(self, hash):
-        self.page.evaluate("(hash) => { window.location.hash = hash; }", hash)
-        self.settle()

@@ -112,7 +112,8 @@ def test_a_link_restores_the_state(lab):
 @pytest.mark.parametrize("bad, words", [
     ("#laboratory=2&model=heads", "version 2"), ("#laboratory=1&model=heads&lr=abc", "step size η to “abc”"),
     ("#laboratory=1&nonsense=3", "“nonsense”"), ("#laboratory=1&experiment=none", "“none”"),
-    ("#laboratory=", "version"), ("#laboratory=1&%E0%A4%A", "does not have"), ("#laboratory=1&H=3", "“3”")])
+    ("#laboratory=", "version"), ("#laboratory=1&%E0%A4%A", "does not have"), ("#laboratory=1&H=3", "“3”"),
+    ("#H=16&lr=abc", "lost its beginning")])
 def test_a_bad_link_gets_a_message_and_the_defaults(lab, bad, words):
     lab.go_to(bad)
     assert words in lab.note.inner_text() and "starts anew" in lab.note.inner_text()
@@ -185,6 +186,19 @@ def test_a_file_can_be_dropped(lab):
     lab.note.filter(has_text="“dropped.csv” is open").wait_for()
 
 
+def test_a_message_is_in_sight_at_the_foot_of_the_figure(lab):
+    lab.go_to("#laboratory=1&experiment=few")
+    for width in (1280, 390):
+        lab.page.set_viewport_size({"width": width, "height": 800})
+        lab.root.get_by_role("button", name="curves, CSV").scroll_into_view_if_needed()
+        lab.press("curves, CSV")
+        place = lab.note.bounding_box()
+        assert place["y"] >= 0 and place["y"] + place["height"] <= 800
+        within = [place["x"] + 9, place["y"] + 9]
+        assert lab.page.evaluate("([x, y]) => document.elementFromPoint(x, y).className", within) == "mha-note"
+    lab.page.set_viewport_size({"width": 1280, "height": 900})
+
+
 def test_random_moves_break_nothing(lab):
     lab.reset()
     lab.page.evaluate(MOVES, 1000)
@@ -228,7 +242,7 @@ def test_keyboard_reaches_every_control_and_all_have_names(lab):
     lab.reset()
     lab.page.locator("body").press("Home")
     wanted = lab.root.evaluate("""(root) => {
-      root.querySelector("details").open = true;
+      for (const group of root.querySelectorAll("details")) group.open = true;
       const all = [...root.querySelectorAll("button, select, input:not([type=file]), summary, pre")];
       const there = all.filter((one) => one.offsetParent !== null);
       there.forEach((one, k) => { one.dataset.place = k; });

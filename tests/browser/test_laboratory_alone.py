@@ -1,15 +1,16 @@
-"""The laboratory alone on a page: what it does with links, frames, workers, and a Python that has read a file."""
+"""The laboratory alone on a page: what it draws and saves, links, frames, and a Python that has read a file."""
 
+import json
 import zlib
 
 import pytest
 
 from browser import widgets
 from browser.conftest import eventually
+from browser.laboratory_page import Alone
 from browser.widgets import CLOSE, FINISHED, MOUNT
 from malformed import GOOD, npz
 
-ENDED = '() => document.querySelector(".mha-live:is([data-state=done], [data-state=failed])")'
 SET = """(given) => {
   for (const [name, value] of Object.entries(given)) {
     shown.model.set(name, value);
@@ -17,46 +18,6 @@ SET = """(given) => {
   }
 }"""
 VALUES = "() => shown.model.get('values')"
-# Workers that do not answer to a run, or die of it.
-FATE = """() => {
-  const Plain = window.Worker;
-  window.fate = "lives";
-  window.Worker = class extends Plain {
-    constructor(...parts) { super(...parts); window.last = this; }
-    die() { this.dispatchEvent(new Event("error", { cancelable: true })); }
-    postMessage(message) {
-      if (!message.values || fate === "lives") super.postMessage(message);
-      else if (fate === "dies") setTimeout(() => this.die());
-    }
-  };
-}"""
-
-
-class Alone:
-    """A laboratory on a page, or in a frame of one."""
-
-    def __init__(self, place):
-        self.place = place
-        self.note, self.summary = place.locator(".mha-note"), place.locator(".mha-live-summary")
-        self.lines = place.locator(".mha-lines").text_content
-
-    def press(self, text):
-        self.place.get_by_role("button", name=text, exact=True).click()
-
-    def settle(self):
-        self.place.evaluate("() => new Promise((go) => requestAnimationFrame(() => requestAnimationFrame(go)))")
-        self.place.wait_for_function(ENDED)
-
-    def hand_over(self, name, content):
-        file = {"name": name, "mimeType": "", "buffer": content}
-        self.place.locator("input[type=file]").set_input_files(file)
-        self.note.filter(has_text="It stays on this machine").wait_for()
-
-    def go_to(self, hash):
-        self.place.evaluate("(hash) => { window.location.hash = hash; }", hash)
-
-    def control(self, name):
-        return self.place.locator(f"[data-control={name}]")
 
 
 @pytest.fixture(scope="module")
@@ -90,6 +51,74 @@ def test_a_curve_that_is_not_measured_is_not_drawn(lab):
     lab.settle()
     lines = lab.place.evaluate(LINES)
     assert "largest eigenvalue" not in lines and 0 not in lines.values()
+
+
+NAMED = """() => {
+  const box = document.querySelector(".js-plotly-plot"), place = (node) => node.getBoundingClientRect();
+  const words = [...box.querySelectorAll("g.legend, [class^=legend]:is(g), .annotation, .xtick text, .xtitle")]
+    .filter((node) => place(node).width);
+  const meet = (a, b) => a.left < b.right && b.left < a.right && a.top < b.bottom - 1 && b.top < a.bottom - 1;
+  const legends = words.filter((node) => /^legend\\d*$/.test(node.classList[0]));
+  const over = legends.filter((one) => words.some((two) =>
+    two !== one && !one.contains(two) && meet(place(one), place(two))));
+  const panels = box._fullLayout._plots;
+  const own = legends.filter((one) => {
+    const k = one.classList[0].slice(6), { xaxis, yaxis } = panels[`x${k}y${k}`], { left, top } = place(box);
+    const foot = top + yaxis._offset + yaxis._length, { height } = place(one);
+    return Math.abs(place(one).left - left - xaxis._offset) < 12 && place(one).top > foot && place(one).top < foot + 60;
+  });
+  return { legends: legends.length, own: own.length, over: over.map((one) => one.textContent) };
+}"""
+
+
+@pytest.mark.parametrize("width", [390, 760, 1280])
+@pytest.mark.parametrize(("hash", "legends"), [
+    ("model=heads&data=mixture", 3), ("model=layer&data=sequences&moves=WV", 2), ("model=regression&data=linear", 2)])
+def test_each_panel_names_its_own_lines_below_itself(lab, hash, legends, width):
+    lab.place.set_viewport_size({"width": width, "height": 900})
+    lab.go_to(f"#laboratory=1&{hash}")
+    lab.settle()
+    eventually(lab.place, lambda: assert_equal(lab.place.evaluate(NAMED),
+                                               {"legends": legends, "own": legends, "over": []}))
+    lab.place.set_viewport_size({"width": 900, "height": 900})
+
+
+@pytest.mark.parametrize(("hash", "some", "without"), [
+    ("curvature=true", {"sharpness", "smoothness_bound", "stability_edge"}, set()),
+    ("curvature=false", {"smoothness_bound", "stability_edge"}, {"sharpness"}),
+    ("optimizer=adam", {"sharpness"}, {"stability_edge"}),
+    ("model=layer&data=sequences&moves=WQ", {"sharpness"}, {"value_smoothness"}),
+    ("model=layer&data=sequences&moves=WV", {"value_smoothness"}, set())])
+def test_curves_that_are_drawn_are_saved_and_no_others(lab, hash, some, without):
+    lab.go_to(f"#laboratory=1&{hash}")
+    lab.settle()
+    names = set(lab.saved("curves, CSV").decode().splitlines()[0].split(","))
+    assert {"step", "loss", "rate"} | some <= names and not names & without
+    assert set(json.loads(lab.saved("everything, JSON"))["curves"]) == names - {"step"}
+
+
+def test_a_group_of_controls_folds(lab):
+    lab.place.locator("summary", has_text="Data").press("Enter")
+    assert not lab.control("n").is_visible() and lab.control("lr").is_visible()
+    lab.press("Reset")
+    lab.settle()
+    assert not lab.control("n").is_visible()
+    lab.place.locator("summary", has_text="Data").press("Enter")
+    assert lab.control("n").is_visible()
+
+
+@pytest.mark.parametrize("button", ["curves, CSV", "Open a file"])
+def test_a_message_is_in_sight_of_who_caused_it(lab, button):
+    lab.go_to("#laboratory=1&experiment=few")
+    lab.settle()
+    lab.place.get_by_role("button", name=button, exact=True).scroll_into_view_if_needed()
+    if button == "Open a file":
+        lab.place.locator("input[type=file]").set_input_files({"name": "a.png", "mimeType": "", "buffer": b"x"})
+    else:
+        lab.press(button)
+    lab.note.filter(has_text="not opened" if button == "Open a file" else "no finished run").wait_for()
+    place = lab.note.bounding_box()
+    assert place["y"] >= 0 and place["y"] + place["height"] <= 900
 
 
 # --- files and links ------------------------------------------------------------------------------------------------
@@ -264,65 +293,3 @@ def test_a_browser_without_aria_as_properties_hears_all(open_widget, kind):
         slider = page.locator("input[type=range]").last
         slider.press("End" if slider.input_value() == "0" else "Home")
         assert page.locator(".mha-live-picture").get_attribute("aria-label") != before
-
-
-# --- workers --------------------------------------------------------------------------------------------------------
-
-@pytest.fixture
-def hurried(open_widget):
-    """Give a laboratory that waits for a second and a half, not for six, and whose workers have a fate.
-
-    A page is opened for each test: one on which every worker died in a run trains by itself until it is left.
-    """
-    page = open_widget("laboratory", change=lambda source: source.replace("PATIENCE = 6000", "PATIENCE = 1500"))
-    page.evaluate(FATE)
-    page.evaluate(MOUNT)
-    page.wait_for_function(FINISHED)
-    return Alone(page)
-
-
-def end_with(lab, fate):
-    lab.place.evaluate("(given) => { window.fate = given; }", fate)
-    lab.press("Reset")
-    lab.settle()
-
-
-def done_in(lab, place):
-    root = lab.place.locator(".mha-live")
-    assert (root.get_attribute("data-state"), root.get_attribute("data-place")) == ("done", place)
-
-
-def in_a_worker(lab):
-    end_with(lab, "lives")
-    done_in(lab, "worker")
-
-
-def test_a_run_that_hangs_every_worker_does_not_come_to_the_page(hurried):
-    eventually(hurried.place, lambda: in_a_worker(hurried))
-    end_with(hurried, "hangs")
-    assert "one step takes too long for a page. Take fewer tokens or heads" in hurried.summary.inner_text()
-    eventually(hurried.place, lambda: in_a_worker(hurried))
-
-
-def test_workers_that_died_in_other_runs_are_forgotten(hurried):
-    for _ in range(6):
-        eventually(hurried.place, lambda: in_a_worker(hurried))
-        hurried.place.evaluate("() => last.die()")
-    in_a_worker(hurried)
-
-
-def test_a_run_of_which_workers_die_comes_to_the_page_as_do_all_after_it(hurried):
-    end_with(hurried, "dies")
-    assert hurried.place.locator(".mha-live").get_attribute("data-state") == "done"
-    end_with(hurried, "lives")
-    done_in(hurried, "page")
-
-
-def test_a_worker_does_not_wait_for_its_channel(open_widget):
-    """In Safari what a worker sends itself comes by the page, which may be drawing; here it never comes."""
-    silent = "{ port1: {}, port2: { postMessage() {} } }"
-    page = open_widget("laboratory", change=lambda source: source.replace("new MessageChannel()", silent))
-    page.evaluate(MOUNT)
-    page.wait_for_function(FINISHED)
-    lab = Alone(page)
-    eventually(page, lambda: in_a_worker(lab))

@@ -32,7 +32,7 @@ function panel(controls, changed) {
   const made = controls.map((said) => ({ said, ...control(said, (value) => changed(said.name, value)) }));
   const groups = Object.entries(GROUPS).map(([name, title]) => {
     const own = made.filter(({ said }) => said.group === name).map(({ root }) => root);
-    return element("fieldset", { className: "mha-group" }, element("legend", { textContent: title }),
+    return element("details", { className: "mha-group", open: true }, element("summary", { textContent: title }),
                    element("div", { className: "mha-controls" }, ...own));
   });
   function set(values, own) {
@@ -52,7 +52,13 @@ function panel(controls, changed) {
 // Which lines there are, as measures.there in Python. Plotly draws a curve that was not measured at 0, 1, 2, …
 const there = ({ curvature, moves }) => ({ has_curvature: curvature, has_value_bound: moves === "WV" });
 
-function tableOf({ steps, curves }) {
+// The curves that are drawn: not a bound that does not apply, nor the edge of a rule that has none.
+function drawnCurves({ curves, looks }, draw) {
+  const hidden = draw.filter(({ visible }) => visible && !looks[visible]).map(({ y }) => y);
+  return Object.fromEntries(Object.entries(curves).filter(([name]) => !hidden.includes(name)));
+}
+
+function tableOf(steps, curves) {
   const names = Object.keys(curves), rows = steps.map((step, k) => [step, ...names.map((name) => curves[name][k])]);
   return [["step", ...names], ...rows].map((row) => row.join(",")).join("\n") + "\n";
 }
@@ -225,10 +231,11 @@ function render({ model, el }) {
     download(`${fileName()}.${format}`, await plot.toImage({ data, layout: plain }, { format, width, height, scale: format === "png" ? 2 : 1 }));
   }
 
+  const curvesNow = () => drawnCurves(result, kinds[shown].draw);
   const EXPORTS = {
-    csv: ["curves, CSV", () => download(`${fileName()}.csv`, tableOf(result), "text/csv")],
+    csv: ["curves, CSV", () => download(`${fileName()}.csv`, tableOf(result.steps, curvesNow()), "text/csv")],
     json: ["everything, JSON", () => download(`${fileName()}.json`, JSON.stringify({
-      laboratory: VERSION, values, steps: result.steps, curves: result.curves, last: result.lasts, stopped: result.stopped,
+      laboratory: VERSION, values, steps: result.steps, curves: curvesNow(), last: result.lasts, stopped: result.stopped,
       python: lines.textContent }, null, 1), "application/json")],
     svg: ["figure, SVG", () => image("svg")],
     png: ["figure, PNG", () => image("png")],

@@ -102,6 +102,8 @@ function columnsOf(names) {
     throw new Error(`its first line has ${names.length} entries, and a page reads ${MOST_COLUMNS} columns at most. Give the first line to the names of the columns, and every token a line of its own.`);
   if (names.some((name) => /["']/.test(name)))
     throw new Error(`${first}, and has quotation marks. Save it without them: in R, write.csv(…, quote = FALSE, row.names = FALSE).`);
+  if (names.every((name) => NUMBER.test(name)))
+    throw new Error(`${first}, and holds numbers. Write a line above it that names the columns: x1, x2, … and y (or y1, y2, …). ${FORMATS}`);
   const at = new Map(names.map((name, k) => [name, k])), twice = names.find((name, k) => at.get(name) !== k);
   if (twice !== undefined) throw new Error(`the column “${twice.slice(0, 20)}” is there twice. Give every column a name of its own.`);
   const run = (letter) => {

@@ -43,8 +43,10 @@ function linkOf({ controls }, values, own) {
 // {values, file, sum} of a link; {wrong: what to do} if it is not one; null if it is not meant for the laboratory.
 function readLink({ controls, experiments }, hash) {
   const parts = new URLSearchParams(hash.replace(/^#/, ""));
-  if (!parts.has("laboratory")) return null;
+  const set = [...parts].filter(([name, text]) => text && controls.some((one) => one.name === name));
+  if (!parts.has("laboratory") && !set.length) return null;
   const wrong = (what) => ({ wrong: `${what} The laboratory starts anew; ask for the link again, or set the controls by hand.` });
+  if (!parts.has("laboratory")) return wrong("This link has lost its beginning, “laboratory=1”.");
   if (parts.get("laboratory") !== VERSION)
     return wrong(`This link is of version ${parts.get("laboratory").slice(0, 20)} of the laboratory, and this is version ${VERSION}.`);
   const values = defaults(controls), experiment = parts.get("experiment");

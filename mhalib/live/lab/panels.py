@@ -8,10 +8,10 @@ from mhalib.plots import COLORS, DASHES, SEQUENTIAL, finish
 
 LOSSES = (("loss", "training loss"), ("test_loss", "test loss"))
 SHARES = (("accuracy", "training accuracy"), ("test_accuracy", "test accuracy"))
-NORMS = (("norm_W", "norm of W"), ("norm_U", "norm of U"))
+NORMS = (("norm_W", "W"), ("norm_U", "U"))
 EDGE = ("stability_edge", "2/η")
 CURVATURES = (("sharpness", "largest eigenvalue"), ("smoothness_bound", "its bound ρ"), EDGE)
-WEIGHTS = tuple((f"norm_{name}", f"norm of {name}") for name in ("WQ", "WK", "WV", "WO"))
+WEIGHTS = tuple((f"norm_{name}", name) for name in ("WQ", "WK", "WV", "WO"))
 RATE = (("rate", "step size η"),)
 LOOKS = {"stability_edge": {"name": "edge", "visible": "has_edge"}, "sharpness": {"visible": "has_curvature"},
          "value_smoothness": {"visible": "has_value_bound"}}
@@ -24,7 +24,7 @@ _OWN = (("loss", LOSSES[:1], LOG), ("accuracy", SHARES[:1], SHARE), ("curvature"
 _TOKENS = (("effective_tokens", "effective tokens"),)
 _SECOND = (("sharpness", "largest eigenvalue"), EDGE)
 _LAYER = (("loss", LOSSES[:1], LOG), ("norms of the weights", WEIGHTS, {}),
-          ("curvature", (("sharpness", "largest eigenvalue"), ("value_smoothness", "its bound in the values"), EDGE),
+          ("curvature", (("sharpness", "largest eigenvalue"), ("value_smoothness", "its bound in WV"), EDGE),
            LOG),
           ("least singular value of B", (("least_singular", "σ_min(B)"),), {}))
 PANELS = {
@@ -39,8 +39,7 @@ PANELS = {
     "sequences": _LAYER,
     "own_heads": (*_OWN, ("norms of the weights", NORMS, {})),
     "own_regression": (("loss", LOSSES[:1], LOG), ("effective tokens", _TOKENS, {"rangemode": "tozero"}),
-                       ("curvature", _SECOND, LOG), ("norms of the weights", (("norm_A", "norm of A"),
-                                                                              ("norm_B", "norm of B")), {})),
+                       ("curvature", _SECOND, LOG), ("norms of the weights", (("norm_A", "A"), ("norm_B", "B")), {})),
     "own_layer": _LAYER,
 }
 
@@ -60,9 +59,9 @@ def frame(kind):
     """The figure without numbers, and where they go."""
     panels = (*PANELS[kind][:4], ("step size", RATE, LOG))
     titles = [title for title, _, _ in panels]
-    figure = make_subplots(rows=3, cols=2, horizontal_spacing=0.14, vertical_spacing=0.12,
+    figure = make_subplots(rows=3, cols=2, horizontal_spacing=0.14, vertical_spacing=0.14,
                            subplot_titles=[*titles, "attention at the end"])
-    finish(figure, alt="", height=880).update_layout(legend={"y": -0.09})
+    finish(figure, alt="", height=920)
     draw = []
     for k, (_, traces, axis) in enumerate(panels):
         place = {"row": k // 2 + 1, "col": k % 2 + 1}
@@ -71,9 +70,18 @@ def frame(kind):
             look = {"color": COLORS[(j + 2 * (k > 1)) % 6], "dash": DASHES[j]}
             figure.add_scatter(name=name, mode="lines", line=look, showlegend=len(traces) > 1, **place)
         figure.update_yaxes(**axis, **place)
+        _with_legend(figure, k, place)
     figure.update_xaxes(title=_title("step"), row=3, col=1)
     _with_attention(figure, draw)
     return _unmeasured(figure), draw
+
+
+def _with_legend(figure, k, place):
+    """Below each panel the names of its own lines; on a phone ``stack`` of drawing.js moves them with it."""
+    name = f"legend{k + 1 if k else ''}"
+    figure.update_traces(legend=name, **place)
+    left, foot = (figure.layout[f"{letter}axis{k + 1 if k else ''}"].domain[0] for letter in "xy")
+    figure.update_layout({name: {"orientation": "h", "x": left, "y": foot - 0.03, "yanchor": "top"}})
 
 
 def _title(text):

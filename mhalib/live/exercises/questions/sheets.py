@@ -55,7 +55,7 @@ SHEETS = {
                 "The decoder of the one head is √8 times that of each of the eight.",
                 "Each of the eight receives 1/√8 of the gradient; √8 times their step is a step with η.",
             ),
-            slips=(("eta/8", "So it is for W."), ("sqrt(8)*eta", "The gradient of each decoder carries a factor, too.")),
+            slips=(("eta/8", "This is for W."), ("sqrt(8)*eta", "The gradient of each decoder has a factor, too.")),
         ),
         Question(
             "The step size of its W",
@@ -151,7 +151,7 @@ SHEETS = {
             (q, k),
             ("Nothing is normalized: the second key has the value 0 and does not count.",),
             slips=(
-                ("sigmoid(2*q*k)", "These weights are divided by their sum, as those of softmax; the Gaussian ones are not."),
+                ("sigmoid(2*q*k)", "Softmax divides weights by their sum; the Gaussian kernel does not."),
             ),
         ),
         Question(
@@ -166,7 +166,7 @@ SHEETS = {
             "2*k*sigmoid(2*q*k)*sigmoid(-2*q*k)",
             (q, k),
             ("The derivative of sigmoid(w) is sigmoid(w)*(1 - sigmoid(w)).",),
-            slips=(("sigmoid(2*q*k)*sigmoid(-2*q*k)", "The argument of the sigmoid has a derivative of its own, 2k."),),
+            slips=(("sigmoid(2*q*k)*sigmoid(-2*q*k)", "The argument 2qk has the derivative 2k."),),
         ),
         Question(
             "The slope of the Gaussian output in q",

@@ -137,7 +137,7 @@ TRAINING = {
             "1/2",
             (),
             (
-                "From exercise 2 of chapter 4: 2η Σ_{k=1}^K L_k ≤ D₀² + 2ηK L(θ).",
+                "From exercise 4.2: 2η Σ_{k=1}^K L_k ≤ D₀² + 2ηK L(θ).",
                 "Add 2η(L₀ − L_K) and divide by two.",
             ),
         ),
