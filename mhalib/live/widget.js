@@ -87,7 +87,7 @@ function stage(title, alt) {
   }
 
   return {
-    root, box, picture, conclude, hush,
+    root, box, picture, summary, conclude, hush,
     // What a run before it has left is not said of a run that lasts.
     runs(place) {
       Object.assign(root.dataset, { state: "running", place });

@@ -73,7 +73,7 @@ def test_what_cannot_be_read_is_marked(field):
 
 def test_a_rounded_number_in_a_formula_and_a_power_without_parentheses_are_named(field):
     assert "formula is near, and not the same" in answer(field, "H^0.5001*phi")
-    assert "read as (…^1)/2; the other is written …^(1/2)" in answer(field, "H^1/2*phi")
+    assert "With these parentheses it is right: H^(1/2)*phi" in answer(field, "H^1/2*phi")
 
 
 def test_hints_come_one_by_one_and_the_keyboard_is_not_lost(sheets, field):

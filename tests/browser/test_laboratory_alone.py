@@ -117,8 +117,20 @@ def test_a_message_is_in_sight_of_who_caused_it(lab, button):
     else:
         lab.press(button)
     lab.note.filter(has_text="not opened" if button == "Open a file" else "no finished run").wait_for()
-    place = lab.note.bounding_box()
+    assert_in_sight(lab.note)
+
+
+def assert_in_sight(words):
+    place = words.bounding_box()
     assert place["y"] >= 0 and place["y"] + place["height"] <= 900
+
+
+def test_why_a_run_failed_is_in_sight_of_the_controls(lab):
+    lab.go_to("#laboratory=1&experiment=few")
+    lab.settle()
+    lab.control("model").scroll_into_view_if_needed()
+    assert lab.place.evaluate("() => window.scrollY") < 100 and lab.summary.inner_text().startswith("This combination")
+    assert_in_sight(lab.summary)
 
 
 # --- files and links ------------------------------------------------------------------------------------------------

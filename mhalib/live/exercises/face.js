@@ -16,13 +16,13 @@ function marked(text, { message, at, length }) {
   return [length ? `At character ${at + 1}: ${message} ` : message, ...where];
 }
 
-function differs(part, { off, of, first, slip, almost, power }) {
+function differs(part, { off, of, first, slip, almost, meant }) {
+  if (slip) return `Not yet. ${slip}`;
+  if (meant) return `Not yet: as it is typed it is another formula. With these parentheses it is right: ${meant}`;
   if (!Number.isFinite(first.yours))
     return part.variables.length ? `Not yet: at ${place(part, first.values)} your formula has no finite value.`
                                  : "Not yet: this has no finite value.";
-  if (slip) return `Not yet. ${slip}`;
-  return `Not yet: ${distance(part, { off, of, first, almost })}`
-    + (power ? ` Mind that a power binds first: yours is read as ${power.read}; the other is written ${power.meant}.` : "");
+  return `Not yet: ${distance(part, { off, of, first, almost })}`;
 }
 
 function distance(part, { off, of, first, almost }) {
@@ -107,8 +107,9 @@ function field(part) {
 }
 
 const HELP = "Numbers, + − * / ^ and parentheses; exp, log (natural), sqrt, abs, sin, cos, tanh, sigmoid, min and max; " +
-  "pi and e. Write every product with *, and a root as sqrt(x) or x^(1/2). A number that is not whole may be rounded to " +
-  `${DIGITS} digits, or to as many as its field asks for; whole numbers and the numbers inside a formula have to be exact. ` +
+  "pi and e. Write every product with *, and a root as sqrt(x) or x^(1/2): x^1/2 is (x^1)/2, and " +
+  `a/b*c is (a/b)*c. A number that is not whole may be rounded to ${DIGITS} digits, or to as many as its field asks for; ` +
+  "whole numbers and the numbers inside a formula have to be exact. " +
   "A formula is compared with ours at drawn values of its letters. Your answers stay on this page and are forgotten when " +
   "you leave it. The solution stands in its own folded box.";
 

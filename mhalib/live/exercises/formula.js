@@ -127,7 +127,8 @@ function read(text, names, aliases = {}) {
   }
 
   function unknown(word) {
-    const parts = names.flatMap((a) => names.map((b) => [a, b])).find(([a, b]) => a + b === word);
+    const letters = [...names, ...Object.keys(aliases)];
+    const parts = letters.flatMap((a) => letters.map((b) => [a, b])).find(([a, b]) => a + b === word);
     if (parts) return `“${word}” is not known here. Write a product with *: ${parts.join("*")}.`;
     if (word === "σ") return "“σ” is not known here. Write the logistic function as sigmoid(…).";
     const known = names.length ? `The letters here are ${names.join(", ")}` : "A number is asked for, so there are no letters";
@@ -195,21 +196,61 @@ function almost(x, right, part) {
   return part.digits !== 1 && !Number.isInteger(right) && Math.abs(x - right) <= allowance(right, part, 1);
 }
 
-// What becomes of an answer: where it first differs, or that it does nowhere.
+// What becomes of an answer: where it first differs, or that it does nowhere; the slip that it is, or the formula that
+// it would be with other parentheses, where that is right.
 function judge(part, text) {
   const [names, aliases] = spelled(part);
   const yours = read(text, names, aliases), ours = read(part.answer, names, aliases);
   const rows = instances(part).map((values) => ({ values, yours: yours(values), ours: ours(values) }));
   const off = rows.filter((row) => !near(row.yours, row.ours, part));
   const slip = off.length ? part.slips.find(([formula]) => agrees(read(formula, names, aliases), rows, part)) : null;
+  const right = (other) => {
+    const formula = read(other, names, aliases);
+    return rows.every(({ values, ours }) => near(formula(values), ours, part));
+  };
   return { right: !off.length, of: rows.length, off: off.length, first: off[0] ?? null, slip: slip?.[1] ?? null,
-           almost: off.every((row) => almost(row.yours, row.ours, part)), power: brokenPower(text) };
+           almost: off.every((row) => almost(row.yours, row.ours, part)),
+           meant: off.length ? regroupings(text).find(right) ?? null : null };
 }
 
-// A power with its division outside, x^1/2 or x^-1/2, and how to write it; null where there is none.
-function brokenPower(text) {
-  const found = /(?:\^|\*\*)\s*([-−–]?)\s*(\d+)\s*[/÷]\s*(\d+)/u.exec(text);
-  return found && { read: `(…^${found[1]}${found[2]})/${found[3]}`, meant: `…^(${found[1]}${found[2]}/${found[3]})` };
+// The formula with parentheses more: around what follows a ^ or a /, and what stands before the /. What may have been
+// meant by x^1/2, a/b*c, a-b/c+d.
+function regroupings(text) {
+  const tokens = tokensOf(text), found = [];
+  if (tokens.length > 80) return found; // they grow with the square of the length
+  const wrapped = (from, to) => `(${text.slice(from, to).trim()})`;
+  for (const [k, { word, at, length }] of tokens.entries()) {
+    if (word !== "^" && word !== "/") continue;
+    const start = levelStart(tokens, k), after = at + length, sign = text.slice(at, after);
+    for (const end of levelEnds(tokens, k, text.length)) {
+      const right = wrapped(after, end), rest = text.slice(end);
+      found.push(text.slice(0, after) + right + rest);
+      if (word === "/") found.push(text.slice(0, start) + wrapped(start, at) + sign + right + rest);
+    }
+  }
+  return found;
+}
+
+const opens = ({ word }) => word === "(", closes = ({ word }) => word === ")";
+
+// Where the innermost parentheses around token k begin.
+function levelStart(tokens, k) {
+  for (let depth = 0, j = k - 1; j >= 0; j--) {
+    depth += closes(tokens[j]) - opens(tokens[j]);
+    if (depth < 0 || (depth === 0 && tokens[j].word === ",")) return tokens[j].at + 1;
+  }
+  return 0;
+}
+
+// Behind token k: before each operation on its level, and where the level ends.
+function levelEnds(tokens, k, length) {
+  const ends = [];
+  for (let depth = 0, j = k + 2; j < tokens.length; j++) {
+    depth += opens(tokens[j - 1]) - closes(tokens[j - 1]);
+    if (depth === 0 && (closes(tokens[j]) || tokens[j].word === ",")) return [...ends, tokens[j].at];
+    if (depth === 0 && Object.hasOwn(OPERATORS, tokens[j].word)) ends.push(tokens[j].at);
+  }
+  return [...ends, length];
 }
 
 function agrees(formula, rows, part) {

@@ -242,7 +242,7 @@ function render({ model, el }) {
     python: ["lines of Python", () => download(`${fileName()}.py`, lines.textContent, "text/x-python")],
   };
   async function save(key) {
-    if (!result && key !== "python") return tell("There is no finished run to save. The sentence below the figure says whether to wait, or what to change.");
+    if (!result && key !== "python") return tell("There is no finished run to save. The next sentence says whether to wait, or what to change.");
     tell("");
     try {
       await EXPORTS[key][1]();
@@ -277,7 +277,10 @@ function render({ model, el }) {
   const examples = buttons("Sample files", SAMPLES, (key) => download(SAMPLES[key][1], SAMPLES[key][2](), "text/csv"));
   const python = element("details", { className: "mha-python" }, element("summary", { textContent: "The same run in Python" }), lines);
   root.classList.add("mha-laboratory");
-  picture.before(tools, parts.root, note);
+  picture.before(tools, parts.root);
+  const words = element("div", { className: "mha-words" }); // in sight while there is something to do about them
+  picture.after(words);
+  words.append(note, figure.summary);
   root.append(saves, examples, python);
   el.append(root);
   if (missing(values)) heard(values);

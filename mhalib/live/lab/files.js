@@ -58,7 +58,7 @@ async function csvArrays(text, rest) {
     if (k % piece === 0) await rest();
     const cells = row.split(",").map((cell) => cell.trim());
     if (cells.length !== names.length)
-      throw new Error(`line ${line} has ${cells.length} entries, and there are ${names.length} columns. Make all lines equally long.`);
+      throw new Error(`line ${line} has ${cells.length} entries, and there are ${names.length} columns. Make all lines equally long${cells.length > names.length ? ", and write decimals with a point" : ""}.`);
     const number = (at) => {
       const value = NUMBER.test(cells[at]) ? Number(cells[at]) : NaN;
       if (Number.isFinite(value)) return value;
@@ -96,6 +96,8 @@ function lineEnds(text) {
   return count;
 }
 
+const NAMES = "Name the columns x1, x2, … and y (or y1, y2, …), for sequences with a column sample before them.";
+
 function columnsOf(names) {
   const first = `its first line is “${names.slice(0, 20).join(",").slice(0, 60)}”`;
   if (names.length > MOST_COLUMNS)
@@ -103,7 +105,7 @@ function columnsOf(names) {
   if (names.some((name) => /["']/.test(name)))
     throw new Error(`${first}, and has quotation marks. Save it without them: in R, write.csv(…, quote = FALSE, row.names = FALSE).`);
   if (names.every((name) => NUMBER.test(name)))
-    throw new Error(`${first}, and holds numbers. Write a line above it that names the columns: x1, x2, … and y (or y1, y2, …). ${FORMATS}`);
+    throw new Error(`${first}, and holds numbers. Write a line above it: ${NAMES} ${FORMATS}`);
   const at = new Map(names.map((name, k) => [name, k])), twice = names.find((name, k) => at.get(name) !== k);
   if (twice !== undefined) throw new Error(`the column “${twice.slice(0, 20)}” is there twice. Give every column a name of its own.`);
   const run = (letter) => {
@@ -113,15 +115,15 @@ function columnsOf(names) {
   };
   const samples = at.get("sample") ?? -1, xs = run("x"), single = at.has("y"), ys = single ? [at.get("y")] : run("y");
   if (!xs.length || !ys.length || xs.length + ys.length + (samples >= 0) !== names.length)
-    throw new Error(`${first}. Name the columns x1, x2, … and y (or y1, y2, …), for sequences with a column sample before them. ${FORMATS}`);
+    throw new Error(`${first}. ${NAMES} ${FORMATS}`);
   return { samples, xs, ys, single };
 }
 
 // Lines to (samples, tokens, …); a column y is a label, the same in all lines of a sample.
 function bySample({ X, y }, begins, single) {
   const tokens = (begins[1] ?? y.shape[0]) - begins[0], n = begins.length;
-  const odd = begins.findIndex((at, k) => (begins[k + 1] ?? y.shape[0]) - at !== tokens);
-  if (odd >= 0) throw new Error(`sample number ${odd + 1} has another number of lines than the first, ${tokens}. Give all samples equally many tokens.`);
+  const lines = begins.map((at, k) => (begins[k + 1] ?? y.shape[0]) - at), odd = lines.findIndex((count) => count !== tokens);
+  if (odd >= 0) throw new Error(`the first sample has ${tokens} lines, and sample number ${odd + 1} has ${lines[odd]}. Give all samples equally many tokens.`);
   const shaped = { shape: [n, tokens, X.shape[1]], data: X.data };
   if (!single) return { X: shaped, y: { shape: [n, tokens, y.shape[1]], data: y.data } };
   const labels = begins.map((at) => y.data[at]);
@@ -247,10 +249,12 @@ function ownOf({ X, y }) {
   return { kind, shape: X.shape, targets, X: X.data, y: y.data, words: inWords(kind, X.shape, targets) };
 }
 
+const counted = (targets) => `${targets} ${targets === 1 ? "target" : "targets"}`;
+
 function inWords(kind, [n, second, third], targets) {
   if (kind === "heads") return `${n} labeled samples of ${second} tokens in ${third} dimensions`;
-  if (kind === "layer") return `${n} samples of ${second} tokens in ${third} dimensions with ${targets} targets each`;
-  return `${n} tokens in ${second} dimensions with ${targets} targets`;
+  if (kind === "layer") return `${n} samples of ${second} tokens in ${third} dimensions with ${counted(targets)} each`;
+  return `${n} tokens in ${second} dimensions with ${counted(targets)}`;
 }
 
 // --- sample files: a few lines of each format -----------------------------------------------------------------------------

@@ -166,14 +166,15 @@ GUARANTEES = {
         ),
     ),
     "ex-4-begin": (
-        rounded(
-            "The smallest K for which the bound is below log 2, at η = 0.33",
+        Question(
+            "The smallest K for which the bound is below log 2, at η = 0.33, to two percent",
             "729",
+            (),
             (
                 "chain.guarantee gives the bound; its arguments are D₀, the loss 1/K of the reference, log 2, η and K.",
                 "D₀ = (½ + log K)/γ with γ = demand.margin. Try K = 500 and K = 1000.",
             ),
-            digits=3,
+            tolerance=0.02,
         ),
     ),
     "ex-4-share": (
