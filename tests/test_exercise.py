@@ -7,6 +7,8 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 from py_mini_racer import MiniRacer
 
 import mhalib as mha
@@ -270,6 +272,9 @@ def test_a_number_counts_when_it_is_rounded_to_the_wanted_digits_and_a_whole_one
         ("ex-descent-two", 1, "0.471", True, True),
         ("ex-descent-two", 1, "0.475", False, True),
         ("ex-descent-two", 1, "0.5", False, False),
+        ("ex-sheet-effective", 1, "16", False, False),
+        ("ex-sheet-effective", 1, "19", False, True),
+        ("ex-9-queries", 1, "1.07", False, False),
         ("ex-descent-steps", 1, "136", False, False),
         ("ex-sheet-halfway", 2, "k+1.17741002", True, True),
         ("ex-sheet-halfway", 2, "k+1.177", False, True),
@@ -297,6 +302,8 @@ u, w, x = (Letter(name, 0.5, 3) for name in "uwx")
         ("(u-w)/(u+w)", "u-w/u+w", "(u-w)/(u+w)"),
         ("max(u, (w-x)/2)", "max(u, w - x ÷ 2)", "max(u,(w - x)÷(2))"),
         ("u/(w*x)", "u/w/x", None),
+        ("u/(w*-x)", "u/w*-x", "u/(w*-x)"),
+        ("u/(w^--2)", "u/-w*-2", None),
         ("u^2/2", "u^2/3", None),
         ("u*w", "u*w+1", None),
     ],
@@ -306,6 +313,14 @@ def test_a_formula_that_lacks_parentheses_is_told_where(answer, typed, meant):
     assert result["meant"] == meant
     if meant:
         assert judge(Question("what", answer, (u, w, x)), meant)["right"]
+
+
+@given(st.recursive(st.sampled_from(["u", "w", "2", "-x", "1.5"]), lambda inner: st.one_of(
+    st.tuples(inner, st.sampled_from(["+", "-", "*", "/", "^", "*-", "/-", "^-"]), inner).map("".join),
+    inner.map("({})".format), inner.map("exp({})".format), st.tuples(inner, inner).map("max({0[0]}, {0[1]})".format)),
+    max_leaves=8))
+def test_what_can_be_read_is_judged(typed):
+    assert "fault" not in judge(Question("what", "u/(w*x)", (u, w, x)), typed)
 
 
 def test_a_long_formula_is_judged_at_once():

@@ -101,7 +101,7 @@ function drawer(Plotly, box, spec, drawn, failed) {
 
   function whole(data, frame) {
     width = box.clientWidth;
-    const narrow = width > 0 && width < 480; // a figure that is still hidden has no width
+    const narrow = width > 0 && width < 560; // a figure that is still hidden has no width
     if (narrow) stackBars(data, panelsOf(spec.figure.layout));
     const wanted = JSON.stringify([width, ...spec.draw.filter((p) => p.layout).map((p) => frame?.lasts[p.from])]);
     if (wanted !== made) {

@@ -64,16 +64,17 @@ NAMED = """() => {
   const panels = box._fullLayout._plots;
   const own = legends.filter((one) => {
     const k = one.classList[0].slice(6), { xaxis, yaxis } = panels[`x${k}y${k}`], { left, top } = place(box);
-    const foot = top + yaxis._offset + yaxis._length, { height } = place(one);
+    const foot = top + yaxis._offset + yaxis._length;
     return Math.abs(place(one).left - left - xaxis._offset) < 12 && place(one).top > foot && place(one).top < foot + 60;
   });
   return { legends: legends.length, own: own.length, over: over.map((one) => one.textContent) };
 }"""
 
 
-@pytest.mark.parametrize("width", [390, 760, 1280])
+@pytest.mark.parametrize("width", [390, 500, 700, 760, 1280])
 @pytest.mark.parametrize(("hash", "legends"), [
-    ("model=heads&data=mixture", 3), ("model=layer&data=sequences&moves=WV", 2), ("model=regression&data=linear", 2)])
+    ("model=heads&data=mixture", 3), ("model=heads&data=planted", 4),
+    ("model=layer&data=sequences&moves=WV", 2), ("model=regression&data=linear", 2)])
 def test_each_panel_names_its_own_lines_below_itself(lab, hash, legends, width):
     lab.place.set_viewport_size({"width": width, "height": 900})
     lab.go_to(f"#laboratory=1&{hash}")

@@ -253,7 +253,7 @@ def test_a_window_of_another_size_keeps_the_figure_whole(live):
         drawn, room = live.root.locator(".main-svg").first.bounding_box(), plot.bounding_box()
         assert drawn["width"] == pytest.approx(room["width"], abs=1) and drawn["height"] == room["height"] >= 380
         tops = {title.bounding_box()["y"] for title in live.root.locator(".annotation").all()}
-        stacked = room["width"] < 480
+        stacked = room["width"] < 560
         assert len(tops) == (len(titles) if stacked else rows), "panels stand side by side where there is room"
 
     for width in (1100, 390, 1280):

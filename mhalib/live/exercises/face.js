@@ -29,7 +29,9 @@ function distance(part, { off, of, first, almost }) {
   if (!part.variables.length)
     return almost ? `${shown(first.yours)} is near, but not right to ${wanted(part)}.`
                   : `${shown(first.yours)} is too ${first.yours < first.ours ? "small" : "large"}.`;
-  if (almost) return "your formula is near, and not the same. If a number in it is rounded, write what it stands for.";
+  if (almost)
+    return `your formula is near, and not the same: at ${place(part, first.values)} it gives ${shown(first.yours)}. `
+      + "If a number in it is rounded, write what it stands for.";
   const many = off === of ? `on all ${of}` : `on ${off} of ${of}`;
   return `it differs ${many} drawn instances. At ${place(part, first.values)} your formula gives ${shown(first.yours)}.`;
 }

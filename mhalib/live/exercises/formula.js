@@ -193,7 +193,8 @@ const near = (x, right, part) => Math.abs(x - right) <= allowance(right, part);
 // Not right, but as near as a number with a digit less, or a formula with a rounded number in it, would be.
 function almost(x, right, part) {
   if (part.variables.length) return Math.abs(x - right) <= 2e-3 * Math.abs(right);
-  return part.digits !== 1 && !Number.isInteger(right) && Math.abs(x - right) <= allowance(right, part, 1);
+  if (part.digits === 1 || part.tolerance > 1e-3 || Number.isInteger(right)) return false;
+  return Math.abs(x - right) <= Math.min(allowance(right, part, 1), 0.05 * Math.abs(right));
 }
 
 // What becomes of an answer: where it first differs, or that it does nowhere; the slip that it is, or the formula that
@@ -248,7 +249,8 @@ function levelEnds(tokens, k, length) {
   for (let depth = 0, j = k + 2; j < tokens.length; j++) {
     depth += opens(tokens[j - 1]) - closes(tokens[j - 1]);
     if (depth === 0 && (closes(tokens[j]) || tokens[j].word === ",")) return [...ends, tokens[j].at];
-    if (depth === 0 && Object.hasOwn(OPERATORS, tokens[j].word)) ends.push(tokens[j].at);
+    const between = tokens[j - 1].kind !== "sign" || closes(tokens[j - 1]); // of two numbers, and no sign of the second
+    if (depth === 0 && between && Object.hasOwn(OPERATORS, tokens[j].word)) ends.push(tokens[j].at);
   }
   return [...ends, length];
 }

@@ -165,7 +165,7 @@ function render({ model, el }) {
   // The reader leaves what a link has set: the address no longer says it, and no file is waited for.
   function leave(next, keeps = false) {
     awaited = null;
-    if (/^#laboratory=/.test(window.location.hash)) addressed(window.location.href.split("#")[0]);
+    if (readLink(spec, window.location.hash)) addressed(window.location.href.split("#")[0]);
     moved(next, keeps);
   }
 

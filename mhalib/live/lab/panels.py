@@ -81,7 +81,8 @@ def _with_legend(figure, k, place):
     name = f"legend{k + 1 if k else ''}"
     figure.update_traces(legend=name, **place)
     left, foot = (figure.layout[f"{letter}axis{k + 1 if k else ''}"].domain[0] for letter in "xy")
-    figure.update_layout({name: {"orientation": "h", "x": left, "y": foot - 0.03, "yanchor": "top"}})
+    line = 0.03 + 0.038 * (k % 2)  # in the right column a line lower: a long one on the left comes below it
+    figure.update_layout({name: {"orientation": "h", "x": left, "y": foot - line, "yanchor": "top"}})
 
 
 def _title(text):
