@@ -21,11 +21,12 @@ def sheets(new_visit):
 
 @pytest.fixture
 def field(sheets):
-    """The first field of an exercise of sheet 1, empty: H equal heads with the logit φ each."""
-    box = sheets.page.get_by_role("group", name="Check your answer: The logit of H equal heads")
-    part = box.locator(".mha-part").first
-    part.locator("input").fill("")
-    return part
+    """The first field of an exercise of sheet 1: H equal heads with the logit φ each.
+
+    The page is opened again for each test: a field counts the tries, and keeps the hints it gave.
+    """
+    box = sheets.open().page.get_by_role("group", name="Check your answer: The logit of H equal heads")
+    return box.locator(".mha-part").first
 
 
 def answer(field, text):
