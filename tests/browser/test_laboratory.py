@@ -113,7 +113,7 @@ def test_a_link_restores_the_state(lab):
     ("#laboratory=2&model=heads", "version 2"), ("#laboratory=1&model=heads&lr=abc", "step size η to “abc”"),
     ("#laboratory=1&nonsense=3", "“nonsense”"), ("#laboratory=1&experiment=none", "“none”"),
     ("#laboratory=", "version"), ("#laboratory=1&%E0%A4%A", "does not have"), ("#laboratory=1&H=3", "“3”"),
-    ("#H=16&lr=abc", "lost its beginning")])
+    ("#H=16&lr=abc", "lost its beginning"), ("#experiment=few", "lost its beginning")])
 def test_a_bad_link_gets_a_message_and_the_defaults(lab, bad, words):
     lab.go_to(bad)
     assert words in lab.note.inner_text() and "starts anew" in lab.note.inner_text()

@@ -164,6 +164,14 @@ def test_a_link_that_waits_for_a_file_is_restored_by_it(lab):
     assert "GradientDescent(0.1)" in lab.lines() and 'from_file("mine.csv")' in lab.lines()
 
 
+def test_a_file_for_another_model_leaves_the_link_and_says_so(lab):
+    lab.go_to(f"{TO_A_FILE}&file=theirs.csv")
+    lab.note.filter(has_text="which stayed with its owner").wait_for()
+    lab.hand_over("mine.csv", GOOD["regression.csv"])
+    assert "is of another model, and is not restored" in lab.note.inner_text()
+    assert "linear_regression" not in lab.lines() and 'from_file("mine.csv")' in lab.lines()
+
+
 @pytest.mark.parametrize(("file", "words"), [("", "on a file, which"), ("&file=" + "a" * 5000, f"“{'a' * 80}”, which")])
 def test_a_link_names_its_file_in_a_few_letters(lab, file, words):
     lab.go_to(TO_A_FILE + file)

@@ -200,12 +200,13 @@ function render({ model, el }) {
     if (read.wrong) return tell(`“${file.name}” was not opened: ${read.wrong}`);
     own = read;
     train?.tell({ ...spec, own });
-    const link = awaited?.values.model === own.kind ? awaited : null;
+    const left = awaited !== null && awaited.values.model !== own.kind, link = left ? null : awaited;
     const begin = own.kind === values.model ? {} : spec.begins[own.kind];
     leave({ ...(link?.values ?? { ...values, ...begin }), model: own.kind, data: "own" });
     tell(link && link.sum !== own.sum
       ? `“${file.name}” is open, but it is not the file of the link: its run may differ.`
-      : `“${file.name}” is open: ${own.words}. It stays on this machine.`);
+      : `“${file.name}” is open: ${own.words}. It stays on this machine.` +
+        (left ? " The run of the link is of another model, and is not restored." : ""));
   }
 
   async function copy(text, what) {

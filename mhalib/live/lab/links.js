@@ -43,7 +43,8 @@ function linkOf({ controls }, values, own) {
 // {values, file, sum} of a link; {wrong: what to do} if it is not one; null if it is not meant for the laboratory.
 function readLink({ controls, experiments }, hash) {
   const parts = new URLSearchParams(hash.replace(/^#/, ""));
-  const set = [...parts].filter(([name, text]) => text && controls.some((one) => one.name === name));
+  const known = (name, text) => (name === "experiment" ? Object.hasOwn(experiments, text) : controls.some((one) => one.name === name));
+  const set = [...parts].filter(([name, text]) => text && known(name, text));
   if (!parts.has("laboratory") && !set.length) return null;
   const wrong = (what) => ({ wrong: `${what} The laboratory starts anew; ask for the link again, or set the controls by hand.` });
   if (!parts.has("laboratory")) return wrong("This link has lost its beginning, “laboratory=1”.");
