@@ -56,7 +56,8 @@ DRAWN = """() => {
     && count(".mha-live:not([data-state=done], [data-state=failed])") === 0;
 }"""
 SET_DROPDOWNS = """(shown) => {
-  document.querySelectorAll(".bd-article details").forEach((box) => { box.open = shown; });
+  const shut = ".bd-article details:not(.mha-group)"; // the laboratory's groups of controls stand open
+  document.querySelectorAll(shut).forEach((box) => { box.open = shown; });
   document.querySelectorAll(".bd-article .admonition.toggle").forEach((box) => {
     if (box.classList.contains("toggle-hidden") === shown) box.querySelector("button.toggle-button").click();
   });
