@@ -225,6 +225,7 @@ def click(box, inside, **where):
 def test_every_details_box_opens_and_closes(closed):
     boxes = closed.page.locator(".bd-article details")
     by_mouse = boxes.all()[:HANDS]
+    assert count(closed, ".bd-article details[open]:not(.mha-group)") == 0
     assert all(click(box, "> summary") for box in by_mouse)  # the laboratory's groups close first, and open again
     assert all(boxes.evaluate_all(CLICK, [HANDS, ":scope > summary"]))
     assert all(boxes.evaluate_all(CLICK, [HANDS, ":scope > summary"]))
@@ -234,6 +235,7 @@ def test_every_details_box_opens_and_closes(closed):
 def test_every_dropdown_opens_and_closes(closed):
     boxes = closed.page.locator(".bd-article .admonition.toggle")
     by_mouse = boxes.all()[:HANDS]
+    assert count(closed, ".bd-article .admonition.toggle:not(.toggle-hidden)") == 0
     # A reader opens it at the edge of its title, and closes it by what stands there: a link, a formula.
     title, in_title = "> .admonition-title", "> .admonition-title > *"
     assert all(click(box, title, position={"x": 4, "y": 4}) for box in by_mouse)
