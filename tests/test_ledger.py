@@ -27,21 +27,21 @@ def entry(id="a-number", mark="ours", **changes):
 def test_statements_hold_on_random_instances(statement, request):
     assert request.node.nodeid.split("@")[0] == statement.test, "the ledger names another test"
     for seed in range(SEEDS):
-        check = statement.function(**statement.random(seed))
+        check = statement.on(statement.random(seed))
         assert check.holds, f"seed {seed}: {check}"
 
 
 @statements
 def test_statements_hold_on_extremal_instances(statement):
     for make in statement.extremal:
-        check = statement.function(**make())
+        check = statement.on(make())
         assert check.holds, check
 
 
 @statements
 def test_instances_say_something(statement):
     """Random instances are no special cases: most leave slack, none has an empty right side."""
-    checks = [statement.function(**statement.random(seed)) for seed in range(20)]
+    checks = [statement.on(statement.random(seed)) for seed in range(20)]
     assert all(check.rhs > 0 for check in checks)
     assert len({check.lhs for check in checks}) > 1 or statement.id == "lemma-1-blocks"
 
@@ -55,6 +55,16 @@ def test_twins_fail(statement):
         twin = statement.twin(seed)
         assert not twin.holds, f"seed {seed}: {twin}"
         assert twin.slack < 0, f"seed {seed}: {twin}"
+
+
+@statements
+def test_instances_satisfy_every_hypothesis_and_twins_break_one(statement):
+    if statement.hypotheses is None:
+        return
+    for instance in (*map(statement.random, range(TWINS)), *(make() for make in statement.extremal)):
+        assert all(statement.hypotheses(**instance).values()), statement.hypotheses(**instance)
+    for seed in range(TWINS if statement.broken else 0):
+        assert not all(statement.hypotheses(**statement.broken(seed)).values()), f"seed {seed}"
 
 
 @statements
@@ -75,7 +85,7 @@ def test_twins_break_what_is_assumed(statement):
 @statements
 def test_instances_are_seeded(statement):
     assert statement.check(3) == statement.check(3)
-    assert statement.function(**statement.random(3)) == statement.function(**statement.random(3))
+    assert statement.on(statement.random(3)) == statement.on(statement.random(3))
 
 
 @statements

@@ -121,7 +121,7 @@ tight = pytest.mark.parametrize("name", SLACK)
 def nearest(name):
     """The check of a statement on its nearest instance."""
     statement, (instance, _) = mha.ledger[name.split(",")[0]], SLACK[name]
-    return statement.function(**(instance if callable(instance) else statement.extremal[instance])())
+    return statement.on((instance if callable(instance) else statement.extremal[instance])())
 
 
 def test_every_bound_of_the_ledger_has_a_near_attaining_instance():
@@ -130,7 +130,7 @@ def test_every_bound_of_the_ledger_has_a_near_attaining_instance():
 
 @pytest.mark.parametrize("name", LOOSE)
 def test_loose_bounds_are_no_looser_than_recorded(name):
-    checks = [mha.ledger[name].function(**make()) for make in mha.ledger[name].extremal]
+    checks = [mha.ledger[name].on(make()) for make in mha.ledger[name].extremal]
     assert 0.1 < min(check.slack for check in checks) <= LOOSE[name]
 
 

@@ -28,7 +28,7 @@ def test_statements_hold_and_their_twins_fail(name):
 
 @pytest.mark.parametrize("name", TIGHT)
 def test_bounds_are_attained(name):
-    checks = [mha.ledger[name].function(**make()) for make in mha.ledger[name].extremal]
+    checks = [mha.ledger[name].on(make()) for make in mha.ledger[name].extremal]
     assert checks and all(check.holds and check.slack <= TIGHT[name] for check in checks)
     assert all(check.lhs > 0.9 * check.rhs > 0 for check in checks)
 

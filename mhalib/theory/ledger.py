@@ -63,8 +63,10 @@ def _worst(checks):
 class Statement:
     """A numbered statement of the book with its check.
 
-    ``random(seed)`` makes a random instance: the arguments of ``function``. ``extremal`` makes instances near
-    equality. ``broken(seed)`` makes one that violates the hypothesis named in ``breaks``.
+    ``function`` checks every claim of the statement on one instance, its arguments: a ``Check``, or a tuple with one
+    ``Check`` for each claim. ``random(seed)`` makes a random instance, ``extremal`` makes instances near equality, and
+    ``broken(seed)`` makes one that violates the hypothesis named in ``breaks``. ``hypotheses`` takes an instance, too,
+    and says of each condition that numbers can violate whether it holds: condition → bool.
     """
 
     id: str
@@ -73,11 +75,12 @@ class Statement:
     mark: str
     chapter: str
     assumptions: str
-    function: Callable[..., Check]
+    function: Callable[..., Check | tuple[Check, ...]]
     random: Callable[[int], dict]
     extremal: tuple[Callable[[], dict], ...] = ()
     broken: Callable[[int], dict] | None = None
     breaks: str = ""
+    hypotheses: Callable[..., dict[str, bool]] | None = None
 
     @property
     def number(self):
@@ -96,11 +99,16 @@ class Statement:
     def worst(self, seeds):
         """The worst check among the random instances of several seeds and the extremal ones, each made once."""
         instances = [*map(self.random, seeds), *(make() for make in self.extremal)]
-        return _worst(self.function(**instance) for instance in instances)
+        return _worst(self.on(instance) for instance in instances)
+
+    def on(self, instance):
+        """The worst check among the statement's claims on one instance: a failure, or least slack."""
+        found = self.function(**instance)
+        return found if isinstance(found, Check) else _worst(found)
 
     def twin(self, seed):
         """The same check with one hypothesis broken, which must fail; None for a statement that has no twin."""
-        return None if self.broken is None else self.function(**self.broken(seed))
+        return None if self.broken is None else self.on(self.broken(seed))
 
 
 class Ledger:
@@ -160,7 +168,7 @@ ledger = Ledger()
 
 
 def statement(**entry):
-    """Decorator: register the function, which returns a ``Check``, as a statement of the book.
+    """Decorator: register the function, which returns a ``Check`` or several, as a statement of the book.
 
     Parameters are the fields of ``Statement`` other than ``function``.
     """

@@ -47,7 +47,7 @@ def test_gap_numbers(NS, measured, settings):
 @page.after("check-ledger")
 def test_check_ledger_numbers(rows):
     assert len(rows) == 8 and all(row.check(seed).holds and not row.twin(seed).holds for row in rows for seed in range(3))
-    least = {row.id: min(row.function(**make()).slack for make in row.extremal) for row in rows if row.extremal}
+    least = {row.id: min(row.on(make()).slack for make in row.extremal) for row in rows if row.extremal}
     assert [np.round(least[name], 2) for name in ("thm-2-stability", "thm-2-generalization", "cor-2-test-loss")] == [0.33, 0.97, 0.67]
     assert all(slack < 4e-3 for name, slack in least.items() if name.startswith("lemma") or name == "thm-2-left-out")
 
