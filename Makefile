@@ -65,8 +65,6 @@ browsers: $(READY)  ## the built book in Firefox; BROWSER=webkit takes WebKitGTK
 	@$(PY) -m pip install --quiet --no-deps -r .ci/browsers.txt
 	@$(PY) .ci/browsers.py $(or $(BROWSER),firefox)
 
-# The notebooks assert the numbers of the text; who changes a number in the laboratory need not hear of it.
-lab: export PYTHONOPTIMIZE := 1
 lab: $(READY)    ## work on the book live, in JupyterLab
 	@$(PY) -m jupyterlab book
 

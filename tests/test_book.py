@@ -54,6 +54,11 @@ def test_first_code_cell_sets_up_colab(path, address):
 
 
 @every_notebook
+def test_no_number_stops_a_reader(path):
+    assert_keeps(rules.assertions, path)
+
+
+@every_notebook
 def test_kernel_is_python3(path):
     assert_keeps(rules.foreign_kernel, path)
 

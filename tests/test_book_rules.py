@@ -43,7 +43,6 @@ CHAPTER = notebook(
     markdown("\n".join(EXERCISE.format(i) for i in range(5)) + THEOREM, "exercises"),
     markdown("word " * 60 + "![a falling curve](curve.png)", "prose"),
     python("def twice(x):\n    return 2 * x", cell_id="lesson"),
-    python("assert twice(2) == 4", "remove-cell", cell_id="same-as-library"),
     python("model = mha.MultiHeadAttention.random(H=2, T=3, d=4)", cell_id="model"),
     markdown("````{solution-start} ex-1\n:class: dropdown\n````", "solution-starts"),
     python("for step in range(3):\n    print(step)", cell_id="solution"),
@@ -73,13 +72,13 @@ BAD = {
         SETUP | {"metadata": {"tags": ["hide-cell"]}},
         SETUP | {"source": SETUP["source"].replace("--no-deps ", "")},
     ],
+    "assertions": [python("assert f(1) == 2"), python("if x:\n    assert x", "remove-cell")],
     "emoji": [markdown("Well done \U0001f389"), python("x  # \u26a0")],
     "long_visible_cells": [python(LONG), python("x = 1\n" * 5)],
     "long_hidden_cells": [python(LONGEST, "remove-cell"), python(LONGEST, "hide-input")],
     "visible_loops": [python("for x in y:\n    x"), python("while x:\n    x")],
     "visible_definitions": [
-        python("def f(x):\n    return x"),
-        python("class A: pass"),
+        (python("def f(x):\n    return x"), python("class A: pass", cell_id="second")),
         python("f = lambda x: x"),
     ],
     "visible_plotting": [python("go.Figure()"), python("import plotly.express as p"), python("px.line(y)")],
@@ -117,7 +116,7 @@ def is_rule(function):
     return next(iter(inspect.signature(function).parameters)) == "notebook"
 
 
-HELPERS = {"visible_nodes", "is_asserted", "mentions"}
+HELPERS = {"visible_nodes", "lessons", "mentions"}
 OURS = [f for _, f in inspect.getmembers(rules, inspect.isfunction) if f.__module__ == rules.__name__]
 RULES = [f for f in OURS if is_rule(f) and f.__name__ not in HELPERS]
 
@@ -149,20 +148,15 @@ def test_id_used_twice_is_caught():
 def test_second_definition_is_caught():
     lesson = python("def f(x):\n    return x", cell_id="one")
     again = python("def g(x):\n    return x", cell_id="two")
-    proof = python("assert f(1) == g(1)", "remove-cell", cell_id="three")
-    assert rules.visible_definitions(notebook(lesson, proof)) == []
-    assert rules.visible_definitions(notebook(lesson, again, proof))
+    assert rules.visible_definitions(notebook(lesson)) == []
+    assert rules.visible_definitions(notebook(lesson, again))
 
 
 def test_what_a_cell_hands_to_explore_is_the_readers():
-    own = python("def f(H=1):\n    return H\n\nmha.explore(f, H=(1, 4))")
-    assert rules.visible_definitions(notebook(own)) == []
-    assert rules.visible_definitions(notebook(python("def g(H=1):\n    return H\n\nmha.explore(f, H=(1, 4))")))
-
-
-def test_assertion_before_the_lesson_is_caught():
-    proof = python("assert f(1) == 1", "remove-cell", cell_id="one")
-    assert rules.visible_definitions(notebook(proof, python("def f(x):\n    return x", cell_id="two")))
+    lesson = python("def g(x):\n    return x", cell_id="one")
+    own, other = (python(f"def f(H=1):\n    return H\n\nmha.explore({name}, H=(1, 4))") for name in "fg")
+    assert rules.visible_definitions(notebook(lesson, own)) == []
+    assert rules.visible_definitions(notebook(lesson, other))
 
 
 def test_function_with_two_homes_is_caught():

@@ -11,10 +11,10 @@ ROOT = Path(__file__).parent.parent
 PACKAGE = ROOT / "mhalib"
 LAYERS = ["_address", "_array", "whitening", "attention", "losses", "models", "data", "optim", "training", "fleet"]
 LAYERS += ["networks", "landscape", "surface", "theory", "sweeps", "reproduction", "_still", "_render", "plots"]
-LAYERS += ["exploring", "live", "notebook"]
+LAYERS += ["exploring", "live"]
 # These know nothing of attention: what they may import of ours, besides their own folder.
 APART = {"optim": {"_array", "whitening"}, "data": {"_array", "whitening"}, "plots": {"_array", "_render"}}
-APART |= {"exploring": {"_render"}, "_still": set(), "_render": {"_still"}, "notebook": set()}
+APART |= {"exploring": {"_render"}, "_still": set(), "_render": {"_still"}}
 MODULES = sorted(path for path in PACKAGE.rglob("*.py") if path != PACKAGE / "__init__.py")
 FOLDERS = ["mhalib", "tests", "benchmarks", ".ci", "book/_ext", "book/results"]
 SOURCES = sorted(path for folder in FOLDERS for path in (ROOT / folder).rglob("*.py"))
