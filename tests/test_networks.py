@@ -17,6 +17,30 @@ def test_statements_hold_and_their_twins_fail(name):
     assert not any(mha.ledger[name].twin(seed).holds for seed in range(30))
 
 
+def test_every_claim_sees_a_wrong_constant(monkeypatch):
+    """Five percent in a mean weight, in a sum over outcomes, or in a square."""
+    weight, loud, tests = (mha.ledger[name] for name in ("prop-mean-weight", "prop-loudness", "prop-same-test"))
+    right, apart = networks.summed_weight, networks.differences
+    with monkeypatch.context() as patch:
+        patch.setattr(networks, "summed_weight", lambda *arguments: 1.05 * right(*arguments))
+        assert [bool(check) for check in weight.function(**weight.random(0))] == [False, False]
+        assert [bool(check) for check in loud.function(**loud.random(0))] == [True, True, True, False]
+    for wrong, seen in ((lambda *a: (apart(*a)[0], 1.05 * apart(*a)[1]), [False, False, True, False]),
+                        (lambda *a: (1.05 * apart(*a)[0], apart(*a)[1]), [True, True, False, True]),
+                        (lambda *a: (apart(*a)[0], 0.95 * apart(*a)[1]), [True, False, True, False])):
+        monkeypatch.setattr(networks, "differences", wrong)
+        found = tests.function(first=0.2, second=0.19, M=7, same=True)
+        assert [bool(check) for check in found] == seen
+
+
+def test_weights_that_are_no_mean_fail_one_side_or_the_other():
+    """Gaussian weights at one place are too loud, and far away too low."""
+    place, q = np.ones((4, 2)), np.ones((1, 2))
+    for K, seen in ((place, [False, True]), (place + 3, [True, False])):
+        found = networks.loudness(q, K, mha.gaussian, 1.0, 0.5)
+        assert [bool(check) for check in found[:2]] == seen
+
+
 @pytest.mark.parametrize("gain", [1.0, 3 ** -0.5])
 @pytest.mark.parametrize("c", [0.5, 1.0])
 def test_the_mean_weight_is_that_of_starts_of_a_network(gain, c):

@@ -10,7 +10,7 @@ from mhalib.attention import Gaussian
 from mhalib.theory import traps
 from mhalib.theory.lines import Line, sides
 
-NAMES = ("prop-values-allow", "prop-star", "thm-waiting", "thm-wells", "prop-rising", "thm-barrier")
+NAMES = ("thm-waiting", "thm-wells", "prop-rising", "thm-barrier")
 KERNELS = {"softmax": mha.softmax, "Gaussian": mha.gaussian, "Gaussian, rows normalized": mha.normalized_gaussian}
 kinds = pytest.mark.parametrize("kind", KERNELS)
 
@@ -24,6 +24,33 @@ def problem(seed, n=4):
 def test_statements_hold_and_their_twins_fail(name):
     assert mha.ledger[name].worst(range(150)).holds
     assert not any(mha.ledger[name].twin(seed).holds for seed in range(30))
+
+
+# Each claim that has a constant: 5 % better, it fails on some instance.
+CONSTANTS = {"thm-waiting": ["t* ≤ the first step within ℓ of a key", "½(‖y‖ − V e^{−c̄ℓ²})² ≤ the loss until then"],
+             "thm-wells": ["‖o − y‖ ≤ z + ε at the key", "z − ε ≤ ‖o − y‖ within g/2", "‖w u − y‖ − ε ≤ ‖o − y‖ at g/2",
+                           "‖o − y‖ ≤ z + ε at the minimum", "z − ε ≤ ‖o − y‖ at the minimum"],
+             "prop-rising": ["χ Var_S(k) ≤ o′(q)"],
+             "thm-barrier": ["min_i A_i ≤ o(q)", "o(q) ≤ max_i A_i", "½(y − max_i A_i)² ≤ φ(q)",
+                             "φ has a minimum at some q > 0"]}
+
+
+@pytest.mark.parametrize(("name", "claim"), [(name, claim) for name in CONSTANTS for claim in CONSTANTS[name]])
+def test_a_constant_five_percent_better_fails_somewhere(name, claim):
+    one = mha.ledger[name]
+    instances = [*(make() for make in one.extremal), *map(one.random, range(200))]
+    assert any(not check._replace(rhs=0.95 * check.rhs).holds for instance in instances
+               for check in claims(one, instance) if check.statement == claim)
+
+
+def claims(statement, instance):
+    """All checks of a statement on an instance."""
+    found = statement.function(**instance)
+    return (found,) if isinstance(found, mha.theory.Check) else found
+
+
+def holds(function, instance):
+    return all(function(**instance))
 
 
 def well(n=3, d=2, m=2, seed=0, **changes):
@@ -82,12 +109,12 @@ def test_a_flat_well_is_a_well():
     """u·y = ‖u‖²: at the key the loss has no curvature."""
     instance = well() | {"keys": np.array([[0.0, 0], [11, 1], [-9, 8]]), "y": np.array([1.0, 1.5])}
     instance["values"][0] = 1, 0
-    assert traps.wells(**instance)
+    assert holds(traps.wells, instance)
 
 
 @pytest.mark.parametrize("n", [1, 2, 4])
 def test_wells_hold_for_any_number_of_keys(n):
-    assert traps.wells(**well(n=n, seed=n))
+    assert holds(traps.wells, well(n=n, seed=n))
 
 
 @pytest.mark.parametrize("change", [
@@ -104,17 +131,27 @@ def test_a_wrong_bottom_is_no_well(monkeypatch):
     for q, slope in ((None, 2.0), (np.array([9.0, 0]), 0.0), (np.array([2.5, 0]), 0.0)):
         monkeypatch.setattr(traps.GaussianQuery, "bottom",
                             lambda one, radius, q=q, slope=slope: (good(one, radius)[0] if q is None else q, slope))
-        assert not traps.wells(**well())
+        assert not holds(traps.wells, well())
 
 
 def test_another_well_is_outside(monkeypatch):
     """A second key with the same value: a minimum in the bracket, but not near the first key."""
     instance = well(n=2)
     instance["values"][1] = instance["values"][0]
-    assert traps.wells(**instance)
+    assert holds(traps.wells, instance)
     monkeypatch.setattr(traps.GaussianQuery, "bottom", lambda one, radius: (one.keys[1], 0.0))
-    check = traps.wells(**instance)
-    assert check.lhs == pytest.approx(2) and not check
+    failed = [check for check in traps.wells(**instance) if not check]
+    assert [check.statement for check in failed] == ["the minimum is within g/2"]
+    assert failed[0].lhs == pytest.approx(2 * failed[0].rhs)
+
+
+def test_a_flow_that_leaves_a_well_is_seen(monkeypatch):
+    """Flow that goes uphill."""
+    good = traps.GaussianQuery.derivatives
+    bottom = traps.GaussianQuery(*(well()[name] for name in ("keys", "values", "y", "kernel"))).bottom(3.5)
+    monkeypatch.setattr(traps.GaussianQuery, "bottom", lambda one, radius: bottom)
+    monkeypatch.setattr(traps.GaussianQuery, "derivatives", lambda one, q: (-good(one, q)[0], good(one, q)[1]))
+    assert [check.statement for check in traps.wells(**well()) if not check] == ["flow stays within g/2"]
 
 
 # --- thm-waiting -------------------------------------------------------------------------------------------------
@@ -139,7 +176,7 @@ def test_a_wait_ends_after_the_largest_number_of_steps():
     for far, lr in ((8.0, 0.1), (40.0, 0.1), (4.0, 1e-9)):
         with pytest.raises(ValueError, match=r"lr: expected a step size for which t\* is at most 100,000 steps"):
             traps.waits(**waiting(far, 1.0, lr=lr))
-    assert traps.waits(**waiting(4.0, 1.0))
+    assert holds(traps.waits, waiting(4.0, 1.0))
 
 
 @pytest.mark.parametrize(("change", "message"), [
@@ -155,19 +192,21 @@ def test_a_wait_refuses(change, message):
 
 
 def test_a_wait_is_bounded_in_steps_and_in_loss():
-    """t* is within 5 % of the steps; a target nearer than its bound, or a query that hurries, is seen."""
+    """t* is within 1 % of the steps, and the loss within 1e-5 of its bound."""
     one = mha.ledger["thm-waiting"].extremal[0]()
     arguments = [one[name] for name in ("q", "keys", "values", "y", "lr", "kernel", "near")]
     T, (steps, least) = traps.waiting_time(*arguments), traps.first_within(*arguments, 1000)
-    assert 0.95 * steps < T <= steps
-    assert 1 - 1e-5 < (1e3 - np.exp(-3.9 ** 2 / 2)) ** 2 / 2 / least <= 1
-    assert traps.waits(*arguments).lhs == pytest.approx(max(T / steps, (1e3 - np.exp(-3.9 ** 2 / 2)) ** 2 / 2 / least))
+    bound = (1e3 - np.exp(-3.99 ** 2 / 2)) ** 2 / 2
+    assert 0.99 * steps < T <= steps
+    assert 1 - 1e-5 < bound / least <= 1
+    assert traps.waits(*arguments)[0].lhs == T
+    assert traps.waits(*arguments)[1][:2] == pytest.approx((bound, least))
 
 
 @pytest.mark.parametrize("answer", [(1, 1e9), (1000, 1e-3)])
 def test_a_wait_that_is_too_short_or_too_low_is_seen(answer, monkeypatch):
     monkeypatch.setattr(traps, "first_within", lambda *arguments: answer)
-    assert not traps.waits(**mha.ledger["thm-waiting"].extremal[0]())
+    assert not holds(traps.waits, mha.ledger["thm-waiting"].extremal[0]())
 
 
 def test_instances_of_the_wait_have_both_bounds():
@@ -176,6 +215,36 @@ def test_instances_of_the_wait_have_both_bounds():
     reach = [np.linalg.norm(one["values"], axis=1).sum() * np.exp(-one["kernel"].c / len(one["q"]) ** 0.5
              * one["near"] ** 2) for one in instances]
     assert sum(a <= np.linalg.norm(one["y"]) for a, one in zip(reach, instances, strict=True)) > 50
+
+
+# --- prop-rising -------------------------------------------------------------------------------------------------
+
+def test_two_values_at_one_key_are_no_case_of_rising_values():
+    """Keys 0, 1, 1 and values 0, 1, 3 have slopes 1 and 3, but the output never passes 2, the mean of 1 and 3."""
+    instance = {"q": 0.5, "keys": np.array([0.0, 1, 1]), "values": np.array([0.0, 1, 3]), "y": 2.5}
+    outputs = Line(instance["keys"], instance["values"]).output([0.0, 5, 50])
+    assert outputs == pytest.approx([4 / 3, 1.99328, 2], abs=1e-5)
+    slope, flow = traps.rising(**instance)
+    assert slope and not flow
+    assert not mha.ledger["prop-rising"].hypotheses(**instance)["distinct keys"]
+    assert all(traps.rising(**instance | {"y": 1.5}))
+
+
+def test_values_that_go_up_and_down_are_seen():
+    """B2, whose output turns: stationary points beside o = y."""
+    instance = barred(q=0.1)
+    assert not mha.ledger["prop-rising"].hypotheses(**instance)["(u_j − u_i)/(k_j − k_i) ≥ χ > 0"]
+    assert not traps.rising(**instance)[1]
+
+
+def test_flow_of_rising_values_gets_there():
+    line = Line(np.array([-1.0, 0, 2]), np.array([-2.0, 0.5, 4]))
+    assert line.output(line.descend([-2.0, 0, 3], 1.0, 0.05, 4000)[-1]) == pytest.approx([1, 1, 1])
+
+
+def test_one_key_has_no_slope():
+    with pytest.raises(ValueError, match="keys: expected two different ones or more"):
+        traps.rising(0.5, np.ones(3), np.arange(3.0), 1.0)
 
 
 # --- thm-barrier -------------------------------------------------------------------------------------------------
@@ -198,7 +267,7 @@ def test_instances_of_the_barrier_have_all_claims():
 
 @pytest.mark.parametrize("q", [0.0, 0.3, 1.07, 1.6, 50.0])
 def test_the_barrier_of_b2_holds(q):
-    assert traps.barrier(**barred(q=q))
+    assert holds(traps.barrier, barred(q=q))
 
 
 def test_the_barrier_sees_each_broken_claim(monkeypatch):
@@ -206,13 +275,13 @@ def test_the_barrier_sees_each_broken_claim(monkeypatch):
     for wrong in (lambda A: A - 0.6, lambda A: A * 0 + 1.9):
         with monkeypatch.context() as patch:
             patch.setattr(traps, "top_means", lambda keys, values, wrong=wrong: wrong(np.array([1, 1.5, 1 / 3, 1])))
-            assert not traps.barrier(**barred(q=1.07))
+            assert not holds(traps.barrier, barred(q=1.07))
     with monkeypatch.context() as patch:
         patch.setattr(traps, "resting_place", lambda line, q, hills: -0.1)
-        assert not traps.barrier(**barred())
+        assert not holds(traps.barrier, barred())
     with monkeypatch.context() as patch:
         patch.setattr(traps, "tops", lambda line: np.array([-1.4]))
-        assert not traps.barrier(**barred())
+        assert not holds(traps.barrier, barred())
 
 
 @pytest.mark.parametrize("q", [0.05, 0.3, 1.0, 3.0, -0.05])
@@ -245,13 +314,8 @@ def test_the_barrier_refuses(change, message):
     (lambda: traps.wells(**well() | {"values": np.ones((2, 2))}), r"values: expected shape \(3, m\)"),
     (lambda: traps.wells(**well() | {"toward": np.ones((5, 3))}), r"toward: expected shape \(r, 2\)"),
     (lambda: traps.spare(mha.gaussian, np.ones((2, 1)), np.ones((1, 1))), r"values: expected shape \(2, m\)"),
-    (lambda: traps.star(np.ones(1), np.eye(2), np.eye(2), mha.gaussian), r"q: expected shape \(2,\)"),
-    (lambda: traps.star(np.ones((1, 2)), np.eye(2), np.eye(2), mha.gaussian), r"q: expected shape \(2,\)"),
-    (lambda: traps.star(np.ones(2), np.eye(2), np.ones((1, 2)), mha.gaussian), r"values: expected shape \(2, m\)"),
-    (lambda: traps.rising(0.5, np.arange(3.0), np.ones(1)), r"values: expected shape \(3,\)"),
-    (lambda: traps.top_means(np.arange(3.0), np.ones(1)), r"values: expected shape \(3,\)"),
-    (lambda: traps.distance_to_hull(np.eye(3), np.ones(1)), r"y: expected shape \(3,\)"),
-    (lambda: traps.corners(mha.AttentionLayer.random(3, 2, 2), np.ones((2, 2))), r"x: expected shape \(n, 3\)")])
+    (lambda: traps.rising(0.5, np.arange(3.0), np.ones(1), 1.0), r"values: expected shape \(3,\)"),
+    (lambda: traps.top_means(np.arange(3.0), np.ones(1)), r"values: expected shape \(3,\)")])
 def test_wrong_shapes_are_refused(call, message):
     with pytest.raises(ValueError, match=message):
         call()
@@ -326,21 +390,6 @@ def test_the_barrier_and_the_well_of_the_examples():
     (w, _), (eps, _) = traps.spare(mha.gaussian, keys, values)
     assert (w, eps) == pytest.approx((np.exp(-2), 2 * np.exp(-2)))
     assert 2 * eps < (1 - w) * 1 and eps < 1.5 - 1
-
-
-def test_distance_to_a_hull():
-    square = np.array([[0.0, 0], [1, 0], [0, 1], [1, 1]])
-    assert [traps.distance_to_hull(square, np.array(y)) for y in ((0.3, 0.6), (2.0, 0.5), (2.0, 3.0))] == pytest.approx(
-        [0, 1, 5 ** 0.5], abs=1e-9)
-
-
-def test_corners_hold_every_output():
-    for kernel in KERNELS.values():
-        layer = mha.AttentionLayer.random(3, 2, 2, H=2, kernel=kernel, seed=1)
-        data = mha.data.random_sequences(2, 2, 3, 2)
-        away = [traps.distance_to_hull(traps.corners(layer, x), out)
-                for x, outputs in zip(data.X, layer(data.X), strict=True) for out in outputs]
-        assert max(away) < 1e-9
 
 
 def test_directions_move_one_query():

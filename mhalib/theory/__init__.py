@@ -27,6 +27,7 @@ from mhalib.theory import (
     scaling,
     two_kernels,
     one_layer,
+    reach,
     traps,
     landscapes,
     networks,
@@ -49,6 +50,6 @@ __all__ = ["Along", "Check", "along", "bounds", "collapse", "contraction", "conv
            "derivatives", "early_steps", "factorization", "finite_context", "first_phase", "generalization",
            "gradient_bound", "gradient_constant", "hessian_bound", "hessian_constant", "landscapes", "late_steps",
            "leave_one_out", "ledger", "loss_bounds", "loss_gradient", "loss_hessian", "max_margin", "networks", "ntk",
-           "one_layer", "planted", "quasi_convexity", "random_start", "scaling", "selection", "self_bounded_gradient",
-           "self_bounded_weak_convexity", "smoothness", "smoothness_constant", "stationary", "tilting", "traps",
-           "two_kernels", "weak_convexity"]
+           "one_layer", "planted", "quasi_convexity", "random_start", "reach", "scaling", "selection",
+           "self_bounded_gradient", "self_bounded_weak_convexity", "smoothness", "smoothness_constant", "stationary",
+           "tilting", "traps", "two_kernels", "weak_convexity"]

@@ -32,9 +32,10 @@ def _hessian(seed, least=2, definite=False):
            assumptions="a direction with independent standard normal entries",
            random=lambda seed: {"H": _hessian(seed)[1]},
            broken=lambda seed: {"H": _hessian(seed)[1], "moments": ((1.0, 0.5), (-1.0, 0.5))},
-           breaks="normal entries: entries ±1, whose variance is smaller")
+           breaks="normal entries: entries ±1, whose variance is smaller",
+           hypotheses=lambda H, moments=NORMAL: {"normal entries": sum(w * at ** 4 for at, w in moments) > 2.999})
 def mean_curvature(H, moments=NORMAL):
-    """E vᵀHv = tr H and Var vᵀHv = 2‖H‖_F²: lhs is the larger relative error, rhs 1e-10.
+    """E vᵀHv = tr H and Var vᵀHv = 2‖H‖_F², up to 1e-10 ‖H‖_F².
 
     The means are exact: sums over points that have the moments of a normal number.  Source: this book.
     """
@@ -42,8 +43,9 @@ def mean_curvature(H, moments=NORMAL):
     chance = np.prod(np.array(list(product([weight for _, weight in moments], repeat=len(H)))), axis=1)
     seen = np.einsum("kp,pq,kq->k", points, H, points)
     mean = chance @ seen
-    errors = abs(mean - np.trace(H)), abs(chance @ (seen - mean) ** 2 - 2 * (H ** 2).sum())
-    return Check(float(max(errors) / (H ** 2).sum()), 1e-10, "E vᵀHv = tr H, Var vᵀHv = 2‖H‖²")
+    size, spread = (H ** 2).sum(), chance @ (seen - mean) ** 2
+    return (Check(float(abs(mean - np.trace(H)) / size), 1e-10, "E vᵀHv = tr H"),
+            Check(float(abs(spread - 2 * size) / size), 1e-10, "Var vᵀHv = 2‖H‖²"))
 
 
 def _framed(seed):
@@ -65,23 +67,24 @@ def _stretched(seed):
 @statement(id="prop-interlacing", title="A slice shows no curvature that is not there, and hides most of what is",
            mark="ours", source="this book, after Cauchy", chapter=CHAPTER, assumptions="orthonormal directions, p ≥ 3",
            random=_framed, extremal=(_eigenvectors,), broken=_stretched,
-           breaks="orthonormal directions: three times as long")
+           breaks="orthonormal directions: three times as long",
+           hypotheses=lambda H, frame: {"orthonormal directions": abs(frame.T @ frame - np.eye(2)).max() < 1e-12,
+                                        "p ≥ 3": len(H) >= 3})
 def interlacing(H, frame):
     """μ_1 ≤ ν_1 ≤ μ_{p−1} and μ_2 ≤ ν_2 ≤ μ_p for the eigenvalues ν of the slice's Hessian, μ of the full one.
 
-    lhs is one plus the largest violation in units of ‖H‖, rhs 1, with room for rounding.  Source: this book.
+    lhs is one plus the violation in units of ‖H‖, rhs 1, with room for rounding.  Source: this book.
     """
     full, seen = np.linalg.eigvalsh(H), np.linalg.eigvalsh(frame.T @ H @ frame)
-    most = max((full[:2] - seen).max(), (seen - full[-2:]).max())
-    return Check(float(1 + most / abs(full).max()), 1 + 1e-12, "μ_i ≤ ν_i ≤ μ_{p−2+i}")
+    over = {"μ_1 ≤ ν_1": full[0] - seen[0], "ν_1 ≤ μ_{p−1}": seen[0] - full[-2],
+            "μ_2 ≤ ν_2": full[1] - seen[1], "ν_2 ≤ μ_p": seen[1] - full[-1]}
+    return tuple(Check(float(1 + most / abs(full).max()), 1 + 1e-12, claim) for claim, most in over.items())
 
 
-def _saddle(seed, negative=1):
+def _saddle(seed):
     rng = np.random.default_rng([seed, 152])
-    P = int(rng.integers(negative + 2, negative + 6))
-    down, up = rng.uniform(0.2, 2, size=2)
-    values = np.append(-down * (rng.uniform(0.3, 1, negative) if negative == 1 else np.ones(negative)),
-                       up * rng.uniform(1, 3, P - negative))
+    P, (down, up) = int(rng.integers(3, 7)), rng.uniform(0.2, 2, size=2)
+    values = np.append(-down * rng.uniform(0.3, 1), up * rng.uniform(1, 3, P - 1))
     return {"values": values, "down": down, "up": up, "seed": seed}
 
 
@@ -94,23 +97,37 @@ def missed(P, down, up):
     return (down / (down + up)) ** ((P - 2) / 2)
 
 
+def chances(values, v):
+    """Numbers (k,) whose mean over normal v (k, p − 1) is the chance that a random plane shows −b = μ_1 < 0.
+
+    A plane with a_i = (u_i, v_i) curves down where b a_1ᵀM⁻¹a_1 > 1, M = Σ_{i>1} μ_i a_i a_iᵀ. Its mean over a_1 is that
+    of e^{−1/(2b (M⁻¹)_11)}, and over u of ∏_{i>1} (b/(b + μ_i))^½ (Σ μ_i v_i² / Σ μ_i v_i² b/(b + μ_i))^½.
+    """
+    kept, weights = values[0] / (values[0] - values[1:]), values[1:] * v ** 2
+    return np.prod(kept) ** 0.5 * (weights.sum(axis=1) / (weights @ kept)) ** 0.5
+
+
 @statement(id="prop-missed-saddle", title="A random slice misses a saddle", mark="ours", source="this book",
            chapter=CHAPTER, assumptions="one negative eigenvalue, ≥ −β; all others ≥ γ > 0; a random plane",
            random=_saddle, extremal=(_even_saddle, lambda: _even_saddle(5)),
-           broken=lambda seed: _saddle(seed, 3) | {"up": 10.0},
-           breaks="one negative eigenvalue, the others ≥ γ: three, and a γ too large")
+           broken=lambda seed: _saddle(seed) | {"up": 10.0}, breaks="the others ≥ γ: a γ too large",
+           hypotheses=lambda values, down, up, **_: {"−β ≤ μ_1 < 0": -down <= values[0] < 0,
+                                                     "all others ≥ γ > 0": min(values[1:]) >= up > 0})
 def missed_saddle(values, down, up, seed):
-    """P(the slice's Hessian has a negative eigenvalue) ≤ (β/(β+γ))^{(p−2)/2}, attained by equal eigenvalues.
+    """P(the slice's Hessian has a negative eigenvalue) ≤ (β/(β+γ))^{(p−2)/2}, and = for eigenvalues −β, γ, …, γ.
 
-    lhs is the share of 4,000 random planes, rhs the bound and five standard errors of such a share.  Source: this book.
+    The chance is the mean of ``chances`` over 4,000 draws. The share of 4,000 planes that curve down has to agree,
+    up to five standard errors.  Source: this book.
     """
     P = len(values)
     u, v = np.random.default_rng([seed, 153]).standard_normal((2, PLANES, P))
     uu, uv, vv = ((first * second * values).sum(axis=1) for first, second in ((u, u), (u, v), (v, v)))
-    share = float(((uu * vv < uv ** 2) | (uu < 0)).mean())
-    chance = missed(P, down, up)
+    share, chance = float(((uu * vv < uv ** 2) | (uu < 0)).mean()), float(chances(values, v[:, 1:]).mean())
+    even, bound = chances(np.append(-down, np.full(P - 1, up)), v[:, 1:]), missed(P, down, up)
     room = 5 * (chance * (1 - chance) / PLANES) ** 0.5 + 1 / PLANES
-    return Check(share, chance + room, "P(seen) ≤ (β/(β+γ))^{(p−2)/2}")
+    return (Check(chance, bound, "P(seen) ≤ (β/(β+γ))^{(p−2)/2}"),
+            Check(float(abs(even / bound - 1).max()), 1e-9, "P(seen) = (β/(β+γ))^{(p−2)/2} for −β, γ, …, γ"),
+            Check(abs(share - chance), room, "the share of 4,000 planes is P(seen)"))
 
 
 def _rescaled(seed, kernel=None):
@@ -126,7 +143,10 @@ def _rescaled(seed, kernel=None):
            mark="ours", source="this book", chapter=CHAPTER, random=_rescaled,
            assumptions="a factor for each head; queries and keys only under softmax",
            broken=lambda seed: _rescaled(seed, softmax) | {"normalize": None},
-           breaks="filter normalization: raw directions")
+           breaks="filter normalization: raw directions",
+           hypotheses=lambda layer, values, queries, normalize="filter", **_: {
+               "filter normalization": normalize == "filter", "factors > 0": min(values.min(), queries.min()) > 0,
+               "queries and keys only under softmax": layer.kernel is softmax or (queries == 1).all()})
 def filter_scale(layer, data, seed, values, queries, normalize="filter"):
     """W^V → κ W^V, W^O → W^O/κ, and under softmax W^Q → κ′ W^Q, W^K → W^K/κ′, keep every filter-normalized slice.
 
@@ -143,8 +163,22 @@ def filter_scale(layer, data, seed, values, queries, normalize="filter"):
 def _going_far(seed):
     rng = np.random.default_rng([seed, 155])
     H, n = (int(k) for k in rng.integers(1, 3, size=2))
-    layer = AttentionLayer.random(3, 4, 2, H, kernel=gaussian, seed=seed)
-    return {"layer": layer, "data": random_sequences(2, n, 3, 2, seed=seed), "seed": seed, "t": rng.uniform(0, 20)}
+    layer, data = AttentionLayer.random(3, 4, 2, H, kernel=gaussian, seed=seed), random_sequences(2, n, 3, 2, seed=seed)
+    delta, reach = _apart(layer, data, None, seed)
+    return {"layer": layer, "data": data, "seed": seed, "t": float((reach + rng.uniform(0, 4)) / delta)}
+
+
+def _away(layer, seed):
+    """A random direction of queries and keys."""
+    return landscape.random_direction(layer, seed, only=("WQ", "WK"), normalize=None)
+
+
+def _apart(layer, data, direction, seed):
+    """δ, the least ‖x_kᵀv^Q − x_jᵀv^K‖, and Δ, the largest ‖q_k − k_j‖."""
+    X, direction = data.X[:, None], _away(layer, seed) if direction is None else direction
+    gaps = [np.linalg.norm((X @ at.WQ)[..., :, None, :] - (X @ at.WK)[..., None, :, :], axis=-1)
+            for at in (direction, layer)]
+    return gaps[0].min(), gaps[1].max()
 
 
 def _constant_values(seed, kernel):
@@ -163,24 +197,26 @@ def _one_token():
     return {"layer": layer, "data": SequenceDataset(one, 0 * one), "direction": direction, "t": 2.0}
 
 
+def _far_enough(layer, data, t, seed=0, direction=None):
+    delta, reach = _apart(layer, data, direction, seed)
+    return {"Gaussian kernel": not layer.kernel.normalized, "tδ ≥ Δ": t * delta >= reach}
+
+
 @statement(id="prop-gaussian-plateau", title="Far out, the Gaussian slice is the loss without attention", mark="ours",
            source="this book", chapter=CHAPTER, assumptions="Gaussian kernel, queries and keys alone move, tδ ≥ Δ",
            random=_going_far, extremal=(_one_token,),
            broken=lambda seed: _constant_values(seed, (softmax, normalized_gaussian)[seed % 2]),
-           breaks="the kernel: softmax, and the Gaussian with normalized rows")
+           breaks="the kernel: softmax, and the Gaussian with normalized rows", hypotheses=_far_enough)
 def gaussian_plateau(layer, data, t, seed=0, direction=None):
     """|√f(θ+tv) − √f_0| ≤ e^{−c(tδ−Δ)²/√d} (Σ_i n ω_i²/2N)^{1/2}, f_0 = (1/2N) Σ‖Y_i‖², ω_i = Σ_h Σ_j ‖u_j‖.
 
-    δ is the least ‖x_kᵀv^Q − x_jᵀv^K‖, Δ the largest ‖q_k − k_j‖.  Where tδ < Δ, Δ stands for tδ.  Source: this book.
+    δ is the least ‖x_kᵀv^Q − x_jᵀv^K‖, Δ the largest ‖q_k − k_j‖.  Source: this book.
     """
     X, Y, (N, n, _) = data.X, data.y, data.X.shape
-    if direction is None:
-        direction = landscape.random_direction(layer, seed, only=("WQ", "WK"), normalize=None)
-    apart = [np.linalg.norm((X[:, None] @ at.WQ)[..., :, None, :] - (X[:, None] @ at.WK)[..., None, :, :], axis=-1)
-             for at in (direction, layer)]
-    gap = max(t * apart[0].min() - apart[1].max(), 0.0)
+    delta, reach = _apart(layer, data, direction, seed)
+    direction = _away(layer, seed) if direction is None else direction
     width = np.linalg.norm(X[:, None] @ layer.WV @ layer.WO, axis=-1).sum(axis=(1, 2))
-    weight = np.exp(-getattr(layer.kernel, "c", 0.5) * gap ** 2 / layer.sizes[2] ** 0.5)
+    weight = np.exp(-getattr(layer.kernel, "c", 0.5) * (t * delta - reach) ** 2 / layer.sizes[2] ** 0.5)
     bound = weight * (n * (width ** 2).sum() / (2 * N)) ** 0.5
     far, still = (layer + t * direction).loss(X, Y) ** 0.5, ((Y ** 2).sum() / (2 * N)) ** 0.5
     bound = bound + 1e-15 * still  # room for rounding, where the weights are zero

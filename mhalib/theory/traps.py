@@ -1,19 +1,17 @@
-"""Chapter 14: what stops a query under either kernel: targets out of reach, flat ground, and wrong minima."""
-
-from itertools import product
+"""Chapter 14: what stops a query under either kernel: flat ground, and wrong minima."""
 
 import numpy as np
 
 from mhalib._array import is_positive, require, to_numpy
 from mhalib.attention import Gaussian, gaussian, softmax
-from mhalib.data.sequences import SequenceDataset, random_sequences
+from mhalib.data.sequences import SequenceDataset
 from mhalib.models.layer import AttentionLayer
+from mhalib.theory.instances import between
 from mhalib.theory.ledger import Check, statement
 from mhalib.theory.lines import GRID, Line
-from mhalib.theory.max_margin import nearest_in_hull
-from mhalib.theory.two_kernels import KERNELS, GaussianQuery
+from mhalib.theory.reach import CHAPTER, query_arrays
+from mhalib.theory.two_kernels import GaussianQuery
 
-CHAPTER = "kernels/14_traps"
 EXAMPLES = {
     "B1": {"keys": (1.0, -1.0, 0.0), "values": (1.0, 1.0, 0.0), "y": 0.5, "start": (0.8, -0.3, 0.1), "lr": 1.0},
     "B2": {"keys": (-2.0, -1.0, 1.0, 2.0), "values": (3.0, -2.0, 2.0, 1.0), "y": 2.0, "start": (0.3, 0.8, 1.2, 1.6),
@@ -53,17 +51,6 @@ def lifted(name, kernel, lift):
     return AttentionLayer(WQ, WK, WV, np.array([[[1.0], [0.0]]]), kernel), data
 
 
-def _head(keys, values, q=None, y=None):
-    """keys (n, d), values (n, m), and of q (d,) and y (m,) what is given, with shapes checked, in double precision."""
-    require("keys", keys, ("n", "d"))
-    require("values", values, (len(keys), "m"))
-    rest = {"q": (q, keys.shape[1]), "y": (y, values.shape[1])}
-    rest = {name: one for name, one in rest.items() if one[0] is not None}
-    for name, (a, size) in rest.items():
-        require(name, a, (size,))
-    return [to_numpy(a).astype(float) for a in (keys, values, *(a for a, _ in rest.values()))]
-
-
 def _positive(**numbers):
     """Named numbers as floats, an array of no axis too.  Raises ValueError for one that is not finite and > 0."""
     numbers = {name: a.item() if np.ndim(a) == 0 and hasattr(a, "item") else a for name, a in numbers.items()}
@@ -79,101 +66,13 @@ def query_directions(layer):
     return [layer.with_arrays(WQ=unit).only(("WQ",)) for unit in units]
 
 
-def distance_to_hull(points, y):
-    """The distance of y (m,) from the convex hull of points (p, m)."""
-    require("points", points, ("p", "m"))
-    require("y", y, (points.shape[1],))
-    away = points - y
-    return float(np.linalg.norm(nearest_in_hull(away @ away.T) @ away))
-
-
-def corners(layer, x):
-    """Points whose convex hull holds every output of a sample x (n, D), whatever W^Q and W^K are, (p, m).
-
-    softmax, normalized rows: all sums of one value from each head. The Gaussian kernel: all sums of some of the values
-    of all heads.
-    """
-    require("x", x, ("n", layer.sizes[1]))
-    U = x @ (layer.WV @ layer.WO)
-    if layer.kernel.normalized:
-        return np.array([sum(chosen) for chosen in product(*U)])
-    return np.array(list(product((0, 1), repeat=U.shape[0] * U.shape[1]))) @ U.reshape(-1, U.shape[2])
-
-
-def _layer(seed, kernel=None):
-    rng = np.random.default_rng([seed, 140])
-    N, n, H, m = (int(size) for size in rng.integers(1, 3, size=4))
-    layer = AttentionLayer.random(3, 2, m, H, scale=rng.uniform(0.3, 3), kernel=kernel or KERNELS[seed % 2], seed=seed)
-    return {"layer": layer, "data": random_sequences(N, n, 3, m, seed=seed)}
-
-
-def _vertex(kernel):
-    """Queries that look at one key, whose value is the corner nearest to the target."""
-    columns = ([[10.0], [10.0]], [[1.0], [-1.0]], [[2.0], [1.0]]) if kernel is softmax else ([[0.5]], [[0.5]], [[2.0]])
-    X = np.eye(len(columns[0]))[None]
-    layer = AttentionLayer(*(np.array([column]) for column in columns), np.ones((1, 1, 1)), kernel)
-    return {"layer": layer, "data": SequenceDataset(X, np.full((1, len(X[0]), 1), 4.0))}
-
-
-def _one_far_key(seed):
-    """One token whose query is far from its key, with the target 0: the Gaussian kernel with the hull of softmax."""
-    q = 3 + np.random.default_rng([seed, 141]).random((1, 1, 1))
-    layer = AttentionLayer(q, *(np.ones((1, 1, 1)) for _ in range(3)), gaussian)
-    data = SequenceDataset(np.ones((1, 1, 1)), np.zeros((1, 1, 1)))
-    return {"layer": layer, "data": data, "allowed": np.ones((1, 1))}
-
-
-@statement(id="prop-values-allow", title="What the values allow", mark="ours", source="this book", chapter=CHAPTER,
-           assumptions="any W^Q, W^K; W^V and W^O as they are", random=_layer,
-           extremal=tuple((lambda kernel=kernel: _vertex(kernel)) for kernel in KERNELS), broken=_one_far_key,
-           breaks="softmax: the Gaussian kernel with the hull of the values")
-def values_allow(layer, data, allowed=None):
-    """Σ dist(y_k, 𝒦_i)²/2N ≤ f, 𝒦_i = Σ_h hull(U_h) for softmax, Σ_{h,j} [0, 1] u_{hj} for the Gaussian kernel.
-
-    Source: this book.
-    """
-    least = sum(distance_to_hull(corners(layer, x) if allowed is None else allowed, y) ** 2
-                for x, targets in zip(data.X, data.y, strict=True) for y in targets) / (2 * len(data))
-    return Check(float(least), float(layer.loss(data.X, data.y)), "Σ dist(y_k, 𝒦_i)²/2N ≤ f")
-
-
 def spare(kernel, keys, values):
     """Per key: (w, ε) (n,), w = e^{−cg²/4√d} with the distance g to the nearest other key, ε = w Σ_{l≠j} ‖u_l‖."""
-    keys, values = _head(keys, values)
+    keys, values = query_arrays(keys, values)
     apart = np.linalg.norm(keys[:, None] - keys, axis=2) + np.diag(np.full(len(keys), np.inf))
     w = np.exp(-kernel.c * apart.min(axis=1) ** 2 / (4 * keys.shape[1] ** 0.5))
     sizes = np.linalg.norm(values, axis=1)
     return w, w * (sizes.sum() - sizes)
-
-
-def _apart(seed):
-    rng = np.random.default_rng([seed, 142])
-    n, d, m = (int(size) for size in rng.integers(1, 5, size=3))
-    return {"q": 3 * rng.standard_normal(d), "keys": 3 * rng.standard_normal((n, d)),
-            "values": rng.standard_normal((n, m)), "kernel": Gaussian(rng.uniform(0.2, 2))}
-
-
-def _halfway():
-    """A query in the middle of two keys, whose values are orthogonal."""
-    return {"q": np.zeros(1), "keys": np.array([[-2.0], [2.0]]), "values": np.eye(2), "kernel": gaussian}
-
-
-@statement(id="prop-star", title="Keys that are far apart: one value at a time", mark="ours", source="this book",
-           chapter=CHAPTER, assumptions="Gaussian kernel, one head, keys g apart", random=_apart, extremal=(_halfway,),
-           broken=lambda seed: _halfway() | {"stretch": 1.5 + np.random.default_rng([seed, 143]).random()},
-           breaks="keys g apart: a larger g")
-def star(q, keys, values, kernel, stretch=1.0):
-    """dist(o(q), ∪_j [0, 1] u_j) ≤ e^{−cg²/4√d} Σ_{l≠j} ‖u_l‖, j the nearest key.  Source: this book."""
-    keys, values, q = _head(keys, values, q)
-    weights = kernel(kernel.scores(q[None], keys))[0]
-    out, squares = weights @ values, np.maximum((values ** 2).sum(axis=1), 1e-300)
-    share = np.clip(values @ out / squares, 0, 1)
-    off = np.linalg.norm(share[:, None] * values - out, axis=1).min()
-    apart = np.linalg.norm(keys[:, None] - keys, axis=2)[~np.eye(len(keys), dtype=bool)].min(initial=np.inf)
-    w = np.exp(-kernel.c * (stretch * apart) ** 2 / (4 * len(q) ** 0.5))
-    sizes = np.linalg.norm(values, axis=1)
-    most = w * np.delete(sizes, weights.argmax()).sum() + 1e-14 * sizes.sum()  # room for rounding
-    return Check(float(off), float(most), "dist(o, ∪ [0, 1] u_j) ≤ e^{−cg²/4√d} Σ ‖u_l‖")
 
 
 LONGEST = 100_000
@@ -193,7 +92,7 @@ def waiting_time(q, keys, values, y, lr, kernel, near):
 
     Source: this book.
     """
-    keys, values, q, y = _head(keys, values, q, y)
+    keys, values, q, y = query_arrays(keys, values, q, y)
     (lr, near), b = _positive(lr=lr, near=near), kernel.c / len(q) ** 0.5
     far, V = _distance(q, keys, values), np.linalg.norm(values, axis=1).sum()
     if not (2 * b) ** -0.5 * (1 - 1e-12) <= near < far:
@@ -235,18 +134,23 @@ def _coming(others=(), y=1e3):
     """A key with the value 1, and a target so large that the residual stays the same; a second key at −4."""
     values = np.array([1.0, *others])[:, None]
     return _timed({"q": np.zeros(1), "keys": np.array([[4.0], [-4.0]])[:len(values)], "values": values,
-                   "y": np.array([y]), "near": 3.9}, gaussian, 40)
+                   "y": np.array([y]), "near": 3.99}, gaussian, 400)
+
+
+def _may_wait(q, keys, values, kernel, near, mover=None, **_):
+    return {"Gaussian kernel": mover is None and not kernel.normalized,
+            "ℓ ≥ (√d/2c)^½": near >= (len(q) ** 0.5 / (2 * kernel.c)) ** 0.5 * (1 - 1e-12),
+            "ℓ₀ > ℓ": _distance(q, keys, values) > near}
 
 
 @statement(id="thm-waiting", title="Far from every key: how long a query waits", mark="ours", source="this book",
            chapter=CHAPTER, random=_far, extremal=(_coming,),
            assumptions="Gaussian kernel, one query by itself, ℓ₀ > ℓ ≥ (√d/2c)^½",
-           broken=lambda seed: _coming((0.0,), 1e3 + seed) | {"mover": softmax}, breaks="the Gaussian kernel: softmax")
+           broken=lambda seed: _coming((0.0,), 1e3 + seed) | {"mover": softmax}, breaks="the Gaussian kernel: softmax",
+           hypotheses=_may_wait)
 def waits(q, keys, values, y, lr, kernel, near, mover=None):
     """No query is within ℓ of a key with a value at a step t ≤ t* = ``waiting_time``, and its loss until then is at
     least ½(‖y‖ − V e^{−c̄ℓ²})², if V e^{−c̄ℓ²} ≤ ‖y‖.
-
-    lhs is the larger of t* over the first step within ℓ, and of the bound of the loss over the least loss; rhs 1.
 
     Raises
     ------
@@ -259,12 +163,12 @@ def waits(q, keys, values, y, lr, kernel, near, mover=None):
     if not T <= LONGEST:
         raise ValueError(f"lr: expected a step size for which t* is at most {LONGEST:,} steps, got {float(lr):g} "
                          f"with t* = {T:g}")
-    keys, values, q, y = _head(keys, values, q, y)
+    keys, values, q, y = query_arrays(keys, values, q, y)
     reach = np.linalg.norm(values, axis=1).sum() * np.exp(-kernel.c / len(q) ** 0.5 * near ** 2)
     arrived, least = first_within(q, keys, values, y, float(lr), mover or kernel, near, int(T) + 2)
     bound = max(np.linalg.norm(y) - reach, 0.0) ** 2 / 2
-    return Check(float(np.max([T / arrived, bound / max(least, 1e-300)])), 1.0,
-                 "t* / first step within ℓ of a key, and bound / loss, are ≤ 1")
+    return (Check(float(T), float(arrived), "t* ≤ the first step within ℓ of a key"),
+            Check(float(bound), float(least), "½(‖y‖ − V e^{−c̄ℓ²})² ≤ the loss until then"))
 
 
 def first_within(q, keys, values, y, lr, kernel, near, steps):
@@ -288,7 +192,7 @@ def _wells(seed):
     y = (1 + rng.uniform(0, 2)) * values[0] + 0.2 * rng.standard_normal(m)
     y = y if y @ values[0] >= values[0] @ values[0] else 2 * values[0]
     kernel, keys, w = Gaussian(10 ** rng.uniform(-1, 1)), rng.standard_normal((n, d)), rng.uniform(0.1, 0.9)
-    while not _is_well(w, _spill(w, values), values[0], y):
+    while not all(_is_well(w, _spill(w, values), values[0], y).values()):
         w *= 0.8
     if n > 1:
         keys *= well_radius(w, kernel, d) / np.linalg.norm(keys[1:] - keys[0], axis=1).min() * 2
@@ -308,9 +212,23 @@ def _spill(w, values):
 
 
 def _is_well(w, eps, u, y):
-    """u·y ≥ ‖u‖², z > ε, and ‖wu − y‖ − ε > z + ε, with z = ‖u − y‖."""
+    """Condition → bool: u·y ≥ ‖u‖², z > ε, and ‖wu − y‖ − ε > z + ε, with z = ‖u − y‖."""
     z = np.linalg.norm(u - y)
-    return u @ y >= u @ u * (1 - 1e-12) and z > eps and np.linalg.norm(w * u - y) - eps > z + eps
+    return {"u·y ≥ ‖u‖²": u @ y >= u @ u * (1 - 1e-12), "z > ε": z > eps,
+            "‖w u − y‖ − ε > z + ε": np.linalg.norm(w * u - y) - eps > z + eps}
+
+
+def _ball(keys, values, kernel, stretch=1.0):
+    """Around the first key: g/2, or for a key alone the one with w = e⁻⁴, and w and ε."""
+    radius = stretch * np.linalg.norm(keys[1:] - keys[0], axis=1).min(initial=np.inf) / 2
+    radius = radius if len(keys) > 1 else well_radius(np.exp(-4), kernel, keys.shape[1])
+    w = np.exp(-kernel.c * radius ** 2 / keys.shape[1] ** 0.5)
+    return radius, w, _spill(w, values)
+
+
+def _holds_a_key(keys, values, y, kernel, stretch=1.0, **_):
+    one = {"Gaussian kernel": not kernel.normalized, "the other keys are g away": stretch <= 1}
+    return one | _is_well(*_ball(keys, values, kernel, stretch)[1:], values[0], y)
 
 
 def _lonely():
@@ -327,14 +245,15 @@ def _crowded(seed):
 
 @statement(id="thm-wells", title="A key that is not enough is a trap", mark="ours", source="this book",
            chapter=CHAPTER, random=_wells, extremal=(_lonely,), broken=_crowded, breaks="other keys g away: a larger g",
-           assumptions="Gaussian kernel, u_j·y ≥ ‖u_j‖², z > ε, ‖w u_j − y‖ − ε > z + ε, other keys g away")
+           assumptions="Gaussian kernel, u_j·y ≥ ‖u_j‖², z > ε, ‖w u_j − y‖ − ε > z + ε, other keys g away",
+           hypotheses=_holds_a_key)
 def wells(keys, values, y, kernel, toward, stretch=1.0):
-    """Around the first key is a local minimum q* with z − ε ≤ ‖o − y‖ ≤ z + ε, z = ‖u − y‖, at a distance below g/2.
+    """Around the first key, at a distance below g/2, is a local minimum q* with z − ε ≤ ‖o − y‖ ≤ z + ε, z = ‖u − y‖;
+    and flow that starts there with ‖o − y‖ < ‖w u − y‖ − ε stays there.
 
-    Also ‖o − y‖ ≤ z + ε at the key, ≥ z − ε within g/2, ≥ ‖w u − y‖ − ε at g/2. w, ε are those of ``spare``; a key
-    alone has every g, here that with w = e⁻⁴. lhs is the largest of left over right sides (each + ε), the way to q*
-    over g/2, and what is left of the slope at q* over what rounding may leave; rhs 1. ``toward`` (r, d) are the
-    directions that are tried.
+    Its proof: ‖o − y‖ ≤ z + ε at the key, ≥ z − ε within g/2, ≥ ‖w u − y‖ − ε at g/2. w, ε are those of ``spare``; a
+    key alone has every g, here that with w = e⁻⁴. The slope at q* is in units of what rounding may leave. ``toward``
+    (r, d) are the directions that are tried.
 
     Raises
     ------
@@ -343,53 +262,120 @@ def wells(keys, values, y, kernel, toward, stretch=1.0):
 
     Source: this book.
     """
-    keys, values, y = _head(keys, values, y=y)
+    keys, values, y = query_arrays(keys, values, y=y)
     require("toward", toward, ("r", keys.shape[1]))
-    radius = stretch * np.linalg.norm(keys[1:] - keys[0], axis=1).min(initial=np.inf) / 2
-    radius = radius if len(keys) > 1 else well_radius(np.exp(-4), kernel, keys.shape[1])
-    w = np.exp(-kernel.c * radius ** 2 / keys.shape[1] ** 0.5)
-    eps, z, edge = _spill(w, values), np.linalg.norm(values[0] - y), np.linalg.norm(w * values[0] - y)
-    if not _is_well(w, eps, values[0], y):
+    radius, w, eps = _ball(keys, values, kernel, stretch)
+    z, edge = np.linalg.norm(values[0] - y), np.linalg.norm(w * values[0] - y)
+    if not all(_is_well(w, eps, values[0], y).values()):
         raise ValueError(f"y: expected u·y ≥ ‖u‖², ‖u − y‖ > ε, and ‖wu − y‖ − ε > ‖u − y‖ + ε for the first value u, "
                          f"got u·y = {values[0] @ y:g}, ‖u‖ = {np.linalg.norm(values[0]):g}, ‖u − y‖ = {z:g}, "
                          f"‖wu − y‖ = {edge:g}, ε = {eps:g}")
     one = GaussianQuery(keys, values, y, kernel)
     sphere = [keys[0] + radius * way / np.linalg.norm(way) for way in to_numpy(toward)]
-    inside = min(one.off(keys[0] + share * (q - keys[0])) for share in (0.3, 0.6, 0.9, 1.0) for q in sphere)
+    ball = [keys[0] + share * (q - keys[0]) for share in (0.3, 0.6, 0.9, 1.0) for q in sphere]
     q, slope = one.bottom(radius)
-    parts = [one.off(keys[0]) / (z + eps), z / (inside + eps), edge / (min(map(one.off, sphere)) + eps),
-             one.off(q) / (z + eps), z / (one.off(q) + eps), np.linalg.norm(q - keys[0]) / radius, slope]
-    return Check(float(np.max(parts)), 1.0, "a minimum within g/2 of the key, z − ε ≤ ‖o − y‖ ≤ z + ε there")
+    starts = [keys[0] + share * (at - keys[0]) for share in (0.0, 0.6, 0.9) for at in sphere[:3]]
+    starts = [at for at in starts[2:] if one.off(at) < edge - eps]
+    claims = {"‖o − y‖ ≤ z + ε at the key": (one.off(keys[0]), z + eps),
+              "z − ε ≤ ‖o − y‖ within g/2": (z, min(map(one.off, ball)) + eps),
+              "‖w u − y‖ − ε ≤ ‖o − y‖ at g/2": (edge, min(map(one.off, sphere)) + eps),
+              "‖o − y‖ ≤ z + ε at the minimum": (one.off(q), z + eps),
+              "z − ε ≤ ‖o − y‖ at the minimum": (z, one.off(q) + eps),
+              "the minimum is within g/2": (np.linalg.norm(q - keys[0]), radius), "its slope is rounding": (slope, 1.0),
+              "flow stays within g/2": (_farthest(one, starts, radius), 1.05 * radius)}
+    return tuple(Check(float(lhs), float(rhs), claim) for claim, (lhs, rhs) in claims.items())
+
+
+def _farthest(one, starts, radius, steps=30):
+    """How far from the first key flow of φ from the ``starts`` gets: steps along −∇φ of 5 % of the radius each."""
+    far = 0.0
+    for q in starts:
+        for _ in range(steps):
+            slope = one.derivatives(q)[0]
+            q = q - 0.05 * radius * slope / (np.linalg.norm(slope) + 1e-300)
+            far = max(far, np.linalg.norm(q - one.keys[0]))
+    return far
 
 
 def _rising(seed):
     rng = np.random.default_rng([seed, 147])
     n = int(rng.integers(2, 7))
     keys, values = (np.cumsum(rng.uniform(0.05, 1.5, size=n)) for _ in range(2))
-    return {"q": float(rng.uniform(-3, 3)), "keys": keys, "values": values}
+    y = values[0] + rng.uniform(0.02, 0.98) * (values[-1] - values[0])
+    return {"q": float(rng.uniform(-3, 3)), "keys": keys, "values": values, "y": float(y)}
+
+
+def _equal_slopes():
+    return {"q": 0.5, "keys": np.array([-1.0, 0.0, 2.0]), "values": np.array([-2.0, 0.0, 4.0]), "y": 1.0}
+
+
+def _not_rising(seed):
+    """In turn a Gaussian query right of the keys, and a target above the mean of two values at the largest key."""
+    if seed % 2:
+        return _rising(seed) | {"kernel": gaussian, "q": 20.0}
+    y = between(seed, 2.05, 2.95)
+    return {"q": 0.5, "keys": np.array([0.0, 1.0, 1.0]), "values": np.array([0.0, 1.0, 3.0]), "y": y}
+
+
+def _slopes(keys, values):
+    """(u_j − u_i)/(k_j − k_i) for all i, j with k_i < k_j, (pairs,)."""
+    rise, run = (a - a[:, None] for a in (values, keys))
+    return rise[run > 0] / run[run > 0]
+
+
+def _may_rise(keys, values, y, kernel=softmax, **_):
+    slopes = _slopes(keys, values)
+    return {"softmax": kernel is softmax, "n ≥ 2": len(keys) > 1, "distinct keys": len(set(keys)) == len(keys),
+            "(u_j − u_i)/(k_j − k_i) ≥ χ > 0": len(slopes) > 0 and slopes.min() > 0,
+            "y between the values": values.min() < y < values.max()}
 
 
 @statement(id="prop-rising", title="Values that rise with the keys: no trap for softmax", mark="ours",
-           source="this book", chapter=CHAPTER, assumptions="softmax on a line, (u_j − u_i)/(k_j − k_i) ≥ χ",
-           random=_rising,
-           extremal=(lambda: {"q": 0.5, "keys": np.array([-1.0, 0.0, 2.0]), "values": np.array([-2.0, 0.0, 4.0])},),
-           broken=lambda seed: _rising(seed) | {"kernel": gaussian, "q": 20.0},
-           breaks="softmax: the Gaussian kernel, right of the keys")
-def rising(q, keys, values, kernel=softmax):
-    """χ Var_S(k) ≤ o′(q), χ the least slope between neighbors.  Source: this book."""
-    keys, values = _on_line(keys, values)
-    order = np.argsort(keys)
-    beta = (np.diff(values[order]) / np.diff(keys[order])).min()
+           source="this book", chapter=CHAPTER,
+           assumptions="softmax on a line, n ≥ 2 distinct keys, (u_j − u_i)/(k_j − k_i) ≥ χ > 0",
+           random=_rising, extremal=(_equal_slopes,), broken=_not_rising, hypotheses=_may_rise,
+           breaks="softmax: the Gaussian kernel, right of the keys; distinct keys: two at one place")
+def rising(q, keys, values, y, kernel=softmax):
+    """χ Var_S(k) ≤ o′(q), χ the least slope between two keys, and > 0; and −φ′ points to the one place where o = y.
+
+    The second is asked on ``GRID``: φ has no other stationary point, and flow from every start gets there.
+
+    Raises
+    ------
+    ValueError
+        for wrong shapes, or keys that are all equal.
+
+    Source: this book.
+    """
+    keys, values = _columns(keys, values)
+    slopes, line = _slopes(keys, values), Line(keys, values, kernel)
+    if not len(slopes):
+        raise ValueError(f"keys: expected two different ones or more, got {keys}")
     weights = softmax(q * keys)
     spread = weights @ (keys - weights @ keys) ** 2
-    return Check(float(beta * spread), float(Line(keys, values, kernel).slope([q])[0]), "χ Var_S(k) ≤ o′(q)")
+    return (Check(float(slopes.min() * spread), float(line.slope([q])[0]), "χ Var_S(k) ≤ o′(q)"),
+            Check(_astray(line, y), 0.5, "from no start does −φ′ point away from the one q with o = y"))
 
 
-def _on_line(keys, values):
-    """Keys and values (n,) in double precision.  Raises ValueError for other shapes and for keys that are equal."""
+def _astray(line, y):
+    """At how many queries of ``GRID`` −φ′ does not point to the one place where o = y; all, if there is not one."""
+    met = [one.q for one in line.minima(y) if not one.spurious]
+    if len(met) != 1:
+        return float(len(GRID))
+    return float((np.sign((y - line.output(GRID)) * line.trend(GRID)) != np.sign(met[0] - GRID)).sum())
+
+
+def _columns(keys, values):
+    """Keys and values (n,) in double precision.  Raises ValueError for other shapes."""
     keys, values = (np.asarray(a, float) for a in (keys, values))
     require("keys", keys, ("n",))
     require("values", values, keys.shape)
+    return keys, values
+
+
+def _on_line(keys, values):
+    """``_columns``, and a ValueError for keys that are equal."""
+    keys, values = _columns(keys, values)
     if len(np.unique(keys)) < len(keys):
         raise ValueError(f"keys: expected distinct numbers, got {len(keys)} with {len(np.unique(keys))} different ones")
     return keys, values
@@ -429,14 +415,13 @@ def _other_side(seed):
 
 @statement(id="thm-barrier", title="The barrier at zero", mark="ours", source="this book", chapter=CHAPTER,
            assumptions="softmax on a line, distinct keys, q ≥ 0, max_i A_i < y", random=_one_side,
-           extremal=(_largest_key,), broken=_other_side, breaks="q ≥ 0: a query on the other side")
+           extremal=(_largest_key,), broken=_other_side, breaks="q ≥ 0: a query on the other side",
+           hypotheses=lambda q, keys, values, y: {"q ≥ 0": q >= 0, "distinct keys": len(set(keys)) == len(keys),
+                                                  "max_i A_i < y": top_means(keys, values).max() < y})
 def barrier(q, keys, values, y):
     """min_i A_i ≤ o(q) ≤ max_i A_i for q ≥ 0, A_i the mean of the values of the i largest keys, (n,); and for
     max_i A_i < y: φ ≥ ½(y − max_i A_i)² there; gradient flow from q > 0 with o(q) > A_n stays on q > 0; if A_n ≤ A_1,
     and the second largest key has a larger value than the largest, φ has a minimum at some q > 0.
-
-    lhs is the largest of (y − o)/(y − min A), (y − min A − (max A − o))/(y − min A), the bound of φ over φ, the share
-    of the way to 0 that flow goes, and φ at its minimum over its limits at 0 and ∞; rhs 1.
 
     Raises
     ------
@@ -453,14 +438,15 @@ def barrier(q, keys, values, y):
     if np.ndim(y) or not high < y < np.inf:
         raise ValueError(f"y: expected a number above max A_i = {high:g}, got {y!r}")
     o = float(line.output([q])[0])
-    parts = [(y - o) / (y - low), (y - low - (high - o)) / (y - low), (y - high) ** 2 / max((y - o) ** 2, 1e-300)]
+    checks = [Check(y - o, y - low, "min_i A_i ≤ o(q)"), Check(y - high, y - o, "o(q) ≤ max_i A_i"),
+              Check((y - high) ** 2 / 2, (y - o) ** 2 / 2, "½(y − max_i A_i)² ≤ φ(q)")]
     hills = tops(line)
     if q > 0 and o > A[-1] + 1e-14 * abs(values).max():
-        parts.append(1 - resting_place(line, q, hills) / q)
+        checks.append(Check(1 - resting_place(line, q, hills) / q, 1.0, "flow from q stays on q > 0"))
     if len(keys) > 1 and A[-1] <= A[0] and A[1] > A[0]:  # A₂ > A₁: u₍₂₎ > u₍₁₎
-        outputs = line.output(hills[hills > 0])
-        parts.append((y - outputs.max(initial=-np.inf)) ** 2 / (y - A[0]) ** 2)
-    return Check(float(np.max(parts)), 1.0, "min_i A_i ≤ o(q) ≤ max_i A_i for q ≥ 0, and what follows for φ")
+        best = line.output(hills[hills > 0]).max(initial=-np.inf)
+        checks.append(Check(float(y - best) ** 2 / 2, float(y - A[0]) ** 2 / 2, "φ has a minimum at some q > 0"))
+    return tuple(checks)
 
 
 def tops(line):

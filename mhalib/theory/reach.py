@@ -1,0 +1,129 @@
+"""Chapter 14: which targets are out of reach, by the values alone, and with keys that are far apart."""
+
+from dataclasses import replace
+from itertools import product
+
+import numpy as np
+
+from mhalib._array import require, to_numpy
+from mhalib.attention import Gaussian, gaussian, softmax
+from mhalib.data.sequences import SequenceDataset, random_sequences
+from mhalib.models.layer import AttentionLayer
+from mhalib.theory.ledger import Check, statement
+from mhalib.theory.max_margin import nearest_in_hull
+from mhalib.theory.two_kernels import KERNELS
+
+CHAPTER = "kernels/14_traps"
+
+
+def query_arrays(keys, values, q=None, y=None):
+    """keys (n, d), values (n, m), and of q (d,) and y (m,) what is given, with shapes checked, in double precision."""
+    require("keys", keys, ("n", "d"))
+    require("values", values, (len(keys), "m"))
+    rest = {"q": (q, keys.shape[1]), "y": (y, values.shape[1])}
+    rest = {name: one for name, one in rest.items() if one[0] is not None}
+    for name, (a, size) in rest.items():
+        require(name, a, (size,))
+    return [to_numpy(a).astype(float) for a in (keys, values, *(a for a, _ in rest.values()))]
+
+
+def distance_to_hull(points, y):
+    """The distance of y (m,) from the convex hull of points (p, m)."""
+    require("points", points, ("p", "m"))
+    require("y", y, (points.shape[1],))
+    away = points - y
+    return float(np.linalg.norm(nearest_in_hull(away @ away.T) @ away))
+
+
+def corners(layer, x):
+    """Points whose convex hull holds every output of a sample x (n, D), whatever W^Q and W^K are, (p, m).
+
+    softmax, normalized rows: all sums of one value from each head. The Gaussian kernel: all sums of some of the values
+    of all heads.
+    """
+    require("x", x, ("n", layer.sizes[1]))
+    U = x @ (layer.WV @ layer.WO)
+    if layer.kernel.normalized:
+        return np.array([sum(chosen) for chosen in product(*U)])
+    return np.array(list(product((0, 1), repeat=U.shape[0] * U.shape[1]))) @ U.reshape(-1, U.shape[2])
+
+
+def _layer(seed, kernel=None):
+    rng = np.random.default_rng([seed, 140])
+    N, n, H, m = (int(size) for size in rng.integers(1, 3, size=4))
+    layer = AttentionLayer.random(3, 2, m, H, scale=rng.uniform(0.3, 3), kernel=kernel or KERNELS[seed % 2], seed=seed)
+    return {"layer": layer, "data": random_sequences(N, n, 3, m, seed=seed)}
+
+
+def _vertex(kernel):
+    """Queries that look at one key, whose value is the corner nearest to the target."""
+    columns = ([[10.0], [10.0]], [[1.0], [-1.0]], [[2.0], [1.0]]) if kernel is softmax else ([[0.5]], [[0.5]], [[2.0]])
+    X = np.eye(len(columns[0]))[None]
+    layer = AttentionLayer(*(np.array([column]) for column in columns), np.ones((1, 1, 1)), kernel)
+    return {"layer": layer, "data": SequenceDataset(X, np.full((1, len(X[0]), 1), 4.0))}
+
+
+def _one_far_key(seed):
+    """One token whose query is far from its key, with the target 0: the Gaussian kernel with the hull of softmax."""
+    q = 3 + np.random.default_rng([seed, 141]).random((1, 1, 1))
+    layer = AttentionLayer(q, *(np.ones((1, 1, 1)) for _ in range(3)), gaussian)
+    data = SequenceDataset(np.ones((1, 1, 1)), np.zeros((1, 1, 1)))
+    return {"layer": layer, "data": data, "allowed": np.ones((1, 1))}
+
+
+@statement(id="prop-values-allow", title="What the values allow", mark="ours", source="this book", chapter=CHAPTER,
+           assumptions="any W^Q, W^K; W^V and W^O as they are", random=_layer,
+           extremal=tuple((lambda kernel=kernel: _vertex(kernel)) for kernel in KERNELS), broken=_one_far_key,
+           breaks="softmax: the Gaussian kernel with the hull of the values",
+           hypotheses=lambda layer, allowed=None, **_: {"the set of this kernel": allowed is None})
+def values_allow(layer, data, allowed=None):
+    """o_k ∈ 𝒦_i, so Σ dist(y_k, 𝒦_i)²/2N ≤ f, 𝒦_i = Σ_h hull(U_h) for softmax, Σ_{h,j} [0, 1] u_{hj} for the Gaussian
+    kernel; and the first set is a part of the second.
+
+    Source: this book.
+    """
+    sets = [corners(layer, x) if allowed is None else allowed for x in data.X]
+    boxes = [corners(replace(layer, kernel=gaussian), x) for x in data.X]
+    least = sum(distance_to_hull(points, y) ** 2
+                for points, targets in zip(sets, data.y, strict=True) for y in targets) / (2 * len(data))
+    return (Check(float(least), float(layer.loss(data.X, data.y)), "Σ dist(y_k, 𝒦_i)²/2N ≤ f"),
+            Check(_outside(sets, layer(data.X)), 1e-6, "every output lies in 𝒦_i"),
+            Check(_outside(boxes, sets), 1e-6, "the set of softmax is a part of the other"))
+
+
+def _outside(sets, inside):
+    """The largest distance of points from the sets that shall hold them, over the size of the set."""
+    return max(distance_to_hull(points, one) / float(np.linalg.norm(points, axis=1).max())
+               for points, some in zip(sets, inside, strict=True) for one in some)
+
+
+def _apart(seed):
+    rng = np.random.default_rng([seed, 142])
+    n, d, m = (int(size) for size in rng.integers(1, 5, size=3))
+    return {"q": 3 * rng.standard_normal(d), "keys": 3 * rng.standard_normal((n, d)),
+            "values": rng.standard_normal((n, m)), "kernel": Gaussian(rng.uniform(0.2, 2))}
+
+
+def _halfway():
+    """A query in the middle of two keys, whose values are orthogonal."""
+    return {"q": np.zeros(1), "keys": np.array([[-2.0], [2.0]]), "values": np.eye(2), "kernel": gaussian}
+
+
+@statement(id="prop-star", title="Keys that are far apart: one value at a time", mark="ours", source="this book",
+           chapter=CHAPTER, assumptions="Gaussian kernel, one head, keys g apart", random=_apart, extremal=(_halfway,),
+           broken=lambda seed: _halfway() | {"stretch": 1.5 + np.random.default_rng([seed, 143]).random()},
+           breaks="keys g apart: a larger g",
+           hypotheses=lambda kernel, stretch=1.0, **_: {"Gaussian kernel": not kernel.normalized,
+                                                        "keys g apart": stretch <= 1})
+def star(q, keys, values, kernel, stretch=1.0):
+    """dist(o(q), ∪_j [0, 1] u_j) ≤ e^{−cg²/4√d} Σ_{l≠j} ‖u_l‖, j the nearest key.  Source: this book."""
+    keys, values, q = query_arrays(keys, values, q)
+    weights = kernel(kernel.scores(q[None], keys))[0]
+    out, squares = weights @ values, np.maximum((values ** 2).sum(axis=1), 1e-300)
+    share = np.clip(values @ out / squares, 0, 1)
+    off = np.linalg.norm(share[:, None] * values - out, axis=1).min()
+    apart = np.linalg.norm(keys[:, None] - keys, axis=2)[~np.eye(len(keys), dtype=bool)].min(initial=np.inf)
+    w = np.exp(-kernel.c * (stretch * apart) ** 2 / (4 * len(q) ** 0.5))
+    sizes = np.linalg.norm(values, axis=1)
+    most = w * np.delete(sizes, weights.argmax()).sum() + 1e-14 * sizes.sum()  # room for rounding
+    return Check(float(off), float(most), "dist(o, ∪ [0, 1] u_j) ≤ e^{−cg²/4√d} Σ ‖u_l‖")
