@@ -22,11 +22,13 @@ help:            ## this list
 	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z]+):[^#]*## */  make \1	/' | expand -t 18
 
 book: $(READY)   ## build the book from scratch, warnings as errors
-	@echo "== building the book (some minutes: every notebook is executed)"
+	@echo "== executing the notebooks (some minutes)"
 	@rm -rf _build
 	@$(PY) book/_ext/execute.py _build/executed
+	@echo "== setting the pages (half a minute); a warning is an error"
 	@BOOK_CACHE="$(CURDIR)/_build/executed" \
-	    $(PY) -c 'from jupyter_book.cli.main import main; main()' build . -W --keep-going -n
+	    $(PY) -c 'from jupyter_book.cli.main import main; main()' build . -W --keep-going -n -q >/dev/null
+	@echo "== the book: _build/html/index.html"
 
 pdf: $(READY) chromium   ## print the built book: _build/pdf/how-attention-learns.pdf
 	@echo "== printing the book (some minutes)"

@@ -4,17 +4,28 @@ Their outputs go to a fresh cache in FOLDER, from which Sphinx, which would exec
 them when the variable BOOK_CACHE names it (see bookext.py).
 """
 
-import logging
+import multiprocessing
+import re
 import shutil
 import sys
 from pathlib import Path
 
 import edition
+import nbformat
 import yaml
+import zmq
 from jupyter_cache import get_cache
-from jupyter_cache.executors import load_executor
+from jupyter_cache.cache.main import CacheBundleIn
+from jupyter_cache.executors.utils import single_nb_execution
+from traitlets.config import Config
 
 ROOT = Path(__file__).parents[2]
+# Without keys of its own each kernel warns that others on this machine could listen.
+KERNEL = Config({"KernelManager": {"transport_encryption": "auto" if zmq.has("curve") else "disabled"}})
+COLORS = re.compile(r"\x1b\[[\d;]*m")
+ADVICE = """
+A page fails only where a cell raises. To look into it: `make lab`, open the page, run its cells up to this one.
+If nothing of the page was changed here, the environment may be at fault: remove .venv, and build again."""
 
 
 def notebooks():
@@ -23,21 +34,48 @@ def notebooks():
     return sorted(found, key=lambda path: -path.stat().st_size)
 
 
-def main(folder):
-    """Execute all; print the traceback of the first cell that failed in each, and say so by the exit status."""
+def execute(path):
+    """One notebook in a kernel of its own: its path, what jupyter-cache stores of it, and what failed, in words."""
+    notebook, folder = nbformat.read(path, nbformat.NO_CONVERT), str(path.parent)
     timeout = yaml.safe_load((ROOT / "_config.yml").read_text("utf-8"))["execute"]["timeout"]
+    try:
+        result = single_nb_execution(notebook, cwd=folder, timeout=timeout, allow_errors=False, config=KERNEL)
+        failure = failed_cell(notebook, result.err) if result.err else ""
+    except Exception as error:  # the kernel died, or did not begin
+        return path, None, failed_cell(notebook, error)
+    return path, CacheBundleIn(notebook, str(path), data={"execution_seconds": result.time}), failure
+
+
+def failed_cell(notebook, error):
+    """The cell that an error stopped at, and the error's own lines."""
+    cells = [cell for cell in notebook.cells if cell.cell_type == "code"]
+    for cell in cells:
+        for output in cell.outputs:
+            if output.output_type == "error":
+                return f"cell {cell.id}\n" + COLORS.sub("", "\n".join(output.traceback))
+    said = f"{type(error).__name__}: {error}"
+    reached = [cell.id for cell in cells if cell.execution_count]
+    return f"cell {reached[-1]}, or the next one\n{said}" if reached else f"no cell was run\n{said}"
+
+
+def main(folder):
+    """Execute all, a line for each; say what failed, and by the exit status that something did."""
     shutil.rmtree(folder, ignore_errors=True)
-    cache = get_cache(folder)
-    for path in notebooks():
-        cache.add_nb_to_project(str(path))
-    executor = load_executor("local-parallel", cache, logging.getLogger(__name__))
-    done = executor.run_and_cache(timeout=timeout, allow_errors=False)
-    for record in cache.list_project_records():
-        if record.traceback:
-            print(f"{record.uri}\n{record.traceback}", file=sys.stderr)
-    failed = [*done.excepted, *done.errored]
-    print(f"executed {len(done.succeeded)} notebooks" + "".join(f"\nFAILED: {uri}" for uri in failed), flush=True)
-    return bool(failed)
+    cache, failures = get_cache(folder), {}
+    with multiprocessing.Pool() as pool:
+        for path, bundle, failure in pool.imap_unordered(execute, notebooks()):
+            name = path.relative_to(ROOT).with_suffix("").as_posix()
+            if failure:
+                failures[name] = failure
+                print(f"   {name:60} FAILED", flush=True)
+            else:
+                cache.cache_notebook_bundle(bundle, check_validity=False, overwrite=True)
+                print(f"   {name:60}{bundle.data['execution_seconds']:5.0f} s", flush=True)
+    for name, failure in failures.items():
+        print(f"\n{name}, {failure}", file=sys.stderr)
+    if failures:
+        print(ADVICE, file=sys.stderr)
+    return bool(failures)
 
 
 if __name__ == "__main__":

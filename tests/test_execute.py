@@ -1,0 +1,62 @@
+"""`make book` says each page as it goes; of one that fails it says the cell, and the error once."""
+
+import importlib.util
+import re
+import sys
+from pathlib import Path
+
+import nbformat
+import pytest
+
+ROOT = Path(__file__).parent.parent
+
+
+@pytest.fixture
+def execute(monkeypatch, tmp_path):
+    monkeypatch.syspath_prepend(ROOT / "book/_ext")
+    spec = importlib.util.spec_from_file_location("execute", ROOT / "book/_ext/execute.py")
+    module = importlib.util.module_from_spec(spec)
+    monkeypatch.setitem(sys.modules, "execute", module)  # where the processes find its function
+    spec.loader.exec_module(module)
+    monkeypatch.setattr(module, "ROOT", tmp_path)
+    (tmp_path / "_config.yml").write_text("execute: {timeout: 60}")
+    return module
+
+
+def write(folder, name, *sources):
+    cells = [nbformat.v4.new_code_cell(source, id=f"cell-{i}") for i, source in enumerate(sources)]
+    kernel = {"kernelspec": {"name": "python3", "display_name": "Python 3", "language": "python"}}
+    path = folder / f"{name}.ipynb"
+    nbformat.write(nbformat.v4.new_notebook(cells=cells, metadata=kernel), path)
+    return path
+
+
+def run(module, tmp_path, monkeypatch, capfd, **pages):
+    paths = [write(tmp_path, name, *sources) for name, sources in pages.items()]
+    monkeypatch.setattr(module, "notebooks", lambda: paths)
+    failed = module.main(str(tmp_path / "executed"))
+    return failed, *capfd.readouterr()
+
+
+def test_each_page_has_a_line_and_nothing_else_is_said(execute, tmp_path, monkeypatch, capfd):
+    failed, out, err = run(execute, tmp_path, monkeypatch, capfd, one=["x = 1"], two=["print(2)", "x = 3"])
+    assert not failed
+    assert sorted(line.split()[::2] for line in out.splitlines()) == [["one", "s"], ["two", "s"]]
+    assert err == ""
+    cached = execute.get_cache(str(tmp_path / "executed"))
+    assert len(cached.list_cache_records()) == 2
+
+
+def test_a_page_that_raises_says_its_cell_and_the_error_once(execute, tmp_path, monkeypatch, capfd):
+    failed, out, err = run(execute, tmp_path, monkeypatch, capfd, good=["x = 1"], bad=["x = 1", "1 / 0", "x = 2"])
+    assert failed
+    assert "bad" in out and "FAILED" in out
+    assert "\nbad, cell cell-1\n" in err
+    assert err.count("ZeroDivisionError: division by zero") == 1
+    assert "make lab" in err and "\x1b" not in err
+
+
+def test_a_kernel_that_dies_says_how_far_it_came(execute, tmp_path, monkeypatch, capfd):
+    failed, _, err = run(execute, tmp_path, monkeypatch, capfd, dead=["x = 1", "import os\nos._exit(3)"])
+    assert failed
+    assert re.search("\ndead, cell cell-[01], or the next one\nDeadKernelError", err)
