@@ -168,6 +168,42 @@ def test_what_is_fitted_is_finite_where_the_error_of_attention_is_not():
     assert mean_excess(np.eye(2), np.diag(v)) == np.inf > theory.fitted_noise(v, v)
 
 
+def test_the_square_of_what_is_fitted_has_a_variance_below_one_over_root_three_only():
+    """E Γ⁴ for d = 1, where Γ = c(x) βv (βx² − 1), c² = β e^{βv²x²}, β = 1/(1 + v²): on wider and wider grids."""
+    for v, grows in ((0.5, False), (0.57, False), (0.6, True), (0.7, True)):
+        beta, means = 1 / (1 + v ** 2), []
+        for wide in (40, 60):
+            x = np.arange(-wide, wide, 0.05)
+            logs = 2 * np.log(beta) + (2 * beta * v ** 2 - 0.5) * x ** 2
+            means.append((np.exp(logs) * (beta * v * (beta * x ** 2 - 1)) ** 4).sum())
+        assert (means[1] > 10 * means[0]) == grows
+        assert grows or means[1] == pytest.approx(means[0], rel=1e-3)
+
+
+def test_the_instances_of_the_fitted_noise_are_wide_and_of_all_shapes():
+    drawn = [mha.ledger["prop-fitted-noise"].random(seed) for seed in range(100)]
+    assert max(np.linalg.norm(one["V"], 2) for one in drawn) > 0.6
+    assert {one["U"].shape for one in drawn} == {(p, d) for p in (1, 2, 3) for d in (1, 2)}
+
+
+def test_steps_up_to_one_half_are_among_the_instances_of_the_mean_over_starts():
+    drawn = [mha.ledger["prop-mean-over-starts"].random(seed) for seed in range(200)]
+    assert max(one["lr"] / one["kappa"] for one in drawn) > 0.4
+
+
+@pytest.mark.parametrize("id, name, change", [
+    ("prop-late-factor", "late_factor", lambda found: 1 - 1.05 * (1 - found)),
+    ("prop-mean-over-starts", "slow_mean", lambda found: 0.95 * found),
+    ("prop-least-squares", "least_squares_excess", lambda found: 0.95 * found),
+    ("prop-spectral-excess", "spectral_constant", lambda found: 0.95 * found),
+    ("prop-spectral-excess", "_limit", lambda found: 0.95 * found),
+    ("prop-fitted-noise", "fitted_noise", lambda found: 0.95 * found)])
+def test_a_constant_that_is_off_by_a_twentieth_fails(id, name, change, monkeypatch):
+    function = getattr(theory, name)
+    monkeypatch.setattr(theory, name, lambda *given, **options: change(function(*given, **options)))
+    assert not mha.ledger[id].worst(range(20)).holds
+
+
 def stored_excess(rule, s_max, name="excess"):
     """(seeds, n, …) of the runs that the book shows."""
     table = mha.stored("data_and_compute.npz")

@@ -73,7 +73,7 @@ class AttentionRegression(Vector):
                   A = P S^{1/2} \hat\Sigma^{-1/2}, \qquad B = \hat\Sigma^{-1/2} W S^{1/2} \hat\Sigma^{-1/2}
 
         filled up with zeros where p < d. The signs of the columns of P and W are those that numpy's decomposition has:
-        the excess does not depend on them, the loss on finitely many tokens does.
+        the law of the excess for large n does not depend on them, the excess on given tokens does.
 
         Raises
         ------

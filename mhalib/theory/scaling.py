@@ -300,12 +300,19 @@ def _mispriced(seed):
 @statement(id="prop-plan", title="The cheapest plan", mark="ours", source="this book",
            chapter=CHAPTER,
            assumptions="the excess is a ρ^K + φ/n, a run costs K n^q, n and K are real", random=_priced,
-           extremal=(_cheapest,), broken=_mispriced, breaks="a run costs K n^q: planned with q = 3, paid with q = 1")
+           extremal=(_cheapest,), broken=_mispriced, breaks="a run costs K n^q: planned with q = 3, paid with q = 1",
+           hypotheses=lambda law, target, power, share, assumed=None: {
+               "0 < ε < a": 0 < target < law.amplitude, "q > 0": power > 0, "the other pair exists": 0 < share < 1,
+               "planned as it is paid": assumed in (None, power)})
 def cheapest_plan(law, target, power, share, assumed=None):
     """No pair (n, K) that reaches the target costs less than the one at which floor/rest = q K ln(1/ρ).
 
-    lhs is that cost, rhs the cost of the pair at which the floor has the ``share`` of the target.  Source: this book.
+    lhs is that cost, rhs the cost of the pair at which the floor has the ``share`` of the target. The second check has
+    the relative error of floor/rest there, the third that of the excess, both with rhs 1e-9.  Source: this book.
     """
     n, K, _ = split(target, law, power if assumed is None else assumed)
     other = law.floor / (share * target), log(law.amplitude / ((1 - share) * target)) / -log(law.factor)
-    return Check(K * n ** power, other[1] * other[0] ** power, "K*(n*)^q ≤ K n^q on the curve of equal excess")
+    ratio = law.floor / n / (law.amplitude * law.factor ** K)
+    return (Check(K * n ** power, other[1] * other[0] ** power, "K*(n*)^q ≤ K n^q on the curve of equal excess"),
+            Check(abs(ratio / (power * K * -log(law.factor)) - 1), 1e-9, "(φ/n)/(a ρ^K) = q K ln(1/ρ)"),
+            Check(abs(float(law(K, n)) / target - 1), 1e-9, "a ρ^K + φ/n = ε"))
