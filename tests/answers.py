@@ -69,7 +69,8 @@ def by_hand(S):
 
 def training_bound_begins():
     K = np.arange(5, 5000)
-    D = (0.5 + np.log(K)) / convergence.mixture_demand(T=10, zeta=0.2, S=1.0, M=5, K=100, n=100, delta=0.05).margin
+    data = mha.data.tokenized_mixture(n=100, T=10, d=7, M=5, zeta=0.2, S=1.0, sigma=0.0, seed=0)
+    D = (0.5 + np.log(K)) / convergence.sample_demand(data).margin
     return float(K[np.argmax(chain.guarantee(D, 1 / K, np.log(2), 0.33, K) < np.log(2))])
 
 
@@ -95,7 +96,7 @@ def one_of(H, a=1.0):
     heads = np.zeros((H, H, H))
     heads[np.arange(H), 0, np.arange(H)] = 1
     heads[0] *= a
-    return planted.alignment_of_heads(heads, heads[0] / a).lhs
+    return planted.cosine(heads, np.stack([heads[0] / a] * H))
 
 
 def random_start(H, mean):

@@ -13,10 +13,14 @@ from mhalib._array import is_positive, require_count
 from mhalib.models.vector import Vector
 from mhalib.theory.bounds import curvature, decoder_sizes, steepness
 from mhalib.theory.groups import HeadGroups
-from mhalib.theory.ledger import Along
+from mhalib.theory.instances import token_radius
+from mhalib.theory.ledger import Along, Check
 
 CURVED = 7 / 64
 """The training theorem asks for (B/√H) D₀² ≤ 7/64, that is √H ≥ (64/7) D₀² B."""
+ROOM = 1 + 1e-9
+"""Relative room for rounding where an instance is at the edge of what is allowed."""
+STEP = "η ≤ min{1/ρ, D₀²/(K L(θ)), D₀²/L(θ₀)}"
 
 
 class Constants(NamedTuple):
@@ -45,6 +49,11 @@ def head_constants(start, R):
     return _constants(H, T, R, largest + 0.5 / R ** 2, mean + 0.5 / R ** 2)
 
 
+def constants_of(start, R, distance, per_head=False):
+    """Those of Theorem 1, or ``per_head`` those of the theorem with fewer heads."""
+    return head_constants(start, R) if per_head else ball_constants(start, R, distance)
+
+
 def head_distance(model, start):
     """max_h ‖θ_h − θ_{0,h}‖: how far the head that moved most has moved."""
     step = model - start
@@ -54,6 +63,17 @@ def head_distance(model, start):
 def largest_step(constants, distance, reference_loss, start_loss, steps):
     """η = min{1/ρ, D₀²/(K L(θ)), D₀²/L(θ₀)}: the largest step size of the training theorem."""
     return min(1 / constants.rho, distance ** 2 / (steps * reference_loss), distance ** 2 / start_loss)
+
+
+def conditions(start, reference, data, lr, steps, per_head=False):
+    """What Theorem 1, or the theorem with fewer heads, asks of an instance: condition → whether it holds."""
+    R, distance = token_radius(data.X), (reference - start).norm()
+    constants = constants_of(start, R, distance, per_head)
+    losses = (float(model.loss(data.X, data.y)) for model in (reference, start))
+    found = {"√H ≥ (64/7) D₀² B": constants.kappa * distance ** 2 <= ROOM * CURVED,
+             STEP: 0 < lr <= ROOM * largest_step(constants, distance, *losses, steps)}
+    near = head_distance(reference, start) <= 0.5 / R ** 2
+    return found | ({"‖θ_h − θ_{0,h}‖ ≤ 1/(2R²)": near} if per_head else {})
 
 
 def heads_needed(distance, decoder, T, R):
@@ -189,6 +209,24 @@ def bounded_link(chain):
     """max(‖θ_k − θ‖/2, ‖θ_k − θ₀‖/3) ≤ D₀."""
     lhs = np.maximum(chain.from_reference / 2, chain.from_start / 3)
     return Along(np.arange(len(lhs)), lhs, np.full(len(lhs), chain.distance), "‖θ_k − θ‖ ≤ 2D₀ and ‖θ_k − θ₀‖ ≤ 3D₀")
+
+
+def stays_near(chain):
+    """‖θ_k − θ‖ ≤ 2D₀, ‖θ_k − θ₀‖ ≤ 3D₀, and no loss above the one before it: the worst of each along the run."""
+    return (Check(float(chain.from_reference.max()), 2 * chain.distance, "‖θ_k − θ‖ ≤ 2D₀"),
+            Check(float(chain.from_start.max()), 3 * chain.distance, "‖θ_k − θ₀‖ ≤ 3D₀"),
+            Check(_excess(chain.loss[1:], chain.loss[:-1]), 1e-12, "L_{k+1} ≤ L_k"))
+
+
+def converges(chain):
+    """L_k ≤ the mean of L_1, …, L_k, and that mean ≤ the ``guarantee``, for every k: the worst of each."""
+    mean = np.cumsum(chain.loss[1:]) / np.arange(1, len(chain.loss))
+    return Check(_excess(chain.loss[1:], mean), 1e-12, "L_k ≤ mean of L_1, …, L_k"), rate_link(chain).worst
+
+
+def _excess(values, bounds):
+    """By what share of its bound the worst value is above it, or 0."""
+    return max(0.0, float((values / bounds).max()) - 1)
 
 
 def rate_link(chain):

@@ -7,36 +7,51 @@ import numpy as np
 
 from mhalib.losses import logistic
 from mhalib.theory import starts
+from mhalib.theory.bounds import gradient_constant, hessian_constant, smoothness_constant
 from mhalib.theory.chain import (
-    bounded_link,
+    CURVED,
+    ROOM,
+    STEP,
+    conditions,
+    constants_of,
+    converges,
+    decoder_sizes,
     fewer_heads_needed,
     follow,
     guarantee,
+    head_distance,
     heads_needed,
     logit_slopes,
-    rate_link,
     reference_along,
     regret_link,
     require_step_size,
+    stays_near,
 )
 from mhalib.theory.groups import CHAPTER
-from mhalib.theory.instances import TOKENS, between
+from mhalib.theory.instances import TOKENS, between, radius_or_given, token_radius
 from mhalib.theory.ledger import Check, ledger, statement
 from mhalib.theory.loss_bounds import segment_curvature, short_segment
 from mhalib.theory.ntk import mixture_margins
 
 SOURCE = "this book, after Deora et al. 2023, Theorem 1"
-STEP = "η ≤ min{1/ρ, D₀²/(K L(θ)), D₀²/L(θ₀)}"
 HEADS = f"{TOKENS}; √H ≥ (64/7) D₀² B"
+
+
+def _safe(model, data, lr):
+    R, (_, grad) = token_radius(data.X), model.loss_and_grad(data.X, data.y)
+    rho = max(smoothness_constant(end, R) for end in (model, model - lr * grad))
+    return {"η ≤ 1/ρ": 0 < lr * rho <= ROOM}
 
 
 @statement(id="lemma-descent", title="A step goes down", mark="ours", source=SOURCE, chapter=CHAPTER,
            assumptions=f"{TOKENS}; η ≤ 1/ρ, with ρ valid at both ends of the step", random=starts.one_step,
-           extremal=(starts.balanced,),
+           extremal=(starts.balanced, starts.half_wrong), hypotheses=_safe,
            broken=lambda seed: starts.balanced(1.2 + 0.7 * np.random.default_rng([seed, 43]).random()),
            breaks="η ≤ 1/ρ")
 def descent(model, data, lr):
-    """(η/2)‖∇L(θ)‖² ≤ L(θ) − L(θ − η∇L(θ)).
+    """η‖∇L(θ)‖ ≤ 2√(ηL(θ)) and (η/2)‖∇L(θ)‖² ≤ L(θ) − L(θ − η∇L(θ)).
+
+    The 2 is not the best constant: with 2 max_t (1 − e^{−t})/√t = 1.28 in its place the first one would be attained.
 
     Raises
     ------
@@ -46,11 +61,12 @@ def descent(model, data, lr):
     Source: this book.
     """
     require_step_size(lr)
-    _, grad = model.loss_and_grad(data.X, data.y)
+    loss, grad = model.loss_and_grad(data.X, data.y)
     before, after = (m.margins(data.X, data.y) for m in (model, model - lr * grad))
     # log(1 + e^{−z}) − log(1 + e^{−z₊}) without the difference of two close numbers.
     fall = np.log1p(-logistic.slope(after) * np.expm1(after - before)).mean()
-    return Check(lr / 2 * grad.dot(grad), float(fall), "(η/2)‖∇L‖² ≤ L(θ) − L(θ − η∇L)")
+    return (Check(lr * grad.norm(), float(2 * (lr * loss) ** 0.5), "η‖∇L‖ ≤ 2√(ηL)"),
+            Check(lr / 2 * grad.dot(grad), float(fall), "(η/2)‖∇L‖² ≤ L(θ) − L(θ − η∇L)"))
 
 
 def share_lost(product):
@@ -58,13 +74,23 @@ def share_lost(product):
     return product / 2 / (1 - product / 8)
 
 
+def _near_enough(model, other, data, R=None):
+    return {"κD² < 8": segment_curvature(model, other, data, R) < 8} | _as_long_as_told(data, R)
+
+
+def _as_long_as_told(data, R):
+    return {TOKENS: token_radius(data.X) <= ROOM * radius_or_given(data, R)}
+
+
 @statement(id="lemma-one-point", title="The gradient knows where the reference is", mark="ours", source=SOURCE,
            chapter=CHAPTER, assumptions=f"{TOKENS}; logistic loss; κD² < 8",
            random=lambda seed: ledger["cor-1-quasi-convexity"].random(seed),
-           extremal=(starts.hump, lambda: starts.hump(0.1)),
+           extremal=(starts.hump, lambda: starts.hump(0.1)), hypotheses=_near_enough,
            broken=lambda seed: starts.hump(0.1, R=1e-5) | {"R": between(seed, 1e-6, 5e-6)}, breaks=TOKENS)
 def one_point(model, other, data, R=None):
     """L(θ′) − L(θ) − ⟨∇L(θ′), θ′ − θ⟩ ≤ ι max{L(θ′), L(θ)} for θ′ = ``model``, θ = ``other``, D = ‖θ′ − θ‖.
+
+    And where κD² ≤ 7/16: ¾L(θ′) ≤ ⟨∇L(θ′), θ′ − θ⟩ + (5/4)L(θ), which the same instances use up to a quarter.
 
     Raises
     ------
@@ -72,14 +98,29 @@ def one_point(model, other, data, R=None):
         if κD² ≥ 8: the statement says nothing about models so far apart.
     """
     product = short_segment(model, other, data, R)
-    (L, grad), L_other = model.loss_and_grad(data.X, data.y), other.loss(data.X, data.y)
-    return Check(float(L - L_other - grad.dot(model - other)), float(share_lost(product) * max(L, L_other)),
-                 "L(θ′) − L(θ) − ⟨∇L(θ′), θ′ − θ⟩ ≤ ι max{L(θ′), L(θ)}")
+    (L, grad), L_other = model.loss_and_grad(data.X, data.y), float(other.loss(data.X, data.y))
+    along = float(grad.dot(model - other))
+    checks = (Check(float(L - L_other - along), share_lost(product) * max(float(L), L_other),
+                    "L(θ′) − L(θ) − ⟨∇L(θ′), θ′ − θ⟩ ≤ ι max{L(θ′), L(θ)}"),
+              Check(0.75 * float(L), along + 1.25 * L_other, "¾L(θ′) ≤ ⟨∇L(θ′), θ′ − θ⟩ + (5/4)L(θ)"))
+    return checks if product <= 7 / 16 else checks[:1]
+
+
+def _held_along(start, reference, data, lr, steps):
+    """The constants that hold in the convex hull of the run and the reference: decoders are longest at its corners."""
+    R, run = token_radius(data.X), [start]
+    for _ in range(steps):
+        run.append(run[-1] - lr * run[-1].loss_and_grad(data.X, data.y)[1])
+    G, B = (max(constant(model, R) for model in [*run, reference])
+            for constant in (gradient_constant, hessian_constant))
+    kappa, farthest = B / start.sizes[0] ** 0.5, max((model - reference).norm() for model in run[:-1])
+    return {"η ≤ 1/ρ": 0 < lr * (G ** 2 / 4 + kappa) <= ROOM,
+            "κ‖θ_k − θ‖² ≤ 7/16 for k < K": kappa * farthest ** 2 <= ROOM * 7 / 16}
 
 
 @statement(id="lemma-regret", title="Regret", mark="ours", source=SOURCE, chapter=CHAPTER,
            assumptions=f"{TOKENS}; logistic loss; η ≤ 1/ρ; κ‖θ_k − θ‖² ≤ 7/16 for k < K", random=starts.near,
-           extremal=(lambda: starts.slope(-186.0, 181.0, 7, 0.012),),
+           extremal=(lambda: starts.slope(-300.0, 298.63, 12, 0.0024),), hypotheses=_held_along,
            broken=lambda seed: starts.saddle(1 + seed % 5, u=1.5, w=between(seed, 1.4, 1.6)),
            breaks="κ‖θ_k − θ‖² ≤ 7/16 for k < K")
 def regret(start, reference, data, lr, steps):
@@ -92,16 +133,16 @@ def regret(start, reference, data, lr, steps):
 
 @statement(id="lemma-bounded-iterates", title="The iterates stay near", mark="ours", source=SOURCE, chapter=CHAPTER,
            assumptions=f"{HEADS} at radius 5D₀; {STEP}", random=starts.near,
-           extremal=(lambda: starts.slope(-0.695, 2.1, 5),),
+           extremal=(lambda: starts.slope(-2.194, -5.574, 1),), hypotheses=conditions,
            broken=lambda seed: starts.slope(-4.0, 1.0, 2, 30.0 + seed), breaks=STEP)
 def bounded_iterates(start, reference, data, lr, steps):
-    """‖θ_k − θ‖ ≤ 2D₀ and ‖θ_k − θ₀‖ ≤ 3D₀ for k = 0, …, K = ``steps``.  Source: this book."""
-    return bounded_link(follow(start, reference, data, lr, steps)).worst
+    """‖θ_k − θ‖ ≤ 2D₀, ‖θ_k − θ₀‖ ≤ 3D₀ and L(θ_k) ≤ L(θ_{k−1}) for k up to K = ``steps``.  Source: this book."""
+    return stays_near(follow(start, reference, data, lr, steps))
 
 
 @statement(id="thm-1-training", title="Training", mark="ours", source=SOURCE, chapter=CHAPTER,
            assumptions=f"{HEADS} at radius 5D₀; {STEP}", random=starts.near,
-           extremal=(lambda: starts.slope(-63.0, 57.0, 12),),
+           extremal=(lambda: starts.slope(-807.6, 806.2, 200, R=1e-7),), hypotheses=conditions,
            broken=lambda seed: starts.saddle(220, u=0.37, w=between(seed, 0.345, 0.355), R=0.17),
            breaks="√H ≥ (64/7) D₀² B")
 def training(start, reference, data, lr, steps):
@@ -109,27 +150,34 @@ def training(start, reference, data, lr, steps):
 
     Source: this book, after Deora et al. 2023, Theorem 1.
     """
-    return rate_link(follow(start, reference, data, lr, steps)).worst
+    return converges(follow(start, reference, data, lr, steps))
 
 
 @statement(id="thm-1-fewer-heads", title="Training with fewer heads", mark="ours", source="this book", chapter=CHAPTER,
            assumptions=f"{HEADS} at 1/(2R²) a head; no head of θ further than that from its start; {STEP}",
-           random=lambda seed: starts.near(seed, per_head=True), extremal=(lambda: starts.slope(-63.0, 57.0, 12),),
+           random=lambda seed: starts.near(seed, per_head=True),
+           extremal=(lambda: starts.slope(-53.47, -87.6, 17, per_head=True),
+                     lambda: starts.slope(-628.5, 626.73, 200, 0.975, R=1e-7, per_head=True)),
+           hypotheses=lambda **instance: conditions(**instance, per_head=True),
            broken=lambda seed: starts.saddle(50, u=0.36, w=between(seed, 0.335, 0.345), R=0.155, per_head=True),
            breaks="√H ≥ (64/7) D₀² B")
 def training_with_fewer_heads(start, reference, data, lr, steps):
-    """The inequalities of the training theorem, with B for decoders of norm u₀ + 1/(2R²), u₀ = max_h‖U_{0,h}‖.
+    """What the two statements before it claim, with B for decoders of norm u₀ + 1/(2R²), u₀ = max_h‖U_{0,h}‖.
 
-    In G, and so in ρ = G²/4 + B/√H, the root mean square of the ‖U_{0,h}‖ stands in the place of u₀.
+    In G, and so in ρ = G²/4 + B/√H, the root mean square of the ‖U_{0,h}‖ stands in the place of u₀. And no head moves
+    further than (77/192)R⁻²; no instance that we know comes near this one.
 
     Source: this book.
     """
-    return rate_link(follow(start, reference, data, lr, steps)).worst
+    run, R = follow(start, reference, data, lr, steps), token_radius(data.X)
+    moved = Check(float(run.head_distance.max()), 77 / 192 / R ** 2, "‖θ_{k,h} − θ_{0,h}‖ ≤ (77/192)R⁻²")
+    return *stays_near(run), *converges(run), moved
 
 
 @statement(id="lemma-linearization", title="How far the linear model can be trusted", mark="ours", source="this book",
            chapter=CHAPTER, assumptions=TOKENS, random=lambda seed: ledger["cor-1-quasi-convexity"].random(seed),
            extremal=(lambda: starts.bilinear(1e-3), lambda: starts.bilinear(0.1)),
+           hypotheses=lambda data, R=None, **_: _as_long_as_told(data, R),
            broken=lambda seed: starts.bilinear(0.1) | {"R": 0.4 + 0.1 * np.random.default_rng([seed, 48]).random()},
            breaks=TOKENS)
 def linearization(model, other, data, R=None):
@@ -141,9 +189,18 @@ def linearization(model, other, data, R=None):
     return Check(float(abs(error).max()), segment_curvature(model, other, data, R) / 2, "|Φ − linear part| ≤ ½κ‖v‖²")
 
 
+def _enough_heads(start, direction, data, steps, lr, per_head=False):
+    """Whether √H ≥ (64/7) D₀² B, and whether η ≤ 1/ρ, with the constants of one of the two theorems."""
+    toward, R = reference_along(start, direction, data, steps), token_radius(data.X)
+    constants = constants_of(start, R, toward.distance, per_head)
+    near = not per_head or head_distance(toward.model, start) <= 0.5 / R ** 2
+    return near and constants.kappa * toward.distance ** 2 <= ROOM * CURVED, (lr or 0) * constants.rho <= ROOM
+
+
 @statement(id="lemma-reference", title="A reference with loss below 1/K", mark="ours", source=SOURCE, chapter=CHAPTER,
            assumptions=f"{HEADS} for D₀ = (B_Φ + ½ + log K)/γ", random=starts.learnable,
-           extremal=(lambda: starts.parallel(1000),), broken=starts.bent, breaks="√H ≥ (64/7) D₀² B")
+           extremal=(lambda: starts.parallel(1000),), broken=starts.bent, breaks="√H ≥ (64/7) D₀² B",
+           hypotheses=lambda **instance: {"√H ≥ (64/7) D₀² B": _enough_heads(**instance)[0]})
 def reference_loss(start, direction, data, steps, lr=None):
     """L(θ₀ + D₀θ*) ≤ e^{−½ + 7/128}/K < 1/K with D₀ = (B_Φ + ½ + log K)/γ, θ* the ``direction`` at norm 1.
 
@@ -155,10 +212,20 @@ def reference_loss(start, direction, data, steps, lr=None):
 
 @statement(id="cor-2-mixture", title="A start that separates", mark="ours",
            source="this book, after Deora et al. 2023, Corollary 2", chapter=CHAPTER,
-           assumptions=f"{HEADS} for D₀ = (B_Φ + ½ + log K)/γ; η ≤ 1/ρ; K ≥ 5", random=starts.learnable,
-           extremal=(lambda: starts.parallel(12, -100.0),), broken=starts.lopsided, breaks="η ≤ 1/ρ")
+           assumptions=f"{HEADS} for D₀ = (B_Φ + ½ + log K)/γ; η ≤ 1/ρ; K ≥ 5",
+           random=lambda seed: starts.learnable(seed, per_head=seed % 2 == 1),
+           extremal=(lambda: starts.parallel(200, -1600.0, R=1e-8),
+                     lambda: starts.parallel(200, -1280.0, R=1e-8, per_head=True)),
+           broken=starts.lopsided, breaks="η ≤ 1/ρ",
+           hypotheses=lambda **instance: {"K ≥ 5": instance["steps"] >= 5, "√H ≥ (64/7) D₀² B and η ≤ 1/ρ": any(
+               all(_enough_heads(**instance, per_head=per_head)) for per_head in (False, True))})
 def good_start(start, direction, data, lr, steps):
-    """L(θ_K) ≤ (1/K)[(2/3)(B_Φ + ½ + log K)²/(γ²η) + 5/3 + (B_Φ + log 2)/3].  Source: this book."""
+    """L(θ_K) ≤ (1/K)[(2/3)(B_Φ + ½ + log K)²/(γ²η) + 5/3 + (B_Φ + log 2)/3].
+
+    Every other random instance has only the heads, and takes the step, of the theorem with fewer heads.
+
+    Source: this book.
+    """
     reference = reference_along(start, direction, data, steps)
     chain = follow(start, reference.model, data, lr, steps)
     rhs = guarantee(reference.distance, 1 / steps, reference.largest_logit + np.log(2), lr, steps)
@@ -176,15 +243,35 @@ class Demand(NamedTuple):
     fewer_heads: float
 
 
-def mixture_demand(T=10, zeta=0.2, S=1.0, M=5, K=100, n=100, delta=0.05):
-    """The heads that Theorem 1 and the theorem with fewer heads ask for, and what they are made of.
+def mixture_demand(T=10, zeta=0.2, S=1.0, M=5, K=100, delta=0.05):
+    """The heads that Theorem 1 and the theorem with fewer heads ask for, and what they are made of: no sampling noise.
 
-    D₀ = (B_Φ + ½ + log K)/γ with B_Φ = (Tζ²S²/2)√(2 log(2n/δ)), which holds with probability 1 − δ, γ = √(γ_U² + γ_W²),
-    ‖U_{0,h}‖ = ζS√(T/2) = γ_U and R = S. With n = 1, B_Φ is that of chapter 3, which no number of samples enlarges.
+    D₀ = (B_Φ + ½ + log K)/γ with B_Φ = (Tζ²S²/2)√(2 log(2/δ)), which holds with probability 1 − δ, γ = √(γ_U² + γ_W²),
+    ‖U_{0,h}‖ = ζS√(T/2) = γ_U and R = S.
 
     Source: this book, after Deora et al. 2023, Corollary 2.
     """
-    margins, largest = mixture_margins(T, zeta, S, M), T * (zeta * S) ** 2 / 2 * (2 * log(2 * n / delta)) ** 0.5
-    distance = (largest + 0.5 + log(K)) / margins.both
-    return Demand(largest, margins.both, margins.U, distance, heads_needed(distance, margins.U, T, S),
-                  fewer_heads_needed(distance, margins.U, T, S))
+    margins, largest = mixture_margins(T, zeta, S, M), T * (zeta * S) ** 2 / 2
+    return _demand(largest, margins.both, margins.U, T, S, K, delta)
+
+
+def sample_demand(data, K=100, delta=0.05):
+    """The same for given samples without noise on their tokens, whose sampling noise counts.
+
+    B_Φ = T max_i|⟨ψ, x̄_i⟩| √(2 log(2/δ)), γ is the margin of the witness, ‖U_{0,h}‖ = √T‖ψ‖.
+
+    Source: this book, Proposition "The logits that the first phase leaves" and Corollary "A start that separates".
+    """
+    pair = starts.first_phase_groups(data, (1, 1))
+    toward = reference_along(pair, starts.mixture_witness(data, pair.copies), data, K)
+    T, psi = data.X.shape[1], pair.U[0, 0]
+    largest = T * float(abs(data.X.mean(axis=1) @ psi).max())
+    return _demand(largest, toward.margin, decoder_sizes(pair)[0], T, token_radius(data.X), K, delta)
+
+
+def _demand(logit, margin, decoder, T, R, K, delta):
+    """``logit`` is the largest that equal signs would leave at one head: T max_i|⟨ψ, x̄_i⟩|."""
+    largest = logit * (2 * log(2 / delta)) ** 0.5
+    distance = (largest + 0.5 + log(K)) / margin
+    return Demand(largest, margin, decoder, distance, heads_needed(distance, decoder, T, R),
+                  fewer_heads_needed(distance, decoder, T, R))

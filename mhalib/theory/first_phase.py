@@ -97,6 +97,7 @@ def _uniform(seed):
 
 @statement(id="lemma-uniform-features", title="Features at uniform attention", mark="ours", source="this book",
            chapter=CHAPTER, assumptions="all W_h are zero", random=_uniform,
+           hypotheses=lambda model, **_: {"all W_h are zero": not model.W.any()},
            broken=lambda seed: _uniform(seed) | {"model": MultiHeadAttention.random(*_uniform(seed)["model"].sizes)},
            breaks="all W_h are zero")
 def uniform_features(model, data):
@@ -129,6 +130,7 @@ def _first_phase(seed):
 
 @statement(id="lemma-first-phase", title="The first phase", mark="ours", source=f"{FIRST}, Lemma 2",
            chapter=CHAPTER, assumptions="all parameters start at zero", random=_first_phase,
+           hypotheses=lambda start=None, **_: {"all parameters start at zero": start is None or not start.norm()},
            broken=lambda seed: (instance := _first_phase(seed)) | {"start": MultiHeadAttention.random(
                len(instance["epsilon"]), *instance["data"].X.shape[1:], seed=seed)},
            breaks="all parameters start at zero")
@@ -136,7 +138,7 @@ def first_phase_exactly(data, epsilon, start=None):
     """One step of size 2√H ε_h from zero: W_h = 0 and U_h = ε_h 1ψᵀ, ψ = (ζ/2)(μ₊ − μ₋) + sampling noise.
 
     The noise is (1/n) Σ_i y_i [(ζ/2)(μ₊ + μ₋) + (1/T) Σ_{t distracts} x_it]. lhs is the largest error of an entry,
-    relative to R (in W: to R³), rhs 1e-12.  Source: this book.
+    relative to R (in W: to R³), rhs 1e-12. And without the noise ‖U_h‖ = ζS√(T/2).  Source: this book.
     """
     (n, T, d), H, zeta = data.X.shape, len(epsilon), data.relevant.mean()
     start = MultiHeadAttention.zeros(H, T, d) if start is None else start
@@ -146,7 +148,9 @@ def first_phase_exactly(data, epsilon, start=None):
     U = epsilon[:, None, None] * np.tile(signal(data.truth) + noise, (T, 1))
     R = token_radius(data.X)
     error = max(abs(model.U - U).max() / R, abs(model.W).max() / R ** 3)
-    return Check(float(error), 1e-12, "W_h = 0 and U_h = ε_h 1ψᵀ after one step")
+    length, S = T ** 0.5 * np.linalg.norm(signal(data.truth)), np.linalg.norm(data.truth.mu[1])
+    return (Check(float(error), 1e-12, "W_h = 0 and U_h = ε_h 1ψᵀ after one step"),
+            Check(abs(float(length / (zeta * S * (T / 2) ** 0.5)) - 1), 1e-12, "‖1ψ₀ᵀ‖ = ζS√(T/2)"))
 
 
 def all_samples(mixture):
@@ -185,6 +189,7 @@ def _tiny(seed):
 
 @statement(id="lemma-sampling-noise", title="How much one step owes to chance", mark="ours", source="this book",
            chapter=CHAPTER, assumptions="samples are independent, labels equally likely", random=_tiny,
+           hypotheses=lambda share=0.5, **_: {"labels are equally likely": share == 0.5},
            broken=lambda seed: _tiny(seed) | {"share": 0.8}, breaks="labels are equally likely")
 def chance(mixture, share=0.5):
     """For one sample the sampling noise has mean 0 and mean square ``noise_size``; ``share`` is the chance of y = +1.
@@ -209,17 +214,22 @@ def _fair(seed):
            source=f"{FIRST}, Lemma 2", chapter=CHAPTER, assumptions="the signs ε_h are independent and fair",
            random=_fair, extremal=(lambda: _fair(1) | {"H": 2, "delta": 2 / exp(1)},),
            broken=lambda seed: _fair(seed) | {"H": 8, "delta": 0.1, "equal_signs": True},
-           breaks="the signs ε_h are independent and fair: one coin for all heads")
+           breaks="the signs ε_h are independent and fair: one coin for all heads",
+           hypotheses=lambda equal_signs=False, **_: {"the signs ε_h are independent and fair": not equal_signs})
 def start_logits(data, H, delta, equal_signs=False):
-    """P(max_i |Φ(X_i)| ≥ T max_i|⟨ψ, x̄_i⟩| √(2 log(2/δ))) ≤ δ, the chance over the signs; there is no n in it.
+    """Φ(X) = Z T⟨ψ, x̄⟩, Z = Σ_h ε_h/√H, and P(max_i |Φ(X_i)| ≥ T max_i|⟨ψ, x̄_i⟩| √(2 log(2/δ))) ≤ δ over the signs.
 
-    lhs is that chance exactly: the models of all 2ᴴ signs, grouped by how many are +1.  Source: this book.
+    The chance is exact: the models of all 2ᴴ signs, grouped by how many are +1; there is no n in it. And for ψ = ψ₀
+    and no noise T|⟨ψ, x̄⟩| is Tζ²S²/2.  Source: this book.
     """
-    T, psi = data.X.shape[1], data.y @ data.X.mean(axis=1) / len(data)
-    bound = T * abs(data.X.mean(axis=1) @ psi).max() * (2 * log(2 / delta)) ** 0.5
-    zero, chances = MultiHeadAttention.zeros(H, *data.X.shape[1:]), []
+    (_, T, d), psi, mixture = data.X.shape, data.y @ data.X.mean(axis=1) / len(data), data.truth
+    one, zeta, S2 = T * data.X.mean(axis=1) @ psi, data.relevant.mean(), float(mixture.mu[1] @ mixture.mu[1])
+    bound, zero, chance, errors = abs(one).max() * (2 * log(2 / delta)) ** 0.5, MultiHeadAttention.zeros(H, T, d), 0, []
     for plus in ((0, H) if equal_signs else range(H + 1)):
-        model = randomized_step(zero, data, np.where(np.arange(H) < plus, 1.0, -1.0))
-        exceeds = abs(model(data.X)).max() >= bound * (1 - 1e-12)
-        chances.append(exceeds * (0.5 if equal_signs else comb(H, plus) / 2 ** H))
-    return Check(float(sum(chances)), delta, "P(|Φ| ≥ T|⟨ψ, x̄⟩|√(2 log(2/δ))) ≤ δ")
+        logits = randomized_step(zero, data, np.where(np.arange(H) < plus, 1.0, -1.0))(data.X)
+        errors.append(abs(logits - (2 * plus - H) / H ** 0.5 * one).max() / abs(one).max())
+        exceeds = abs(logits).max() >= bound * (1 - 1e-12)
+        chance += exceeds * (0.5 if equal_signs else comb(H, plus) / 2 ** H)
+    quiet = T * zeta * float(signal(mixture) @ mixture.mu[1]) / (T * zeta ** 2 * S2 / 2)
+    return (Check(float(chance), delta, "P(|Φ| ≥ T|⟨ψ, x̄⟩|√(2 log(2/δ))) ≤ δ"),
+            Check(float(max(errors)), 1e-12, "Φ(X) = Z T⟨ψ, x̄⟩"), Check(abs(quiet - 1), 1e-12, "T⟨ψ₀, x̄⟩ = yTζ²S²/2"))

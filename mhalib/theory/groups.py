@@ -162,14 +162,21 @@ def _unequal(seed):
     return instance | {"heads": MultiHeadAttention.random(H, *instance["heads"].sizes[1:], seed=seed), "copies": copies}
 
 
+def _equal_in_groups(heads, copies, **_):
+    first = np.repeat(np.cumsum((0, *copies))[:-1], copies)
+    return {"the heads of a group start equal": not (heads - MultiHeadAttention(heads.W[first], heads.U[first])).norm()}
+
+
 @statement(id="prop-groups", title="Groups of equal heads", mark="ours", source="this book", chapter=CHAPTER,
            assumptions="the heads of a group start equal", random=_groups, broken=_unequal,
-           breaks="the heads of a group start equal")
+           breaks="the heads of a group start equal", hypotheses=_equal_in_groups)
 def groups(heads, copies, data, lr, steps=20):
     """H heads in groups of N_f equal ones are F heads (W_f, √(F/H) N_f U_f) with step sizes η/N_f and η F N_f/H.
 
     ``heads`` holds all H heads, group after group. lhs is the largest distance of a head from its group's after
-    ``steps`` steps, relative to the norm of the H-head model, rhs 1e-11.  Source: this book.
+    ``steps`` steps, relative to the norm of the H-head model, and then that of their logits, rhs 1e-11.
+
+    Source: this book.
     """
     first, H, F = np.cumsum((0, *copies))[:-1], sum(copies), len(copies)
     N = np.array(copies, dtype=float)[:, None, None]
@@ -179,4 +186,6 @@ def groups(heads, copies, data, lr, steps=20):
         _, grad = few.loss_and_grad(data.X, data.y)
         few = MultiHeadAttention(few.W - lr / N * grad.W, few.U - lr * F * N / H * grad.U)
     told = HeadGroups(few.W, few.U / ((F / H) ** 0.5 * N), copies).expand()
-    return Check((heads - told).norm() / heads.norm(), 1e-11, "H heads in F groups = F heads, rescaled")
+    logits = heads(data.X)
+    return (Check((heads - told).norm() / heads.norm(), 1e-11, "H heads in F groups = F heads, rescaled"),
+            Check(float(abs(few(data.X) - logits).max() / abs(logits).max()), 1e-11, "Φ of H heads = Φ of F heads"))

@@ -85,14 +85,21 @@ def _best_direction(n=7, p=12):
     return {"features": features, "y": y, "theta": theta, "weights": weights}
 
 
+def _convex(theta, weights, **_):
+    return {"‖θ‖ = 1": bool(abs(np.linalg.norm(theta) - 1) < 1e-9), "the weights are ≥ 0": bool((weights >= 0).all()),
+            "the weights sum to 1": bool(abs(weights.sum() - 1) < 1e-9)}
+
+
 @statement(id="lemma-margin-distance", title="The margin is a distance", mark="ours", source="this book",
            chapter=CHAPTER, assumptions="‖θ‖ = 1; weights ≥ 0 that sum to 1", random=_directions,
            extremal=(_best_direction,),
            broken=lambda seed: (best := _best_direction()) | {
                "weights": best["weights"] * np.random.default_rng([seed, 33]).uniform(0.1, 0.9)},
-           breaks="the weights sum to 1")
+           breaks="the weights sum to 1", hypotheses=_convex)
 def margin_is_a_distance(features, y, theta, weights):
     """min_i y_i ⟨φ_i, θ⟩ ≤ ‖Σ_i a_i y_i φ_i‖; equality for the maximum margin's direction and weights.
+
+    Where the hull of the y_i φ_i contains the origin, there is no such direction, and nothing is checked of it.
 
     features (n, p), y (n,), theta (p,), weights (n,).
 
@@ -107,9 +114,11 @@ def margin_is_a_distance(features, y, theta, weights):
     require("theta", theta, features.shape[1:])
     require("weights", weights, features.shape[:1])
     require_same_dtype(theta=theta, weights=weights, features=features)
-    signed = y[:, None] * features
-    return Check(float((signed @ theta).min()), float(np.linalg.norm(weights @ signed)),
-                 "min_i y_i⟨φ_i, θ⟩ ≤ ‖Σ a_i y_i φ_i‖")
+    signed, best = y[:, None] * features, max_margin(features, y)
+    apart = float(np.linalg.norm(best.weights @ signed)) - best.margin
+    return (Check(float((signed @ theta).min()), float(np.linalg.norm(weights @ signed)),
+                  "min_i y_i⟨φ_i, θ⟩ ≤ ‖Σ a_i y_i φ_i‖"),
+            Check(abs(apart) / np.linalg.norm(signed), 1e-12, "maximum margin = distance of the hull from the origin"))
 
 
 def nearest_in_hull(K):

@@ -1,7 +1,7 @@
 """Chapter 3: the NTK margins of a tokenized mixture: at zero, after the first phase, and with saturated attention."""
 
 from dataclasses import replace
-from itertools import combinations
+from itertools import combinations, permutations
 from typing import NamedTuple
 
 import numpy as np
@@ -14,6 +14,7 @@ from mhalib.theory.first_phase import (
     gaussian_of_equal_norm,
     mirrored,
     randomized_step,
+    signal,
     signs,
     small_mixture,
 )
@@ -122,6 +123,28 @@ def with_patterns(data, longer):
     return replace(data, X=X, truth=replace(data.truth, nu=longer * data.truth.nu))
 
 
+def _patterned(data, quiet=True):
+    """Whether patterns are orthogonal and of one norm, and, if asked, whether every token is one of them."""
+    patterns, S2 = np.concatenate([data.truth.mu, data.truth.nu]), float(data.truth.mu[1] @ data.truth.mu[1])
+    shown = np.sqrt(((data.X[:, :, None] - patterns) ** 2).sum(axis=-1)).min(axis=2)
+    off = abs(patterns @ patterns.T / S2 - np.eye(len(patterns))).max()
+    found = {"orthogonal patterns, all of norm S": bool(off < 1e-9)}
+    return found | ({"no noise on the tokens": bool(shown.max() < 1e-9 * S2 ** 0.5)} if quiet else {})
+
+
+def _is_first_phase(model):
+    """Whether W_h = 0 and U_h = ±1ψᵀ."""
+    row = model.U[0, 0]
+    alike = np.sign(model.U[:, :1] @ row)[..., None] * row
+    return bool(not model.W.any() and abs(model.U - alike).max() < 1e-9 * abs(row).max())
+
+
+def _has_no_sampling_noise(model, data):
+    """Whether ψ = ±ψ₀."""
+    row, psi_0 = model.U[0, 0], signal(data.truth)
+    return bool(min(np.linalg.norm(row - sign * psi_0) for sign in (1, -1)) < 1e-9 * np.linalg.norm(psi_0))
+
+
 def _after(data, seed, strict=True):
     """A model after the first phase on the sample; ``strict``: on its mirrored form, without sampling noise."""
     H = int(np.random.default_rng([seed, 38]).integers(1, 5))
@@ -131,12 +154,13 @@ def _after(data, seed, strict=True):
 @statement(id="prop-ntk-margins", title="Margins after the first phase", mark="ours", source=f"{FIRST}, Proposition 2",
            chapter=CHAPTER, assumptions=f"{PATTERNS}; the model is that of the first phase",
            random=lambda seed: _after(small_mixture(seed, sigma=0.0), seed, strict=seed % 2 == 0),
-           broken=lambda seed: _after(small_mixture(seed, sigma=0.5), seed), breaks="no noise on the tokens")
+           broken=lambda seed: _after(small_mixture(seed, sigma=0.5), seed), breaks="no noise on the tokens",
+           hypotheses=lambda model, data: _patterned(data) | {"the first phase": _is_first_phase(model)})
 def witness_margins(model, data):
     """On every sample y⟨∇_U Φ, U-part⟩ = γ_U and y⟨∇_W Φ, W-part⟩ = γ_W · 2y⟨ψ, μ_y − m̂⟩/(ζS²).
 
-    m̂ is the mean distracting token; parts are those of the witness, each of norm 1. Without sampling noise the second
-    is γ_W too, and both together give γ. lhs is the largest error relative to γ_U or γ_W, rhs 1e-11.
+    m̂ is the mean distracting token; parts are those of the witness, each of norm 1. lhs is the largest error relative
+    to γ_U or γ_W, rhs 1e-11. Without sampling noise both parts together give γ: that error is relative to γ.
 
     Source: this book, after Deora et al. 2023, Proposition 2.
     """
@@ -150,7 +174,11 @@ def witness_margins(model, data):
     own = mixture.mu[(y > 0).astype(int)]
     expected = margins.W * 2 * y * ((own - mean) @ psi) / (zeta * S ** 2)
     errors = abs(found["U"] / margins.U - 1).max(), abs(found["W"] - expected).max() / margins.W
-    return Check(float(max(errors)), 1e-11, "y⟨∇_U Φ, Û⟩ = γ_U and y⟨∇_W Φ, Ŵ⟩ = γ_W · 2y⟨ψ, μ_y − m̂⟩/(ζS²)")
+    apart = Check(float(max(errors)), 1e-11, "y⟨∇_U Φ, Û⟩ = γ_U and y⟨∇_W Φ, Ŵ⟩ = γ_W · 2y⟨ψ, μ_y − m̂⟩/(ζS²)")
+    if not _has_no_sampling_noise(model, data):
+        return apart
+    both = y * (model.features(data.X) @ direction.ravel())
+    return apart, Check(float(abs(both / margins.both - 1).max()), 1e-11, "y⟨∇Φ, witness⟩ = γ where ψ = ψ₀")
 
 
 def even_sample(T=5, zeta=0.2, S=1.0, M=3, seed=0):
@@ -167,13 +195,28 @@ def even_sample(T=5, zeta=0.2, S=1.0, M=3, seed=0):
     return Dataset(X, y, np.tile(np.arange(T) < mixture.n_relevant, (len(y), 1)), mixture)
 
 
-def _mirrored_after(seed, sigma=0.0):
-    return _after(mirrored(small_mixture(seed, sigma=sigma)), seed)
+def has_every_even_sample(data):
+    """Whether for both labels and every way to share the tokens as evenly as can be the data hold such a sample."""
+    mixture, S2 = data.truth, float(data.truth.mu[1] @ data.truth.mu[1])
+    counts = (data.X @ mixture.nu.T > S2 / 2).sum(axis=1)  # (n, M)
+    held = {(float(y), *map(int, row)) for y, row in zip(data.y, counts, strict=True)}
+    shares = set(permutations(even_counts(mixture.T - mixture.n_relevant, len(mixture.nu)).tolist()))
+    return all((y, *share) in held for y in (-1.0, 1.0) for share in shares)
+
+
+def _mirrored_or_even(seed):
+    """Mirrored random samples, or for odd seeds all the most even ones of such a mixture."""
+    data = mirrored(small_mixture(seed, sigma=0.0))
+    (M, _), mixture = data.truth.nu.shape, data.truth
+    even = even_sample(mixture.T, mixture.n_relevant / mixture.T, float(np.linalg.norm(mixture.mu[1])), M, seed)
+    return _after(data if seed % 2 == 0 else even, seed)
 
 
 @statement(id="thm-exact-margin", title="The exact margin", mark="ours", source="this book", chapter=CHAPTER,
            assumptions=f"{PATTERNS}; the model is that of the first phase without sampling noise",
-           random=_mirrored_after,
+           random=_mirrored_or_even,
+           hypotheses=lambda model, data: _patterned(data) | {
+               "the first phase": _is_first_phase(model), "ψ = ψ₀": _has_no_sampling_noise(model, data)},
            extremal=(lambda: _after(even_sample(), 0), lambda: _after(even_sample(T=4, zeta=0.5, S=3.0, M=2), 0),
                      lambda: _after(even_sample(T=10, zeta=0.2, S=2.0, M=5), 0)),
            broken=lambda seed: _after(with_patterns(even_sample(S=1.0 + seed), 0.5), seed), breaks="all of norm S")
@@ -184,8 +227,17 @@ def exact_margin(model, data):
     """
     mixture, T = data.truth, data.X.shape[1]
     S = float(np.linalg.norm(mixture.mu[1]))
-    exact = exact_margins(T, mixture.n_relevant / T, S, len(mixture.nu)).both
-    return Check(exact, ntk_margin(model, data).margin, "γ* ≤ maximum NTK margin")
+    least, found = exact_margins(T, mixture.n_relevant / T, S, len(mixture.nu)).both, ntk_margin(model, data).margin
+    checks = Check(least, found, "γ* ≤ maximum NTK margin"), Check(found, least, "maximum NTK margin ≤ γ*")
+    return checks if has_every_even_sample(data) else checks[:1]
+
+
+def has_a_pair(data):
+    """Whether two samples differ in nothing but the label and its pattern, μ₊ in the one where the other has μ₋."""
+    X, mu = data.X, data.truth.mu
+    shown = [np.linalg.norm(X - mu[sign], axis=2) < 1e-9 * np.linalg.norm(mu[1]) for sign in (0, 1)]
+    return any((np.where(shown[1][i][:, None], mu[0], X[i]) == X[j]).all() and (shown[1][i] == shown[0][j]).all()
+               for i in np.flatnonzero(data.y > 0) for j in np.flatnonzero(data.y < 0))
 
 
 def _at_zero(seed, **given):
@@ -197,15 +249,19 @@ def _at_zero(seed, **given):
            chapter=CHAPTER, assumptions="θ = 0; the data hold a pair that differs in the label's pattern alone",
            random=_at_zero, extremal=(lambda: _at_zero(3, sigma=0.0),),
            broken=lambda seed: _at_zero(seed) | {"data": small_mixture(seed, n=1)},
-           breaks="the data hold a pair that differs in the label's pattern alone")
+           breaks="the data hold a pair that differs in the label's pattern alone",
+           hypotheses=lambda model, data: _patterned(data, quiet=False) | {
+               "θ = 0": not model.norm(), "a pair": has_a_pair(data)})
 def zero_margin(model, data):
     """At θ = 0 the maximum NTK margin is at most γ_U = ζ · S√(T/2), for every H and any noise; equality without noise.
 
     Source: this book.
     """
     mixture, T = data.truth, data.X.shape[1]
-    limit = float(np.linalg.norm(mixture.mu[1])) * (T / 2) ** 0.5
-    return Check(ntk_margin(model, data).margin, mixture.n_relevant / T * limit, "NTK margin at zero ≤ ζ S√(T/2)")
+    limit = mixture.n_relevant / T * float(np.linalg.norm(mixture.mu[1])) * (T / 2) ** 0.5
+    found = ntk_margin(model, data).margin
+    checks = Check(found, limit, "NTK margin at zero ≤ ζS√(T/2)"), Check(limit, found, "ζS√(T/2) ≤ NTK margin at zero")
+    return checks if all(_patterned(data).values()) else checks[:1]
 
 
 def _saturated(seed, sigma=0.0):
@@ -215,15 +271,20 @@ def _saturated(seed, sigma=0.0):
 
 @statement(id="prop-saturated", title="Saturated attention", mark="ours", source=FIRST, chapter=CHAPTER,
            assumptions=PATTERNS, random=_saturated, broken=lambda seed: _saturated(seed, sigma=0.5) | {"strength": 1.0},
-           breaks="no noise on the tokens")
+           breaks="no noise on the tokens",
+           hypotheses=lambda data, strength: _patterned(data) | {"Γ ≥ 0": strength >= 0})
 def saturated_attention(data, strength):
     """Decoder Û, key–query ΓŴ: every query puts ζe^g/(ζe^g + 1 − ζ) on relevant tokens; margin = mass · S√(T/2).
 
-    lhs is the larger error relative to 1 and to S√(T/2), rhs 1e-12.  Source: this book.
+    And where the gap of the scores is g = 60, the margin is the limit S√(T/2). lhs is the larger error relative to 1
+    and to S√(T/2), rhs 1e-12.  Source: this book.
     """
     mixture, model = data.truth, saturated(data.truth, strength)
     mass, margin = saturation(mixture, strength)
     found = (model.attention(data.X)[:, 0] * data.relevant[:, None]).sum(axis=-1)
     limit = float(np.linalg.norm(mixture.mu[1])) * (mixture.T / 2) ** 0.5
     errors = abs(found - mass).max(), abs(model.margins(data.X, data.y) - margin).max() / limit
-    return Check(float(max(errors)), 1e-12, "mass = ζe^g/(ζe^g + 1 − ζ) and margin = mass · S√(T/2)")
+    strong = saturated(mixture, 60 * (2 * (len(mixture.nu) + 2)) ** 0.5 / float(mixture.mu[1] @ mixture.mu[1]))
+    off = abs(strong.margins(data.X, data.y) / limit - 1).max()
+    return (Check(float(max(errors)), 1e-12, "mass = ζe^g/(ζe^g + 1 − ζ) and margin = mass · S√(T/2)"),
+            Check(float(off), 1e-12, "margin → S√(T/2)"))

@@ -10,10 +10,10 @@ from mhalib.models import MultiHeadAttention
 from mhalib.theory.bounds import smoothness_constant
 from mhalib.theory.chain import (
     CURVED,
-    ball_constants,
+    constants_of,
     curvature,
     decoder_sizes,
-    head_constants,
+    fewer_heads_needed,
     heads_needed,
     largest_step,
     logit_slopes,
@@ -55,6 +55,12 @@ def balanced(share=1.0, R=1e-4):
     return {"model": model, "data": data, "lr": share * safe_step(model, data)}
 
 
+def half_wrong(R=1e-4):
+    """One sample with margin −0.92, whose loss is 1.26: there the slope of the loss over its root is largest."""
+    model, data = reading(-0.922, R=R), equal_tokens(R=R)["data"]
+    return {"model": model, "data": data, "lr": safe_step(model, data)}
+
+
 def hump(product=1e-3, R=1e-5, T=4):
     """A model at the top of a hump, as sharp as can be, and a second one beside it: κD² is ``product``."""
     instance = leaning(R=R, T=T, H=1)
@@ -64,11 +70,14 @@ def hump(product=1e-3, R=1e-5, T=4):
     return instance | {"other": instance["model"] + MultiHeadAttention(W, U)}
 
 
-def slope(margin, gain, steps, share=1.0, R=1e-6):
-    """One sample of equal short tokens, where the loss is convex: from ``margin`` toward a reference ``gain`` above."""
+def slope(margin, gain, steps, share=1.0, R=1e-6, per_head=False):
+    """One sample of equal short tokens, where the loss is convex: from ``margin`` toward a reference ``gain`` above.
+
+    The step size is a ``share`` of the largest that Theorem 1, or ``per_head`` the theorem with fewer heads, allows.
+    """
     data, start, reference = equal_tokens(R=R)["data"], reading(margin, R=R), reading(margin + gain, R=R)
     distance = (reference - start).norm()
-    return _run(start, reference, data, ball_constants(start, R, distance), steps, share)
+    return _run(start, reference, data, constants_of(start, R, distance, per_head), steps, share)
 
 
 def saddle(steps, u, w, R=1.0, per_head=False):
@@ -81,8 +90,7 @@ def saddle(steps, u, w, R=1.0, per_head=False):
     W, U = np.zeros((1, 2, 2)), np.zeros((1, 4, 2))
     W[:, 0, 0], U[:, :, 0] = w / R ** 2, u / R ** 2 * sign / 2
     reference = MultiHeadAttention(W, U)
-    constants = head_constants(start, R) if per_head else ball_constants(start, R, reference.norm())
-    return _run(start, reference, data, constants, steps, 1.0)
+    return _run(start, reference, data, constants_of(start, R, reference.norm(), per_head), steps, 1.0)
 
 
 def near(seed, per_head=False):
@@ -105,9 +113,8 @@ def near(seed, per_head=False):
     _, grad = start.loss_and_grad(data.X, data.y)
     noise = start.map(lambda a: rng.standard_normal(a.shape))
     away = noise / noise.norm() - rng.choice([0, 3]) / (grad.norm() or 1) * grad
-    constants = head_constants(start, R) if per_head else ball_constants(start, R, distance)
-    return _run(start, start + distance / away.norm() * away, data, constants, int(rng.integers(1, 9)),
-                float(rng.choice([1, rng.random()])))
+    return _run(start, start + distance / away.norm() * away, data, constants_of(start, R, distance, per_head),
+                int(rng.integers(1, 9)), float(rng.choice([1, rng.random()])))
 
 
 def first_phase_groups(data, copies):
@@ -142,8 +149,11 @@ def mixture_witness(data, copies):
     return HeadGroups(direction.W, direction.U, copies)
 
 
-def learnable(seed):
-    """A small mixture after the first phase, a direction that separates it, and the heads that Theorem 1 asks for."""
+def learnable(seed, per_head=False):
+    """A small mixture after the first phase, a direction that separates it, and the heads that Theorem 1 asks for.
+
+    ``per_head``: as many as the theorem with fewer heads asks for.
+    """
     rng = np.random.default_rng([seed, 45])
     T, M, steps = int(rng.integers(2, 6)), int(rng.integers(1, 4)), int(rng.integers(5, 9))
     data = tokenized_mixture(n=int(rng.integers(2, 6)), T=T, d=M + 2, M=M, zeta=int(rng.integers(1, T + 1)) / T,
@@ -153,11 +163,11 @@ def learnable(seed):
     decoder = decoder_sizes(start)[0]
     margin = float((data.y * logit_slopes(start, direction := _unit(decoder_witness(data, (1, 1))), data.X)).min())
     distance = ((abs(imbalance) + 0.2) * T ** 0.5 * R * decoder + 0.5 + log(steps)) / margin
-    heads = heads_needed(distance, decoder, T, R) + 10
+    heads = (fewer_heads_needed if per_head else heads_needed)(distance, decoder, T, R) + 10
     copies = tuple(ceil(heads / 2 + sign * imbalance * heads ** 0.5 / 2) for sign in (1, -1))
     start, direction = first_phase_groups(data, copies), decoder_witness(data, copies)
-    constants = ball_constants(start, R, distance)
-    return {"start": start, "direction": direction, "data": data, "steps": steps, "lr": 1 / constants.rho}
+    lr = 1 / constants_of(start, R, distance, per_head).rho
+    return {"start": start, "direction": direction, "data": data, "steps": steps, "lr": lr}
 
 
 def _unit(model):
@@ -175,11 +185,11 @@ def lopsided(seed):
     return {"start": start, "direction": direction, "data": data, "steps": 5, "lr": 60.0 * share}
 
 
-def parallel(steps, margin=-1.0, R=1e-6):
+def parallel(steps, margin=-1.0, R=1e-6, per_head=False):
     """One sample of equal short tokens with a wrong logit; the direction is the gradient of the logit."""
     start, data = reading(margin, R=R), equal_tokens(R=R)["data"]
     distance = reading(0.5 + log(steps) - margin, R=R).norm()
-    lr = 1 / ball_constants(start, R, distance).rho
+    lr = 1 / constants_of(start, R, distance, per_head).rho
     return {"start": start, "direction": reading(1.0, R=R), "data": data, "steps": steps, "lr": lr}
 
 
