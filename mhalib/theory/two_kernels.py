@@ -126,7 +126,8 @@ def _log(weights, exponents):
 @statement(id="lemma-same-rank", title="Both kernels have the same rank", mark="recalled",
            source="identity: Chen et al. 2021; rank: this book", chapter=CHAPTER,
            assumptions="c = ½, any Q and K", random=_projected,
-           broken=lambda seed: _projected(seed) | {"c": 1.0}, breaks="c = ½: c = 1 beside the same softmax")
+           broken=lambda seed: _projected(seed) | {"c": 1.0}, breaks="c = ½: c = 1 beside the same softmax",
+           hypotheses=lambda Q, K, c=0.5: {"c = ½": c == 0.5})
 def same_rank(Q, K, c=0.5):
     """G = D_Q^{−1/2} Z S D_K^{−1/2}: the Gaussian matrix G is the softmax matrix S between two diagonal matrices.
 
@@ -152,7 +153,8 @@ def _unequal(seed):
 
 @statement(id="prop-normalized-gaussian", title="Softmax is a normalized Gaussian when keys have one length",
            mark="ours", source="this book", chapter=CHAPTER, assumptions="c = ½, ‖k_j‖ the same for all j",
-           random=_projected, broken=_unequal, breaks="keys of one length: lengths 1 and 2")
+           random=_projected, broken=_unequal, breaks="keys of one length: lengths 1 and 2",
+           hypotheses=lambda Q, K, one_length=True: {"‖k_j‖ the same for all j": one_length})
 def normalized_gaussian(Q, K, one_length=True):
     """G_kj / Σ_l G_kl = S_kj γ_j / Σ_l S_kl γ_l with γ_j = e^{−‖k_j‖²/2√d}, and = S_kj for keys of one length.
 
@@ -173,6 +175,11 @@ def normalized_gaussian(Q, K, one_length=True):
     return Check(max(apart(K, True), apart(sphere, False)), room(Q), "G_kj / Σ_l G_kl = S_kj γ_j / Σ_l S_kl γ_l")
 
 
+def one_head(layer):
+    """The hypothesis of statements about one head."""
+    return {"one head": layer.sizes[0] == 1}
+
+
 def _one_head(seed, kernel=None, tokens=1):
     rng = np.random.default_rng([seed, 124])
     N, n, D, m, d = (int(size) for size in rng.integers(1, 5, size=5))
@@ -185,7 +192,8 @@ def _one_head(seed, kernel=None, tokens=1):
 @statement(id="prop-query-force", title="What moves a query: a covariance, or attraction", mark="ours",
            source="this book", chapter=CHAPTER, assumptions="one head", random=_one_head,
            broken=lambda seed: _one_head(seed, gaussian) | {"centered": True},
-           breaks="attraction to keys from the query: from their mean instead")
+           breaks="attraction to keys from the query: from their mean instead",
+           hypotheses=lambda layer, data, centered=False: one_head(layer) | {"attraction from the query": not centered})
 def query_force(layer, data, centered=False):
     """∇_{W^Q} f = Xᵀ F with F_k = (1/N) J_kᵀ r_k: softmax (1/√d) Σ_j S_kj e_kj (k_j − k̄_k), Gaussian
     (2c/√d) Σ_j S_kj e_kj (k_j − q_k), with the value errors e_kj = u_j·r_k/N.
@@ -207,7 +215,9 @@ def query_force(layer, data, centered=False):
            chapter=CHAPTER, assumptions="softmax: the keys shift; Gaussian: queries and keys shift together",
            random=lambda seed: _shifted(seed, KERNELS[seed % 2], seed % 2 == 1),
            broken=lambda seed: _shifted(seed, KERNELS[seed % 2], seed % 2 == 0),
-           breaks="each kernel with the other's shift")
+           breaks="each kernel with the other's shift",
+           hypotheses=lambda kernel, queries, **_: {"queries shift just if the kernel is Gaussian":
+                                                    queries == isinstance(kernel, Gaussian)})
 def shift(Q, K, by, kernel, queries):
     """softmax: S(Q, K + 1bᵀ) = S(Q, K). Gaussian: S(Q + 1bᵀ, K + 1bᵀ) = S(Q, K).
 
@@ -228,7 +238,8 @@ def _shifted(seed, kernel, queries):
 @statement(id="prop-jacobian-rank", title="Normalization costs a degree of freedom", mark="ours", source="this book",
            chapter=CHAPTER, assumptions="one head", random=lambda seed: _one_head(seed, tokens=2),
            extremal=tuple((lambda kernel=kernel: all_ranks(4, 4, 3, kernel)) for kernel in KERNELS),
-           broken=lambda seed: _wide(seed) | {"allowed": 2}, breaks="softmax: the Gaussian kernel with its bound")
+           broken=lambda seed: _wide(seed) | {"allowed": 2}, breaks="softmax: the Gaussian kernel with its bound",
+           hypotheses=lambda layer, data, allowed=None: one_head(layer) | {"the kernel's bound": allowed is None})
 def jacobian_rank(layer, data, allowed=None):
     """rank J_k ≤ min(m, n − 1, d) for softmax and min(m, n, d) for the Gaussian kernel.  Source: this book."""
     J = token_jacobians(layer, data.X)
@@ -260,7 +271,8 @@ def all_ranks(m, d, n, kernel):
            chapter=CHAPTER, assumptions="one head", random=_one_head,
            extremal=tuple((lambda n=n, kernel=kernel: _few(n, kernel)) for n, kernel in ((2, softmax), (1, gaussian))),
            broken=lambda seed: _few(1, gaussian, seed) | {"covariance": True},
-           breaks="softmax: the Gaussian with its bound")
+           breaks="softmax: the Gaussian with its bound",
+           hypotheses=lambda layer, data, covariance=None: one_head(layer) | {"the kernel's bound": covariance is None})
 def flat(layer, data, covariance=None):
     """‖J_k‖ ≤ (1/√d) Σ_{j<l} S_kj S_kl ‖u_j − u_l‖ ‖k_j − k_l‖ for softmax,
     ‖J_k‖ ≤ (2c/√d) Σ_j S_kj ‖u_j‖ ‖k_j − q_k‖ for the Gaussian kernel.
@@ -294,7 +306,8 @@ def _widths(seed):
 
 @statement(id="prop-width", title="What c does", mark="ours", source="this book", chapter=CHAPTER,
            assumptions="W^Q and W^K move, by gradient descent", random=_widths,
-           broken=lambda seed: _widths(seed) | {"faster": False}, breaks="step 2cη: the same step η")
+           broken=lambda seed: _widths(seed) | {"faster": False}, breaks="step 2cη: the same step η",
+           hypotheses=lambda faster=True, **_: {"step 2cη": faster})
 def width(layer, data, lr, faster=True):
     """A step η under c is a step 2cη under c = ½, from √(2c) W^Q and √(2c) W^K, which is the same layer.
 
@@ -329,7 +342,9 @@ def _best_query():
            source="this book", chapter=CHAPTER, assumptions="the key is a mean Σ λ_j k_j of the other keys",
            random=_inside, extremal=(_best_query,),
            broken=lambda seed: _best_query() | {"q": np.array([between(seed, -0.3, 0.3)]), "kernel": gaussian},
-           breaks="softmax: the Gaussian kernel, its rows normalized")
+           breaks="softmax: the Gaussian kernel, its rows normalized",
+           hypotheses=lambda lam, kernel=softmax, **_: {
+               "softmax": kernel is softmax, "λ_j ≥ 0, Σ λ_j = 1": lam.min() >= 0 and abs(lam.sum() - 1) < 1e-12})
 def inside_hull(q, others, lam, kernel=softmax):
     """The weight of the key Σ λ_j k_j is at most 1/(1 + e^{H(λ)}) with H(λ) = −Σ λ_j ln λ_j, where 0 ln 0 = 0.
 
