@@ -14,7 +14,7 @@ book test bench descent results: export MKL_NUM_THREADS := 1
 # Figures as the book draws them, on the book's own copy of plotly.
 book test: export MHALIB_FIGURES := book
 
-.PHONY: help book pdf test lint notebooks chromium colab colabpins newest links browsers lab bench descent results latency kernel address clean
+.PHONY: help book pdf test lint notebooks chromium colab colabpins newest everywhere links browsers lab bench descent results latency kernel address clean
 .NOTPARALLEL:
 .DEFAULT_GOAL := help
 
@@ -59,6 +59,9 @@ colabpins:       ## renew those versions, .ci/colab.txt, from the list that Cola
 
 newest:          ## the tests and the notebooks on the newest versions that the lower bounds allow
 	@.ci/newest
+
+everywhere: $(READY)  ## do the claims hold on other processors, Pythons and libraries? ARGS=--list says which can be tried
+	@$(PY) .ci/everywhere.py $(ARGS)
 
 links: $(READY)  ## follow every link of the built book, to other hosts too
 	@$(PY) .ci/links.py

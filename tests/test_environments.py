@@ -15,7 +15,7 @@ from test_layers import imported
 
 ROOT = Path(__file__).parent.parent
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]
-NEWEST = (ROOT / ".ci" / "newest").read_text("utf-8")
+NEWEST, LIBRARIES = ((ROOT / ".ci" / name).read_text("utf-8") for name in ("newest", "libraries"))
 OWNERS = metadata.packages_distributions()
 NOT_RUN = re.search(r"for name in ([\w ]+); do book", NEWEST)[1].split()
 
@@ -31,9 +31,9 @@ def names(requirement):
 
 def asked_for():
     """The packages that `make newest` installs by name, and those that a kernel cannot do without."""
-    extras = re.search(r"(?m)\[([\w,]+)\]\"$", NEWEST)[1].split(",")
+    extras = re.search(r"(?m)\[([\w,]+)\]\"$", LIBRARIES)[1].split(",")
     found = PROJECT["dependencies"] + [line for extra in extras for line in PROJECT["optional-dependencies"][extra]]
-    found += re.search(r"(?m)^tools=\(([\w ]+)", NEWEST)[1].split() + ["ziglang"] + metadata.requires("ipykernel")
+    found += re.search(r"(?m)^tools=\(([\w ]+)", LIBRARIES)[1].split() + ["ziglang"] + metadata.requires("ipykernel")
     return set().union(*map(names, found))
 
 
@@ -51,7 +51,7 @@ case "$*" in
     "-c import sys"*) echo "{version}" ;;
     "-m venv "*) mkdir -p "$3/bin" && cp "$0" "$3/bin/python" ;;
     -) ;;  # is it fit? It says nothing against it
-    *) echo "BOOK_CACHE=$BOOK_CACHE" ;;
+    *) echo "BOOK_CACHE=$BOOK_CACHE" >&2 ;;
 esac
 """
 
@@ -77,7 +77,8 @@ def folder(tmp_path):
 
 def make(folder, *arguments):
     clean = {name: value for name, value in os.environ.items() if name not in ("PYTHON", "MAKEFLAGS", "MAKELEVEL")}
-    run = subprocess.run(["make", *arguments], cwd=folder, env=clean, stdout=subprocess.PIPE, text=True, check=True)
+    run = subprocess.run(["make", *arguments], cwd=folder, env=clean, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
+                         check=True)
     return run.stdout
 
 
