@@ -112,8 +112,7 @@ def test_alignments_follow_a_path():
     assert curves["U"].shape == path.steps.shape
     assert curves["W"][:2].tolist() == [0.0, 0.0]  # the first step moves only the decoders
     assert curves["W"][-1] == theory.alignment(path[-1], data.truth)["W"]
-    bound = mha.ledger["prop-equal-rows"].function(path[1].U[0], data.truth.U)
-    assert 0 < curves["U"][1] <= bound.rhs
+    assert 0 < curves["U"][1] <= theory.equal_rows_bound(data.truth.U)
 
 
 def test_the_alignment_of_a_random_start_has_the_stated_variance():
@@ -123,6 +122,45 @@ def test_the_alignment_of_a_random_start_has_the_stated_variance():
     variance = 2 * (m - 1) / (m * m * (m + 2))
     assert abs(squared.mean() - 1 / m) < 5 * (variance / 20_000) ** 0.5
     assert abs(squared.var() / variance - 1) < 0.1
+
+
+def test_the_check_of_a_random_start_sees_wrong_moments(monkeypatch):
+    """Heads that lean to the teacher, and a direction whose fourth moment is five percent off."""
+    statement, moment = mha.ledger["prop-alignment-start"], theory.direction_moment
+    instance = statement.random(0)
+    assert not statement.on(instance | {"starts": instance["starts"] + 0.2 * instance["teacher"]}).holds
+    monkeypatch.setattr(theory, "direction_moment", lambda m, power: moment(m, power) * (1.05 if power == 4 else 1))
+    assert not any(statement.on(statement.random(seed)).holds for seed in range(20))
+
+
+@pytest.mark.parametrize("m", [2, 3, 12, 145])
+def test_a_coordinate_of_a_uniform_direction_has_the_moments_of_its_distribution(m):
+    """Its square has the beta distribution with parameters ½ and (m − 1)/2: moments by their recursion."""
+    expected = np.cumprod([(1 + 2 * k) / (m + 2 * k) for k in range(4)])
+    assert_close(np.array([theory.direction_moment(m, 2 * k) for k in range(1, 5)]), expected, 1e-12)
+    assert abs(theory.direction_moment(m, 3)) < 1e-15
+
+
+WRONG = {"W transposed": lambda W, U, C: U.mean(axis=0) + W.T @ C @ U.mean(axis=0),
+         "half of W C": lambda W, U, C: U.mean(axis=0) + W @ C @ U.mean(axis=0) / 2,
+         "W C five percent longer": lambda W, U, C: U.mean(axis=0) + 1.05 * W @ C @ U.mean(axis=0),
+         "no attention": lambda W, U, C: U.mean(axis=0), "one row": lambda W, U, C: U[0] + W @ C @ U[0]}
+
+
+@pytest.mark.parametrize("wrong", WRONG)
+def test_the_check_of_the_first_look_sees_a_wrong_formula_with_every_seed(wrong, monkeypatch):
+    statement = mha.ledger["prop-first-look"]
+    monkeypatch.setattr(theory, "turned_mean_row", WRONG[wrong])
+    assert not any(statement.on(statement.random(seed)).holds for seed in range(60))
+
+
+def test_what_the_teacher_shows_is_the_same_by_sampling():
+    """The formula at full size, with tokens drawn: 40,000 samples, 5 standard errors."""
+    W, U, X = (np.random.default_rng([3, k]).standard_normal(shape) for k, shape in
+               enumerate([(3, 3), (4, 3), (40_000, 4, 3)]))
+    logits = mha.MultiHeadAttention(W[None], U[None])(X)
+    away = logits[:, None] * X.mean(axis=1) - theory.seen_in_mean(W, U, X)
+    assert (abs(away.mean(axis=0)) < 5 * away.std(axis=0) / len(X) ** 0.5).all()
 
 
 BUGS = {

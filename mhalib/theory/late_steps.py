@@ -55,9 +55,15 @@ def _against(seed):
     return {"model": MultiHeadAttention.zeros(2, 10, 8), "data": data}
 
 
+def _no_noise(data, **_):
+    mu, between = data.truth.mu[(data.y > 0).astype(int)][:, None], data.truth.mu[1] - data.truth.mu[0]
+    away, along = np.where(data.relevant[..., None], data.X - mu, 0.0), np.where(data.relevant, 0.0, data.X @ between)
+    return {NO_NOISE: abs(along).max() <= 1e-12 * (between @ between), "relevant tokens are μ_y": not away.any()}
+
+
 @statement(id="prop-pull", title="What attention is worth to the decoders", mark="ours", source="this book",
            chapter=CHAPTER, assumptions=NO_NOISE, random=_noise_free, extremal=(_pairs,), broken=_against,
-           breaks=NO_NOISE)
+           breaks=NO_NOISE, hypotheses=_no_noise)
 def pull(model, data):
     """‖∇_U L‖ ≥ S √(T/2) (1/n) Σ |ℓ′(z_i)| α_i for every number of heads, α_i the attention score of sample i.
 
@@ -73,16 +79,16 @@ def conserved(zeta, eta_U, eta_W, tau, gap):
     return tau * tau / (2 * eta_U) - (gap + zeta / (1 - zeta) * np.exp(gap)) / eta_W
 
 
-def reduced_flow(zeta, eta_U, eta_W, start, time, steps=60, key_gain=1.0):
+def reduced_flow(zeta, eta_U, eta_W, start, time, steps=60, key_gain=1.0, slope=logistic.slope):
     """(τ, g) after ``time`` of τ′ = −η_u ∂_τ ℓ(τ α(g)), g′ = −η_w ∂_g ℓ(τ α(g)), by the method of Runge and Kutta.
 
-    α(g) = ζ e^g/(ζ e^g + 1 − ζ) is the weight on a share ζ of the tokens whose scores are g above the others'. With a
-    ``key_gain`` other than 1 the second equation is not that of a gradient: its factor 1 − α has this power.
+    α(g) = ζ e^g/(ζ e^g + 1 − ζ) is the weight on a share ζ of the tokens whose scores are g above the others', and
+    ``slope`` is ℓ′. With a ``key_gain`` other than 1 the second equation is not that of a gradient: its factor 1 − α
+    has this power.  ``start`` is (τ, g), or arrays of both.
     """
     def velocity(at):
         alpha = selected_mass(zeta, at[1])
-        slope = logistic.slope(at[0] * alpha)
-        return -slope * alpha * np.array([eta_U, eta_W * at[0] * (1 - alpha) ** key_gain])
+        return -slope(at[0] * alpha) * alpha * np.array([eta_U + 0 * alpha, eta_W * at[0] * (1 - alpha) ** key_gain])
     at, dt = np.array(start, dtype=float), time / steps
     for _ in range(steps):
         k1 = velocity(at)
@@ -105,23 +111,33 @@ def reduced_share(zeta, H, margin):
     return float(selected_mass(zeta, gap))
 
 
+SLOPES = {"logistic": logistic.slope, "exponential": lambda z: -np.exp(-z), "squared": lambda z: z - 1,
+          "rising": lambda z: logistic.slope(z) + 1}
+"""ℓ′ of the losses on which the check of ``lever`` runs; the last one pushes the margin down."""
+GRADIENT = "g follows the gradient of ℓ(τ α(g)), α the softmax weight"
+
+
 def _flow(seed):
     rng = np.random.default_rng([seed, 56])
     zeta, eta_U = rng.uniform(0.05, 0.9), rng.uniform(0.1, 1)
-    return {"zeta": zeta, "eta_U": eta_U, "eta_W": eta_U / 2.0 ** rng.integers(0, 7), "start": (0.0, 0.0),
-            "time": 10.0 ** rng.uniform(-1, 1.3)}
+    return {"zeta": zeta, "eta_U": eta_U, "H": 2 ** int(rng.integers(0, 7)), "start": tuple(rng.uniform(-1, 1, 2)),
+            "time": 10.0 ** rng.uniform(-1, 1.3), "loss": list(SLOPES)[seed % len(SLOPES)]}
 
 
 @statement(id="prop-lever", title="What decoder and attention trade", mark="ours", source="this book", chapter=CHAPTER,
-           assumptions="g follows the gradient of ℓ(τ α(g)), α the softmax weight", random=_flow,
-           broken=lambda seed: _flow(seed) | {"time": 20.0, "key_gain": 2.0},
-           breaks="g follows the gradient of ℓ(τ α(g)), α the softmax weight")
-def lever(zeta, eta_U, eta_W, start, time, key_gain=1.0):
+           assumptions=f"0 < ζ < 1; {GRADIENT}", random=_flow,
+           broken=lambda seed: _flow(seed) | {"time": 20.0, "key_gain": 2.0}, breaks=GRADIENT,
+           hypotheses=lambda zeta, key_gain=1.0, **_: {"0 < ζ < 1": 0 < zeta < 1, GRADIENT: key_gain == 1})
+def lever(zeta, eta_U, H, start, time, loss="logistic", key_gain=1.0):
     """Gradient flow of ℓ(τ α(g)), α(g) = ζ e^g/(ζ e^g + 1 − ζ), leaves τ²/(2η_u) − (g + ζ/(1−ζ) e^g)/η_w as it is.
 
-    lhs is its change, relative to the largest of the terms, along a numerical solution; rhs 1e-7.  Source: this book.
+    η_w = η_u/H, and from τ = g = 0 the path is τ² = 2H (g + o − o₀) with the odds o = α/(1−α). In each check lhs is
+    the error along a numerical solution, relative to the largest of the terms, and rhs 1e-7.  Source: this book.
     """
-    end = reduced_flow(zeta, eta_U, eta_W, start, time, key_gain=key_gain)
-    before, after = (conserved(zeta, eta_U, eta_W, *at) for at in (start, end))
-    size = max(end[0] ** 2 / (2 * eta_U), abs(before))
-    return Check(float(abs(after - before) / size), 1e-7, "τ²/(2η_u) − (g + ζ/(1−ζ) e^g)/η_w is constant")
+    starts, origin = np.array([start, (0.0, 0.0)]).T, zeta / (1 - zeta)
+    end, (tau, gap) = reduced_flow(zeta, eta_U, eta_U / H, starts, time, 400, key_gain, SLOPES[loss]).T
+    before, after = (conserved(zeta, eta_U, eta_U / H, *at) for at in (start, end))
+    size = max(max(u * u / (2 * eta_U), H / eta_U * (abs(g) + origin * np.exp(g))) for u, g in (start, end))
+    along = 2 * H * (gap + origin * np.expm1(gap))
+    return (Check(float(abs(after - before) / size), 1e-7, "τ²/(2η_u) − (g + ζ/(1−ζ) e^g)/η_w is constant"),
+            Check(float(abs(tau ** 2 - along) / max(tau ** 2, along)), 1e-7, "τ² = 2H (g + o − o₀) from τ = g = 0"))

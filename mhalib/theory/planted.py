@@ -1,5 +1,7 @@
 """Chapter 6: what the alignment with a planted head measures, and how large it can be at the start."""
 
+from functools import cache
+
 import numpy as np
 
 from mhalib._array import namespace, require, to_numpy
@@ -8,6 +10,12 @@ from mhalib.models import MultiHeadAttention
 from mhalib.theory.ledger import Check, statement
 
 CHAPTER = "multihead/06_a_planted_head"
+REPEATED, EQUAL = "the teacher is repeated once for each head", "all rows of U are equal"
+INDEPENDENT, SPLIT = "all entries of all heads are independent N(0, s²)", "both heads have the teacher's W"
+NORMAL = "tokens are independent N(0, I)"
+DRAWS, ERRORS = 4000, 5.0
+"""How many starts or teachers a check of a mean takes, and how many standard errors it allows: of a million sound ones
+about one fails."""
 
 
 def cosine(a, b):
@@ -66,16 +74,21 @@ def _one_aligned(H=4):
     return {"heads": np.stack([teacher, *np.zeros((H - 1, 3, 3))]), "teacher": teacher}
 
 
+def _not_zero(repeated=None, *, heads, teacher):
+    return {"W* ≠ 0": teacher.any(), "some W_h ≠ 0": heads.any(), REPEATED: repeated is None}
+
+
 @statement(id="prop-alignment-heads", title="Alignment rewards agreement of the heads", mark="ours",
-           source="this book", chapter=CHAPTER, assumptions="the teacher is repeated once for each head", random=_heads,
+           source="this book", chapter=CHAPTER, assumptions=f"W* and some W_h are not zero; {REPEATED}", random=_heads,
            extremal=(_one_aligned, lambda: {"heads": np.stack([np.eye(3), np.eye(3)]), "teacher": np.eye(3)}),
-           broken=lambda seed: _one_aligned(2 + seed) | {"repeated": 1},
-           breaks="the teacher is repeated once for each head: it stands in the first place only")
+           broken=lambda seed: _one_aligned(2 + seed) | {"repeated": 1}, hypotheses=_not_zero,
+           breaks=f"{REPEATED}: it stands in the first place only")
 def alignment_of_heads(heads, teacher, repeated=None):
     """|cos| of the concatenated heads with the repeated teacher ≤ √((1/H) Σ_h cos_h²), cos_h that of head h alone.
 
-    heads (H, p, q), teacher (p, q). Equality exactly if cos_h = λ ‖heads_h‖ for one number λ and all h: one
-    aligned head beside H − 1 that are zero has 1/√H.
+    heads (H, p, q), teacher (p, q). Equality exactly if cos_h = λ ‖heads_h‖ for one number λ and all h, because what is
+    missing in the squares is Σ_{h<k} (‖heads_h‖ cos_k − ‖heads_k‖ cos_h)²/(H Σ_h ‖heads_h‖²): the second check, whose
+    lhs is the error and rhs 1e-12.
 
     Raises
     ------
@@ -89,32 +102,51 @@ def alignment_of_heads(heads, teacher, repeated=None):
     target = np.array(_repeated("teacher", teacher, heads))
     target[len(heads) if repeated is None else repeated:] = 0
     heads, teacher = to_numpy(heads), to_numpy(teacher)
-    own = np.array([cosine(head, teacher) for head in heads])
-    return Check(abs(cosine(heads, target)), float(np.sqrt((own ** 2).mean())), "|cos| of all heads ≤ √(mean_h cos_h²)")
+    own, size = np.array([cosine(head, teacher) for head in heads]), np.linalg.norm(heads, axis=(1, 2))
+    unlike = (np.triu(np.outer(size, own) - np.outer(own, size)) ** 2).sum() / (len(heads) * (size @ size))
+    cos, mean = cosine(heads, target), float((own ** 2).mean())
+    return (Check(abs(cos), mean ** 0.5, "|cos| of all heads ≤ √(mean_h cos_h²)"),
+            Check(abs(mean - cos ** 2 - unlike), 1e-12, "equality exactly if cos_h = λ ‖W_h‖"))
 
 
 def _rows(seed):
     rng = np.random.default_rng([seed, 62])
     T, d = rng.integers(2, 7, size=2)
-    return {"U": np.tile(rng.standard_normal(d), (T, 1)), "teacher": rng.standard_normal((T, d)) + rng.integers(2)}
+    instance = {"U": np.tile(rng.standard_normal(d), (T, 1)), "teacher": rng.standard_normal((T, d)) + rng.integers(2)}
+    return instance | {"teachers": rng.standard_normal((DRAWS, T, d))}
 
 
 def _mean_rows(seed=0):
-    teacher = _rows(seed)["teacher"]
-    return {"U": np.tile(teacher.mean(axis=0), (len(teacher), 1)), "teacher": teacher}
+    instance = _rows(seed)
+    teacher = instance["teacher"]
+    return instance | {"U": np.tile(teacher.mean(axis=0), (len(teacher), 1))}
+
+
+def equal_rows_bound(teacher):
+    """√T ‖ū*‖/‖U*‖ with ū* the mean row of U* (..., T, d), for each of the teachers."""
+    rows = np.linalg.norm(teacher.mean(axis=-2), axis=-1)
+    return teacher.shape[-2] ** 0.5 * rows / np.linalg.norm(teacher, axis=(-2, -1))
 
 
 @statement(id="prop-equal-rows", title="Equal rows align with the mean row at best", mark="ours", source="this book",
-           chapter=CHAPTER, assumptions="all rows of U are equal", random=_rows, extremal=(_mean_rows,),
-           broken=lambda seed: (instance := _rows(seed)) | {"U": instance["teacher"]},
-           breaks="all rows of U are equal")
-def equal_rows(U, teacher):
-    """|cos(U, U*)| ≤ √T ‖ū*‖/‖U*‖ for U = 1 vᵀ, ū* the mean row of U* (T, d); equality exactly for v ∥ ū*.
+           chapter=CHAPTER, assumptions=f"{EQUAL}; U and U* are not zero", random=_rows, extremal=(_mean_rows,),
+           broken=lambda seed: (instance := _rows(seed)) | {"U": instance["teacher"]}, breaks=EQUAL,
+           hypotheses=lambda U, teacher, **_: {EQUAL: (U[0] == U).all(), "U ≠ 0": U.any(), "U* ≠ 0": teacher.any()})
+def equal_rows(U, teacher, teachers):
+    """|cos(U, U*)| ≤ √T ‖ū*‖/‖U*‖ for U = 1 vᵀ, ū* the mean row of U* (T, d); equality exactly for v ∥ ū* or ū* = 0.
 
-    For a teacher with independent normal entries the square of the bound is 1/T on average.  Source: this book.
+    The second check is |cos(U, U*)| = √T ‖ū*‖/‖U*‖ · |cos(v, ū*)|, lhs the error and rhs 1e-12. The third: for
+    ``teachers`` (draws, T, d) with independent normal entries the square of the bound has mean 1/T and variance
+    2(T − 1)/(T²(Td + 2)); lhs is the distance of their mean from 1/T in standard errors, and rhs 5.
+    Source: this book.
     """
-    bound = len(teacher) ** 0.5 * np.linalg.norm(teacher.mean(axis=0)) / np.linalg.norm(teacher)
-    return Check(abs(cosine(U, teacher)), float(bound), "|cos(1vᵀ, U*)| ≤ √T ‖ū*‖/‖U*‖")
+    (draws, T, d), found, bound = teachers.shape, abs(cosine(U, teacher)), float(equal_rows_bound(teacher))
+    turned = bound * abs(cosine(U[0], teacher.mean(axis=0)))
+    away = float((equal_rows_bound(teachers) ** 2).mean() - 1 / T)
+    return (Check(found, bound, "|cos(1vᵀ, U*)| ≤ √T ‖ū*‖/‖U*‖"),
+            Check(abs(found - turned), 1e-12, "equality exactly for v ∥ ū* or ū* = 0"),
+            Check(abs(away) / (2 * (T - 1) / (T * T * (T * d + 2)) / draws) ** 0.5, ERRORS,
+                  "the square of the bound is 1/T on average, in standard errors"))
 
 
 def _starts(seed, H=None, repeat=1):
@@ -124,26 +156,41 @@ def _starts(seed, H=None, repeat=1):
     return {"starts": np.tile(starts, (1, repeat, 1)), "teacher": rng.standard_normal(p)}
 
 
-DRAWS = 300
-"""How many starts the check of the mean square takes."""
+leggauss = cache(np.polynomial.legendre.leggauss)
+
+
+def direction_moment(m, power):
+    """E c^power for a coordinate c = sin φ of a uniform direction in ℝᵐ, m ≥ 2: the density of φ is ∝ cos^{m−2} φ."""
+    nodes, weights = leggauss(200)
+    angles = np.pi / 2 * nodes
+    density = weights * np.cos(angles) ** (m - 2)
+    return float((density * np.sin(angles) ** power).sum() / density.sum())
 
 
 @statement(id="prop-alignment-start", title="A random start is hardly aligned", mark="ours", source="this book",
-           chapter=CHAPTER, assumptions="all entries of all heads are independent N(0, s²)", random=_starts,
+           chapter=CHAPTER, assumptions=f"{INDEPENDENT}; Hp ≥ 2; the teacher is not zero", random=_starts,
            broken=lambda seed: _starts(seed, H=16, repeat=16),
-           breaks="all entries of all heads are independent: the heads are copies of one")
+           breaks="all entries of all heads are independent: the heads are copies of one",
+           hypotheses=lambda starts, teacher: {
+               INDEPENDENT: starts.shape[1] == 1 or (starts[:, 0] != starts[:, 1]).any(), "the teacher ≠ 0": teacher.any(),
+               "Hp ≥ 2": starts[0].size >= 2})
 def alignment_at_start(starts, teacher):
-    """E cos² = 1/m for m = Hp parameters in H heads, whatever the teacher; Var cos² = 2(m − 1)/(m²(m + 2)).
+    """E cos = 0, E cos² = 1/m, Var cos² = 2(m − 1)/(m²(m + 2)) for m = Hp parameters in H heads, whatever the teacher.
 
-    lhs is the distance of the mean of cos² over the draws ``starts`` (draws, H, p) from 1/m in standard errors, rhs 5.
-    Source: this book.
+    Two checks measure by how many standard errors the means of cos and of cos² over the draws ``starts`` (draws, H, p)
+    miss 0 and 1/m: lhs, and rhs is 5. The others compare mean square and variance of a coordinate of a uniform
+    direction, by quadrature, with the formulas: lhs is the relative error, rhs 1e-9.  Source: this book.
     """
     draws, H, p = starts.shape
-    m = H * p
-    target = np.tile(teacher, (H, 1))
-    squared = np.array([cosine(start, target) ** 2 for start in starts])
-    error = (2 * (m - 1) / (m * m * (m + 2)) / draws) ** 0.5
-    return Check(float(abs(squared.mean() - 1 / m) / error), 5.0, "E cos² = 1/(Hp), in standard errors")
+    m, flat = H * p, starts.reshape(draws, H * p)
+    cos = flat @ np.tile(teacher, H) / (np.linalg.norm(flat, axis=1) * H ** 0.5 * np.linalg.norm(teacher))
+    variance, mean = 2 * (m - 1) / (m * m * (m + 2)), direction_moment(m, 2)
+    found = direction_moment(m, 4) - mean ** 2
+    return (Check(float(abs(cos.mean()) * (m * draws) ** 0.5), ERRORS, "E cos = 0, in standard errors"),
+            Check(float(abs((cos ** 2).mean() - 1 / m) / (variance / draws) ** 0.5), ERRORS,
+                  "E cos² = 1/(Hp), in standard errors"),
+            Check(abs(m * mean - 1), 1e-9, "E cos² = 1/(Hp) for a uniform direction"),
+            Check(abs(found / variance - 1), 1e-9, "Var cos² = 2(m − 1)/(m²(m + 2)) for a uniform direction"))
 
 
 def _split(seed, other_W=0.0):
@@ -156,12 +203,13 @@ def _split(seed, other_W=0.0):
 
 
 @statement(id="prop-split-decoders", title="The same function, differently aligned", mark="ours", source="this book",
-           chapter=CHAPTER, assumptions="both heads have the teacher's W", random=_split,
-           broken=lambda seed: _split(seed, other_W=1.0), breaks="both heads have the teacher's W")
+           chapter=CHAPTER, assumptions=SPLIT, random=_split, breaks=SPLIT,
+           broken=lambda seed: _split(seed, other_W=1.0),
+           hypotheses=lambda teacher, W, **_: {SPLIT: (W == teacher.W).all()})
 def split_decoders(teacher, V, W, X):
     """Heads (W*, U* + V) and (W*, U* − V) have √2 times the teacher's logits, and alignment 1/√(1 + ‖V‖²/‖U*‖²) in U.
 
-    lhs is the larger of the two errors, that of the logits relative to √T R (‖U*‖ + ‖V‖), rhs 1e-12.
+    In each check lhs is the error, that of the logits relative to √T R (‖U*‖ + ‖V‖), and rhs 1e-12.
     Source: this book.
     """
     model = MultiHeadAttention(W, np.concatenate([teacher.U + V, teacher.U - V]))
@@ -169,12 +217,8 @@ def split_decoders(teacher, V, W, X):
     scale = X.shape[1] ** 0.5 * np.linalg.norm(X, axis=2).max() * (U + size)
     logits = abs(model(X) - 2 ** 0.5 * teacher(X)).max() / scale
     aligned = cosine(model.U, np.broadcast_to(teacher.U, model.U.shape))
-    return Check(float(max(logits, abs(aligned - (1 + (size / U) ** 2) ** -0.5))), 1e-12,
-                 "Φ = √2 Φ*, cos(U, U*) = 1/√(1 + ‖V‖²/‖U*‖²)")
-
-
-SAMPLES = 2000
-"""How many samples the check of a mean takes."""
+    return (Check(float(logits), 1e-12, "Φ = √2 Φ*"),
+            Check(float(abs(aligned - (1 + (size / U) ** 2) ** -0.5)), 1e-12, "cos(U, U*) = 1/√(1 + ‖V‖²/‖U*‖²)"))
 
 
 def seen_in_mean(W, U, X):
@@ -184,22 +228,48 @@ def seen_in_mean(W, U, X):
     return U.mean(axis=0) + (X.mT @ read.sum(axis=1)[..., None])[..., 0] @ W.T / len(U)
 
 
+def turned_mean_row(W, U, C):
+    """(I + W C) ū, with ū the mean row of U (T, d)."""
+    mean = U.mean(axis=0)
+    return mean + W @ C @ mean
+
+
 def _teachers(seed, length=1.0):
     rng = np.random.default_rng([seed, 65])
-    T, d = rng.integers(2, 6, size=2)
-    return {"W": 10.0 ** rng.uniform(-2, 0.5) * rng.standard_normal((d, d)), "U": 1 + rng.standard_normal((T, d)),
-            "X": length * rng.standard_normal((SAMPLES, T, d))}
+    T, d = rng.integers(2, 6), 2
+    return {"W": 10.0 ** rng.uniform(-2, -0.5) * rng.standard_normal((d, d)), "U": 1 + rng.standard_normal((T, d)),
+            "X": length * rng.standard_normal((T, d)), "length": length}
+
+
+def _mean_tokens(T, d, length, nodes=48, reach=7.5):
+    """Nodes (nodes^d, d) and weights of a trapezoidal rule for the mean of T independent N(0, length² I) tokens."""
+    line = np.linspace(-reach, reach, nodes)
+    grid = np.stack(np.meshgrid(*[line] * d, indexing="ij"), axis=-1).reshape(-1, d)
+    weights = np.exp(-(grid ** 2).sum(axis=1) / 2)
+    return length / T ** 0.5 * grid, weights / weights.sum()
 
 
 @statement(id="prop-first-look", title="What the mean token says about the teacher", mark="ours", source="this book",
-           chapter=CHAPTER, assumptions="tokens are independent N(0, I)", random=_teachers,
-           broken=lambda seed: _teachers(seed, length=2.0), breaks="tokens are N(0, I): they are twice as long")
-def first_look(W, U, X):
-    """E[Φ*(X) x̄] = (I + W* C) ū*, C = E Cov_{s_t}(x), ū* the mean row of U* (T, d); W* (d, d), X (n, T, d).
+           chapter=CHAPTER, assumptions=NORMAL, random=_teachers, broken=lambda seed: _teachers(seed, length=2.0),
+           breaks=f"{NORMAL}: they are twice as long", hypotheses=lambda length, **_: {NORMAL: length == 1})
+def first_look(W, U, X, length):
+    """E[Φ*(X) x̄] = (I + W* C) ū*, C = E Cov_{s_t}(x), which is one for all t; ū* the mean row of U* (T, d), W* (d, d).
 
-    lhs is the largest distance of the two sample means in standard errors, rhs 5.  Source: this book.
+    Nothing is sampled: given how the tokens X (T, d) differ from their mean, up to a cyclic shift, both expectations
+    are sums over the T shifts and integrals over the mean token, which is N(0, I/T) and independent of the
+    differences. The statement is the mean of these. In each check lhs is the relative error, and rhs 1e-9.
+    Source: this book.
     """
-    logits = (softmax(X @ W @ X.mT) @ X * U).sum(axis=(1, 2))
-    away = logits[:, None] * X.mean(axis=1) - seen_in_mean(W, U, X)
-    error = away.std(axis=0) / len(X) ** 0.5
-    return Check(float((abs(away.mean(axis=0)) / error).max()), 5.0, "E[Φ* x̄] = (I + W*C) ū*, in standard errors")
+    T, d = X.shape
+    means, weights = _mean_tokens(T, d, length)
+    shifts = np.stack([np.roll(X - X.mean(axis=0), k, axis=0) for k in range(T)])
+    tokens = shifts[:, None] + means[:, None]  # (shifts, nodes, T, d)
+    A = softmax(tokens @ W @ tokens.mT)
+    read = A @ tokens
+    second = A @ (tokens[..., :, None] * tokens[..., None, :]).reshape(*tokens.shape[:3], d * d)
+    covariances = second.reshape(*read.shape, d) - read[..., :, None] * read[..., None, :]
+    C = np.einsum("n,sntde->tde", weights, covariances) / T
+    seen = weights * (read * U).sum(axis=(2, 3)).mean(axis=0) @ means
+    expected = turned_mean_row(W, U, C.mean(axis=0))
+    return (Check(float(abs(C - C[0]).max() / abs(C).max()), 1e-9, "E Cov_{s_t}(x) is the same for every t"),
+            Check(float(abs(seen - expected).max() / abs(expected).max()), 1e-9, "E[Φ* x̄] = (I + W*C) ū*"))
