@@ -77,8 +77,8 @@ def folder(tmp_path):
 
 def make(folder, *arguments):
     clean = {name: value for name, value in os.environ.items() if name not in ("PYTHON", "MAKEFLAGS", "MAKELEVEL")}
-    run = subprocess.run(["make", *arguments], cwd=folder, env=clean, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
-                         check=True)
+    run = subprocess.run(["make", *arguments], cwd=folder, env=clean, text=True, check=True, stdout=subprocess.PIPE,
+                         stderr=subprocess.STDOUT)
     return run.stdout
 
 
