@@ -1,11 +1,80 @@
-"""What the page ledger says, held against what its cells leave."""
+"""What the page ledger says of all statements, held against what its cells compute and count."""
 
-
+import mhalib as mha
 from claims.page import Page
+from mhalib.theory import Check
+from mhalib.theory.ledger import Ledger, Statement
+from test_ledger import SEEDS
 
 page = Page("ledger")
 
 
+def wrong(row):
+    """A row as it would be if a random instance violated the statement, and a twin held."""
+    return row | {"holds": False, "slack": -0.25, "twins_fail": False}
+
+
 @page.after("check-all")
-def test_check_all(rows):
-    assert all(row["holds"] and row["twins_fail"] for row in rows)
+def test_every_statement_holds_on_every_instance(rows):
+    assert [row["id"] for row in rows if not row["holds"]] == []
+
+
+@page.after("check-all")
+def test_every_twin_fails(rows):
+    assert [row["id"] for row in rows if not row["twins_fail"]] == []
+
+
+@page.after("check-all")
+def test_every_statement_has_its_row(rows):
+    assert [row["id"] for row in rows] == [statement.id for statement in mha.ledger]
+
+
+@page.after("summary")
+def test_instances_and_twins_are_counted_as_they_are_run(instances, rows, twins):
+    called = []
+    ledger = Ledger()
+    ledger.register(Statement(
+        id="a-number", title="", source="", mark="ours", chapter="", assumptions="", breaks="all",
+        function=lambda x: called.append(x) or Check(x, 1.0, "x ≤ 1"), random=lambda seed: {"x": seed / 40},
+        extremal=(lambda: {"x": 1.0}, lambda: {"x": 0.9}), broken=lambda seed: {"x": 2.0 + seed}))
+    row = ledger.rows(seeds=20)[0]
+    assert len(set(called)) == row["instances"] + row["twins"] == 22 + 20
+    for row, statement in zip(rows, mha.ledger, strict=True):
+        assert row["instances"] == 20 + len(statement.extremal)
+        assert row["twins"] == (20 if statement.broken else 0)
+    assert instances == 20 * len(mha.ledger) + sum(len(statement.extremal) for statement in mha.ledger)
+    assert twins == 20 * sum(statement.broken is not None for statement in mha.ledger)
+
+
+@page.after("summary")
+def test_the_summary_says_that_all_hold_and_else_names_what_does_not(outcome, rows):
+    assert outcome(rows) == "All statements hold, and all twins fail, as they must."
+    for bad in ({"holds": False}, {"twins_fail": False}):
+        said = outcome([*rows[:3], rows[3] | bad, *rows[4:]])
+        assert f"{{prf:ref}}`{rows[3]['id']}`" in said
+        assert rows[2]["id"] not in said
+        assert "All statements hold" not in said
+
+
+@page.after("table")
+def test_a_row_that_fails_says_so(checked, rows):
+    row = next(row for row in rows if row["twins"])
+    *_, slack, twin = checked(row)
+    assert "violated" not in slack
+    assert twin.endswith("all 20 fail")
+    *_, slack, twin = checked(wrong(row))
+    assert slack == "**violated:** -0.25"
+    assert twin.endswith("**not all 20 fail**")
+
+
+@page.after("table")
+def test_the_suite_repeats_the_checks_on_200_random_instances():
+    assert SEEDS == 200
+
+
+@page.after("own-check")
+def test_the_statement_that_is_asked_for_holds_and_its_twin_does_not(data, model):
+    statement = mha.ledger["prop-1-hessian"]
+    assert statement.check(seed=0).holds
+    assert not statement.twin(seed=0).holds
+    assert mha.theory.hessian_bound(model, data).holds
