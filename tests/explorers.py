@@ -27,12 +27,22 @@ def drawn(explorer):
     return list(explorer.panel.canvas.data[0].y)
 
 
-def in_a_kernel(change, explorer, rest=0.05):
-    """Do something while an event loop runs, as in a kernel, and let the explorer come to rest."""
+def in_a_kernel(change, explorer):
+    """Do something while an event loop runs, as in a kernel, until all that was put off for later is done."""
 
     async def cell():
+        loop, awaited = asyncio.get_running_loop(), []
+        put_off = loop.call_later
+
+        def noted(delay, f, *arguments):
+            done = loop.create_future()
+            awaited.append(done)
+            return put_off(delay, lambda: (f(*arguments), done.set_result(None)))
+
+        loop.call_later = noted
         change(explorer)
-        await asyncio.sleep(rest)
+        while awaited:
+            await awaited.pop()
 
     asyncio.run(cell())
 

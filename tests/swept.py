@@ -3,15 +3,16 @@
 import os
 import signal
 import sys
-import time
 import warnings
 from functools import partial
 from pathlib import Path
+from uuid import uuid4
 
 import numpy as np
 from threadpoolctl import threadpool_info
 
 import mhalib as mha
+from mhalib.sweeps.finished import Finished
 
 SECONDS = 60
 """How long a test waits for what must happen; it does not depend on when."""
@@ -20,7 +21,7 @@ SECONDS = 60
 def mark(folder, seed):
     """A file that says: this run was started, in this process."""
     if folder is not None:
-        (Path(folder) / f"{seed}-{os.getpid()}-{time.monotonic_ns()}").touch()
+        (Path(folder) / f"{seed}-{os.getpid()}-{uuid4().hex}").touch()
 
 
 def trained(*, seed, H, lr, marks=None):
@@ -39,12 +40,10 @@ def side_by_side(*, seed, lr):
 
 
 def patient(*, seed, scale, marks, gate):
-    """A run that from seed 4 on waits until the gate is open."""
+    """A run that from seed 4 on waits at the gate, a pipe, until its other end is closed."""
     mark(marks, seed)
-    for _ in range(100 * SECONDS):
-        if seed < 4 or Path(gate).exists():
-            break
-        time.sleep(0.01)
+    if seed >= 4 and Path(gate).exists():
+        Path(gate).read_bytes()
     return {"value": scale * np.random.default_rng(seed).standard_normal(3)}
 
 
@@ -136,4 +135,11 @@ if __name__ == "__main__":  # a sweep in a process of its own, for a test to kil
     signal.signal(signal.SIGINT, signal.default_int_handler)  # which a shell's background job ignores, and its children
     folder = Path(sys.argv[1])
     run = partial(swept.patient, marks=str(folder / "marks"), gate=str(folder / "gate"))
+    save = Finished.save
+
+    def tell(*arguments):
+        save(*arguments)
+        print("saved", flush=True)
+
+    Finished.save = tell
     mha.sweep(run, {"scale": [2.0]}, 12, cache=folder / "cache")

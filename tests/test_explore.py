@@ -253,14 +253,17 @@ NOTEBOOK = [
     explorer
     """,
     """
+    drawn, failed = asyncio.Event(), asyncio.Event()
+    explorer.panel.words.observe(lambda change: drawn.set(), "value")
+    explorer.panel.error.observe(lambda change: failed.set(), "value")
     for H in range(4, 15):
         explorer.controls["H"].set_state({"value": H})
     assert calls == [3]
-    await asyncio.sleep(0.5)
+    await drawn.wait()
     assert calls == [3, 14], calls
     assert list(explorer.panel.canvas.data[0].y) == [14, 28]
     explorer.controls["H"].value = 4
-    await asyncio.sleep(0.5)
+    await failed.wait()
     assert "<b>ValueError</b> at H = 4: four" in explorer.panel.error.value
     assert list(explorer.panel.canvas.data[0].y) == [14, 28]
     """,

@@ -5,7 +5,6 @@ import os
 import signal
 import subprocess
 import sys
-import time
 from pathlib import Path
 
 import numpy as np
@@ -31,15 +30,13 @@ def here(tmp_path, monkeypatch):
 
 
 def kill_after(step, *arguments):
-    """Run the command in a process of its own, and kill it without warning once its log has a step."""
+    """Run the command in a process of its own, and kill it without warning once it says that a step is done."""
     environment = os.environ | {"PYTHONPATH": str(SCRIPT.parents[2])}
-    log = Path(arguments[arguments.index("--out") + 1]).with_suffix(".log.jsonl")
-    process = subprocess.Popen([sys.executable, SCRIPT, *arguments], env=environment, stdout=subprocess.DEVNULL)
-    while not (log.exists() and log.read_bytes().count(b"\n") > step):
-        assert process.poll() is None, "it ended before it was killed"
-        time.sleep(0.002)
-    process.send_signal(signal.SIGKILL)
-    assert process.wait() == -signal.SIGKILL
+    with subprocess.Popen([sys.executable, SCRIPT, *arguments], env=environment, stdout=subprocess.PIPE,
+                          text=True) as process:
+        assert any(line.startswith(f"step {step} ") for line in process.stdout), "it ended before it was killed"
+        process.send_signal(signal.SIGKILL)
+        assert process.wait() == -signal.SIGKILL
 
 
 def rows(path):

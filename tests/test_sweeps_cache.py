@@ -4,7 +4,6 @@ import os
 import signal
 import subprocess
 import sys
-import time
 from functools import partial
 from pathlib import Path
 
@@ -51,25 +50,19 @@ def test_a_sweep_that_is_all_in_the_cache_starts_no_process(tmp_path, monkeypatc
     assert len(mha.sweep(swept.plain, {}, seeds=3, cache=tmp_path)) == 3
 
 
-def wait_for(what):
-    for _ in range(100 * swept.SECONDS):
-        if what():
-            return
-        time.sleep(0.01)
-    raise AssertionError("waited in vain")
-
-
 @pytest.mark.parametrize("blow", [signal.SIGKILL, signal.SIGINT], ids=["killed", "interrupted"])
 def test_an_interrupted_sweep_goes_on_where_it_was(blow, tmp_path):
     cache, marks, gate = (tmp_path / name for name in ("cache", "marks", "gate"))
     marks.mkdir()
+    os.mkfifo(gate)
     environment = os.environ | {"PYTHONPATH": os.pathsep.join(map(str, (ROOT, ROOT / "tests")))}
-    with subprocess.Popen([sys.executable, swept.__file__, tmp_path], env=environment, stderr=subprocess.DEVNULL,
-                          start_new_session=True) as process:
-        wait_for(lambda: len(list(cache.glob("*.run"))) == 4 and len(started(marks)) >= 5)
-        process.send_signal(blow)
-        assert process.wait(swept.SECONDS) != 0
-    gate.touch()  # what a killed sweep left running comes to its end
+    with subprocess.Popen([sys.executable, swept.__file__, tmp_path], env=environment, stdout=subprocess.PIPE,
+                          stderr=subprocess.DEVNULL, start_new_session=True) as process:
+        assert [process.stdout.readline() for _ in range(4)] == [b"saved\n"] * 4
+        with gate.open("wb"):  # it opens when a run has come to the gate
+            process.send_signal(blow)
+            assert process.wait(swept.SECONDS) != 0
+            gate.unlink()
     kept = {path: path.read_bytes() for path in cache.glob("*.run")}
     assert len(kept) == 4
     run = partial(swept.patient, marks=str(marks), gate=str(gate))
