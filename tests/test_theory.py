@@ -9,14 +9,24 @@ import oracles
 from mhalib import theory
 from mhalib.losses import logistic
 from mhalib.theory import bounds, derivatives, loss_bounds, selection
-from mhalib.theory.instances import confident, opposite_tokens, token_radius, valley
+from mhalib.theory.instances import confident, equal_tokens, opposite_tokens, token_radius, valley
 from oracles import assert_close
 from strategies import direction, problem, problems
 
 seeds = pytest.mark.parametrize("seed", range(6))
+
+
+def recalled_gradient_bound(*instance, **radius):
+    return bounds.recalled_bounds(*instance, **radius)[0]
+
+
+def recalled_hessian_bound(*instance, **radius):
+    return bounds.recalled_bounds(*instance, **radius)[1]
+
+
 ALL_BOUNDS = [theory.gradient_bound, bounds.sharp_gradient_bound, theory.hessian_bound, bounds.sharp_hessian_bound,
-              bounds.recalled_bound, theory.self_bounded_gradient, theory.smoothness, theory.weak_convexity,
-              theory.self_bounded_weak_convexity]
+              recalled_gradient_bound, recalled_hessian_bound, theory.self_bounded_gradient, theory.smoothness,
+              theory.weak_convexity, theory.self_bounded_weak_convexity]
 # Statements whose right side is a tolerance: nothing to attain.
 IDENTITIES = {"prop-mean-weight", "prop-mean-curvature", "prop-filter-scale",
               "lemma-same-rank", "prop-normalized-gaussian", "prop-query-force", "prop-shift", "prop-width",
@@ -155,6 +165,13 @@ def test_the_deviation_constant_is_the_best():
     assert_close(bounds.DEVIATION, 4 / (3 * 3 ** 0.5), 1e-15)
 
 
+@pytest.mark.parametrize("r", [1e-3, 0.1, 0.7, 1.0, 1.4, 10.0, 1e3])
+def test_the_sharper_gradient_bound_is_attained_at_every_size_of_the_decoders(r):
+    """By equal tokens where r ≤ 1, by opposite ones where r ≥ 1, both with decoders of norm r/R²."""
+    model, data = opposite_tokens(u=r / 1.5 ** 2).values()
+    assert abs(bounds.sharp_gradient_bound(model, equal_tokens()["data"] if r <= 1 else data).slack) < 1e-12
+
+
 @settings(max_examples=40)
 @given(problems)
 def test_bounds_hold_at_every_scale(drawn):
@@ -183,8 +200,9 @@ def test_recalled_constants_are_the_formulas():
         theta = (u ** 2 + (np.arctanh(0.05) / 1.5 ** 2) ** 2) ** 0.5
         beta_1, beta_3 = 3 * (4.5 * theta + 1), 13.5 * (3 * 2 ** 0.5 * 2.25 * theta + 1)
         steep, curved = theory.gradient_bound(model, data).lhs, theory.hessian_bound(model, data).lhs
-        expected = curved * 3 ** 0.5 / beta_3 if u < 1 else steep / beta_1
-        assert_close(bounds.recalled_bound(model, data).lhs, expected, 1e-12)
+        G, B = theory.gradient_constant(model, 1.5), theory.hessian_constant(model, 1.5)
+        found = [check[:2] for check in bounds.recalled_bounds(model, data)]
+        assert_close(found, [(steep, beta_1), (curved * 3 ** 0.5, beta_3), (G, beta_1), (B, beta_3)], 1e-12)
 
 
 @seeds
@@ -283,7 +301,8 @@ def test_the_two_models_of_a_valley_have_one_loss_and_a_hump_between():
 
 
 @pytest.mark.parametrize("check", [theory.gradient_bound, bounds.sharp_gradient_bound, theory.hessian_bound,
-                                   bounds.sharp_hessian_bound, bounds.recalled_bound, selection.head_scale])
+                                   bounds.sharp_hessian_bound, recalled_gradient_bound, recalled_hessian_bound,
+                                   lambda *instance, **R: selection.head_scale(*instance, **R)[0]])
 def test_the_bounds_hold_for_tokens_that_are_all_zero_and_for_no_smaller_radius_of_others(check):
     model, X, y = problem(n=5, T=4, d=3, H=2)
     with np.errstate(all="raise"):

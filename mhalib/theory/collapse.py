@@ -11,7 +11,10 @@ from mhalib.theory.instances import token_radius
 from mhalib.theory.ledger import Check, statement
 from mhalib.theory.selection import CHAPTER
 
-RULES = (GradientDescent(0.3), Momentum(0.1), Adam(0.03))
+RULES = (GradientDescent(0.3), Momentum(0.1), Adam(0.03), Adam(0.03, eps=1e-2))
+ZERO = "all parameters start at zero"
+CLAIMS = ("W_h = W", "√H U_h = Ũ", "the same loss", "the same logits", "the same attention weights",
+          "(1/H) Σ‖W_h‖ = ‖W‖", "(1/√H) Σ‖U_h‖ = ‖Ũ‖")
 
 
 def one_head_rules(rule, H):
@@ -24,17 +27,24 @@ def one_head_rules(rule, H):
     return replace(rule, lr=rule.lr / H), rule
 
 
-def one_head_run(data, rule, H, steps):
-    """The one-head model (W, Ũ) after ``steps`` steps from zero, each array under its own rule."""
+def one_head_path(data, rule, H, steps):
+    """The one-head models (W, Ũ) after 0, 1, …, ``steps`` steps from zero, each array under its own rule."""
     one = MultiHeadAttention.zeros(1, *data.X.shape[1:])
     rules = dict(zip("WU", one_head_rules(rule, H), strict=True))
     states = {name: rules[name].start(array) for name, array in one.arrays().items()}
+    yield one
     for k in range(steps):
         theta, grad = one.arrays(), one.loss_and_grad(data.X, data.y)[1].arrays()
         moved = {name: rules[name].step(theta[name], grad[name], states[name], k) for name in theta}
         states = {name: state for name, (_, state) in moved.items()}
         one = MultiHeadAttention(moved["W"][0], moved["U"][0])
-    return one
+        yield one
+
+
+def one_head_run(data, rule, H, steps):
+    """The last model of ``one_head_path``."""
+    *_, last = one_head_path(data, rule, H, steps)
+    return last
 
 
 def _run(seed):
@@ -42,24 +52,35 @@ def _run(seed):
     n, T, d = rng.integers(2, 6, size=3)
     X = rng.standard_normal((n, T, d)) * rng.choice([0.3, 1.0])
     data = from_arrays(X / token_radius(X), np.where(rng.random(n) < 0.5, -1.0, 1.0))
-    return {"data": data, "rule": RULES[rng.integers(3)], "H": int(rng.integers(2, 17))}
+    return {"data": data, "rule": RULES[rng.integers(4)], "H": int(rng.integers(2, 17))}
 
 
 @statement(id="thm-collapse", title="Zero-initialization collapse", mark="ours", source="this book", chapter=CHAPTER,
-           assumptions="all parameters start at zero", random=_run,
+           assumptions=ZERO, random=_run,
            broken=lambda seed: (instance := _run(seed)) | {
                "start": MultiHeadAttention.random(instance["H"], *instance["data"].X.shape[1:], seed=seed)},
-           breaks="all parameters start at zero")
+           breaks=ZERO, hypotheses=lambda start=None, **_: {ZERO: start is None or start.norm() == 0})
 def collapse(data, rule, H, start=None, steps=25):
-    """After any number of steps W_h = W and √H U_h = Ũ for every head, where (W, Ũ) is the one-head run.
+    """After every step W_h = W and √H U_h = Ũ for every head, where (W, Ũ) is the one-head run.
 
-    lhs is the larger of the two distances, relative to the norms of W and Ũ, rhs 1e-11.  Source: this book.
+    And the two runs have the same losses, logits, attention weights, and norms (1/H) Σ‖W_h‖ and (1/√H) Σ‖U_h‖. In each
+    check lhs is the largest difference in the run, relative to the largest value in it, and rhs 1e-11.
+    Source: this book.
     """
     model = MultiHeadAttention.zeros(H, *data.X.shape[1:]) if start is None else start
-    state = rule.start(model)
-    for k in range(steps):
+    state, errors, sizes = rule.start(model), [], []
+    for k, one in enumerate(one_head_path(data, rule, H, steps)):
+        pairs = [*zip(_measured(model, data), _measured(one, data), strict=True)]
+        errors.append([abs(many - single).max() for many, single in pairs])
+        sizes.append([abs(single).max() for _, single in pairs])
         model, state = rule.step(model, model.loss_and_grad(data.X, data.y)[1], state, k)
-    one = one_head_run(data, rule, H, steps)
-    errors = [np.linalg.norm(model.W - one.W, axis=(1, 2)).max() / np.linalg.norm(one.W),
-              np.linalg.norm(H ** 0.5 * model.U - one.U, axis=(1, 2)).max() / np.linalg.norm(one.U)]
-    return Check(float(max(errors)), 1e-11, "W_h = W and √H U_h = Ũ after every step")
+    relative = (np.max(errors, axis=0) / np.max(sizes, axis=0)).tolist()
+    return tuple(Check(error, 1e-11, f"{claim} after every step")
+                 for error, claim in zip(relative, CLAIMS, strict=True))
+
+
+def _measured(model, data):
+    """What the claims compare, in their order."""
+    values = (model.W, model.sizes[0] ** 0.5 * model.U, model.loss(data.X, data.y), model(data.X),
+              model.attention(data.X), *model.norms().values())
+    return [np.asarray(value) for value in values]

@@ -80,13 +80,15 @@ def _single_head(seed):
            source="this book, after Deora et al. 2023, Lemma 1", chapter="multihead/02_how_steep_how_curved",
            assumptions="none", random=_single_head,
            broken=lambda seed: _single_head(seed) | {"normalize": 0.5},
-           breaks="the attention weights sum to 1")
+           breaks="the attention weights sum to 1",
+           hypotheses=lambda normalize=1.0, **_: {"the attention weights sum to 1": normalize == 1})
 def derivative_formulas(X, W, U, seed, normalize=1.0):
     """The four formulas of Lemma 1, and the second derivative along a line, equal complex-step derivatives.
 
-    lhs is the largest error relative to the derivative's largest possible size (R, R³u, R³, R⁵u: saturated attention
-    has derivatives far below it, lost in rounding), rhs the tolerance 1e-12. ``normalize`` scales the weights of the
-    differentiated function and is 1 in the lemma: weights that do not sum to 1 have other derivatives.
+    And Φ(U + V) − 2Φ(U) + Φ(U − V) = 0. In each check lhs is the error relative to the derivative's largest possible
+    size (R, R³u, R³, R⁵u: saturated attention has derivatives far below it, lost in rounding), rhs the tolerance 1e-12.
+    ``normalize`` scales the weights of the differentiated function and is 1 in the lemma: weights that do not sum to 1
+    have other derivatives.
     """
     rng = np.random.default_rng([seed, 14])
     (T, d), R, u = X.shape, np.sqrt((X * X).sum(axis=1).max()), np.linalg.norm(U)
@@ -94,11 +96,15 @@ def derivative_formulas(X, W, U, seed, normalize=1.0):
     V, dU = rng.standard_normal((d, d)), rng.standard_normal((T, d))
     step = 1e-30j
     shifted = W + step * V
-    cases = [(gradient_U(X, W, U) * dU, logit(X, W, U + step * dU), R),
-             (gradient_W(X, W, U) * V, logit(X, shifted, U), R ** 3 * u),
-             (gradient_W_of_gradient_U(X, W, U, a, b) * V, a @ gradient_U(X, shifted, U) @ b, R ** 3),
-             (gradient_W_of_gradient_W(X, W, U, b, c) * V, c @ gradient_W(X, shifted, U) @ b, R ** 5 * u),
-             (np.array(second_derivative(X, W, U, V, dU)), _slope(X, shifted, U + step * dU, V, dU),
-              R ** 3 + R ** 5 * u)]
-    errors = [abs(formula.sum() - normalize * value.imag / step.imag) / size for formula, value, size in cases]
-    return Check(float(max(errors)), 1e-12, "error of the five formulas ≤ 1e-12")
+    cases = {"∇_U Φ": (gradient_U(X, W, U) * dU, logit(X, W, U + step * dU), R),
+             "∇_W Φ": (gradient_W(X, W, U) * V, logit(X, shifted, U), R ** 3 * u),
+             "∇_W aᵀ(∇_U Φ)b": (gradient_W_of_gradient_U(X, W, U, a, b) * V, a @ gradient_U(X, shifted, U) @ b, R ** 3),
+             "∇_W cᵀ(∇_W Φ)b": (gradient_W_of_gradient_W(X, W, U, b, c) * V, c @ gradient_W(X, shifted, U) @ b,
+                                R ** 5 * u),
+             "D²Φ": (np.array(second_derivative(X, W, U, V, dU)), _slope(X, shifted, U + step * dU, V, dU),
+                     R ** 3 + R ** 5 * u)}
+    errors = {f"error of the formula for {name}": abs(formula.sum() - normalize * value.imag / step.imag) / size
+              for name, (formula, value, size) in cases.items()}
+    bend = logit(X, W, U + dU) - 2 * logit(X, W, U) + logit(X, W, U - dU)
+    errors["second derivative in U"] = abs(bend) / (T ** 0.5 * R * (u + np.linalg.norm(dU)))
+    return tuple(Check(float(error), 1e-12, f"{claim} ≤ 1e-12") for claim, error in errors.items())

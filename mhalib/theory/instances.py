@@ -29,6 +29,11 @@ def radius_or_given(data, R):
     return R
 
 
+def tokens_fit(data, R=None, **_):
+    """The hypothesis of every bound that is told R: no token is longer."""
+    return {TOKENS: token_radius(data.X) <= radius_or_given(data, R)}
+
+
 def problem(seed, largest=4):
     """A random model and dataset, sizes and scales drawn too: n, H ≤ largest, 2 ≤ T, d ≤ largest."""
     rng = np.random.default_rng([seed, 11])

@@ -4,6 +4,7 @@ import numpy as np
 
 from mhalib._array import require_count
 from mhalib.losses import logistic
+from mhalib.models import MultiHeadAttention
 from mhalib.theory.bounds import (
     CHAPTER,
     MarginSquared,
@@ -22,11 +23,16 @@ from mhalib.theory.instances import (
     radius_or_given,
     several_heads,
     short,
+    tokens_fit,
     valley,
 )
 from mhalib.theory.ledger import Check, statement
 
 SOURCE = "this book, after Deora et al. 2023, Corollary 1"
+
+
+def _fit_and_logistic(data, R=None, loss=logistic, **_):
+    return tokens_fit(data, R) | {"logistic loss": loss is logistic}
 
 
 def loss_gradient(model, data, loss=logistic):
@@ -43,7 +49,7 @@ def loss_hessian(model, data, loss=logistic):
 @statement(id="cor-1-gradient", title="The loss is steep only where it is large", mark="ours", source=SOURCE,
            chapter=CHAPTER, assumptions=f"{TOKENS}; logistic loss", random=problem, extremal=(equal_tokens, confident),
            broken=lambda seed: equal_tokens(R=between(seed, 0.5, 3)) | {"loss": MarginSquared()},
-           breaks="the loss is logistic: (1 − z)²/2 instead")
+           breaks="the loss is logistic: (1 − z)²/2 instead", hypotheses=_fit_and_logistic)
 def self_bounded_gradient(model, data, R=None, loss=logistic):
     """‖∇L‖ ≤ G min(1, L): a small loss has a small gradient.  Source: Corollary 1 (ours)."""
     G = gradient_constant(model, radius_or_given(data, R))
@@ -54,7 +60,7 @@ def self_bounded_gradient(model, data, R=None, loss=logistic):
 @statement(id="cor-1-smoothness", title="Smoothness", mark="ours", source=SOURCE, chapter=CHAPTER,
            assumptions=f"{TOKENS}; logistic loss", random=problem,
            extremal=(equal_tokens, opposite_tokens, lambda: equal_tokens(R=1e-6)),
-           broken=lambda seed: short(seed, equal_tokens), breaks=TOKENS)
+           broken=lambda seed: short(seed, equal_tokens), breaks=TOKENS, hypotheses=tokens_fit)
 def smoothness(model, data, R=None):
     """‖∇²L‖₂ ≤ ρ = G²/4 + B/√H, in particular λ_max(∇²L) ≤ ρ.  Source: Corollary 1 (ours)."""
     rho = smoothness_constant(model, radius_or_given(data, R))
@@ -63,7 +69,7 @@ def smoothness(model, data, R=None):
 
 @statement(id="cor-1-weak-convexity", title="Weak convexity", mark="ours", source=SOURCE, chapter=CHAPTER,
            assumptions=f"{TOKENS}; logistic loss", random=problem, extremal=(opposite_tokens,),
-           broken=lambda seed: short(seed, opposite_tokens), breaks=TOKENS)
+           broken=lambda seed: short(seed, opposite_tokens), breaks=TOKENS, hypotheses=tokens_fit)
 def weak_convexity(model, data, R=None):
     """−λ_min(∇²L) ≤ (B/√H) mean|ℓ′|: the negative curvature dies with the loss's slope.  Source: Corollary 1 (ours)."""
     kappa = curvature_constant(model, data, R)
@@ -75,7 +81,7 @@ def weak_convexity(model, data, R=None):
            source=SOURCE, chapter=CHAPTER, assumptions=f"{TOKENS}; logistic loss", random=problem,
            extremal=(opposite_tokens, leaning),
            broken=lambda seed: opposite_tokens(R=between(seed, 0.5, 3)) | {"loss": MarginSquared()},
-           breaks="the loss is logistic: (1 − z)²/2 instead")
+           breaks="the loss is logistic: (1 − z)²/2 instead", hypotheses=_fit_and_logistic)
 def self_bounded_weak_convexity(model, data, R=None, loss=logistic):
     """−λ_min(∇²L) ≤ (B/√H) L.  Source: Corollary 1 (ours)."""
     L = float(loss(model.margins(data.X, data.y)).mean())
@@ -137,7 +143,9 @@ def short_segment(model, other, data, R=None):
 @statement(id="cor-1-quasi-convexity", title="Local quasi-convexity", mark="ours", source=SOURCE, chapter=CHAPTER,
            assumptions=f"{TOKENS}; logistic loss; κD² < 8", random=_segment,
            extremal=(lambda: valley(0.05), lambda: valley(1.0)),
-           broken=lambda seed: short(seed, valley, distance=0.5), breaks=TOKENS)
+           broken=lambda seed: short(seed, valley, distance=0.5), breaks=TOKENS,
+           hypotheses=lambda model, other, data, R=None: tokens_fit(data, R) | {
+               "κD² < 8": segment_curvature(model, other, data, R) < 8})
 def quasi_convexity(model, other, data, R=None, points=201):
     """max over the segment of L ≤ max(L at its ends)/(1 − κD²/8), evaluated at ``points`` points of it.
 
@@ -160,17 +168,24 @@ def quasi_convexity(model, other, data, R=None, points=201):
            source="this book", chapter=CHAPTER,
            assumptions="each head has parameters of its own", random=several_heads,
            broken=lambda seed: several_heads(seed) | {"of": "loss"},
-           breaks="it is the logit that is differentiated: the loss instead")
+           breaks="it is the logit that is differentiated: the loss instead",
+           hypotheses=lambda of="logit", **_: {"it is the logit that is differentiated": of == "logit"})
 def block_diagonal(model, data, of="logit"):
-    """The mixed second derivatives of two different heads vanish for the logit; the loss couples the heads.
+    """∇²Φ has the blocks H^{−1/2} ∇²Φ_h on its diagonal and zeros elsewhere, so ‖∇²Φ‖₂ = H^{−1/2} max_h ‖∇²Φ_h‖₂.
 
-    lhs is the largest mixed derivative, by central differences of the gradient, relative to the largest entry of
-    the Hessian; rhs is 1e-12. ``of`` = "loss" differentiates the loss and is the twin.
+    Hessians are central differences of the gradient, those of Φ_h of one head alone. In each check lhs is the largest
+    error relative to the largest entry of ∇²Φ, or to its norm; rhs is 1e-12 for the zeros, and 1e-9 for the blocks and
+    the norm. ``of`` = "loss" differentiates the loss, which couples the heads, and is the twin.
     """
     if model.sizes[0] < 2:
         raise ValueError("model: expected two heads or more, got one, which has no mixed derivatives")
     gradient = {"logit": lambda m: m.features(data.X)[0], "loss": lambda m: loss_gradient(m, data)}[of]
-    hessian = abs(numerical_hessian(gradient, model))
-    head = np.repeat(np.arange(model.sizes[0]), len(hessian) // model.sizes[0])
-    mixed = hessian[head[:, None] != head]
-    return Check(float(mixed.max() / hessian.max()), 1e-12, "mixed derivatives of two heads = 0")
+    hessian, H = numerical_hessian(gradient, model), model.sizes[0]
+    alone = [numerical_hessian(gradient, MultiHeadAttention(W[None], U[None])) / H ** 0.5
+             for W, U in zip(model.W, model.U, strict=True)]
+    head = np.repeat(np.arange(H), len(hessian) // H)
+    own, largest = head[:, None] == head, abs(hessian).max()
+    norm, norms = np.linalg.norm(hessian, 2), [np.linalg.norm(block, 2) for block in alone]
+    return (Check(float(abs(hessian[~own]).max() / largest), 1e-12, "mixed derivatives of two heads = 0"),
+            Check(float(abs(hessian[own] - np.ravel(alone)).max() / largest), 1e-9, "block h = H^{−1/2} ∇²Φ_h"),
+            Check(float(abs(norm - max(norms)) / norm), 1e-9, "‖∇²Φ‖₂ = H^{−1/2} max_h ‖∇²Φ_h‖₂"))

@@ -5,7 +5,16 @@ import numpy as np
 from mhalib.attention import softmax
 from mhalib.data import tokenized_mixture
 from mhalib.models import MultiHeadAttention
-from mhalib.theory.instances import TOKENS, between, equal_tokens, problem, radius_or_given, short, token_radius
+from mhalib.theory.instances import (
+    TOKENS,
+    between,
+    equal_tokens,
+    problem,
+    radius_or_given,
+    short,
+    token_radius,
+    tokens_fit,
+)
 from mhalib.theory.ledger import Check, statement
 
 CHAPTER = "multihead/01_a_small_attention_model"
@@ -33,25 +42,35 @@ def _two_others(seed):
            chapter=CHAPTER, assumptions="every relevant score is at least g above every other score", random=_scores,
            extremal=(lambda: {"scores": np.array([3.0, 3.0, 0, 0, 0]), "relevant": np.arange(5) < 2},),
            broken=_two_others,
-           breaks="the gap is to every other score, not only to their average")
+           breaks="the gap is to every other score, not only to their average",
+           hypotheses=lambda scores, relevant, gap=None: {
+               "every relevant score is at least g above every other score":
+               gap is None or scores[relevant].min() - scores[~relevant].max() >= gap})
 def selection(scores, relevant, gap=None):
     """Weight on the relevant tokens ≥ ζ e^g/(ζ e^g + 1 − ζ), g = lowest relevant − highest other score.
 
-    In the check lhs is the bound and rhs the weight.  Source: this book.
+    With equality where the relevant scores are equal and so are the others. In the first check lhs is the bound and
+    rhs the weight; the second one lets every score be one of these two.  Source: this book.
     """
     if relevant.all() or not relevant.any():
         raise ValueError("relevant: expected some tokens marked and some not, got all or none")
     gap = scores[relevant].min() - scores[~relevant].max() if gap is None else gap
-    return Check(float(selected_mass(relevant.mean(), gap)), float(softmax(scores)[relevant].sum()),
-                 "ζe^g/(ζe^g + 1 − ζ) ≤ weight on relevant tokens")
+    bound, two_levels = float(selected_mass(relevant.mean(), gap)), np.where(relevant, gap, 0.0)
+    return (Check(bound, float(softmax(scores)[relevant].sum()), "ζe^g/(ζe^g + 1 − ζ) ≤ weight on relevant tokens"),
+            Check(abs(float(softmax(two_levels)[relevant].sum()) - bound), 1e-12,
+                  "equality where all relevant scores are equal and all others are, g below"))
 
 
 @statement(id="prop-head-scale", title="At a random start the logit's size has a bound without H", mark="ours",
            source="this book", chapter=CHAPTER,
            assumptions=f"{TOKENS}; decoder entries independent with mean 0 and variance 1", random=problem,
-           extremal=(equal_tokens,), broken=lambda seed: short(seed, equal_tokens), breaks=TOKENS)
+           extremal=(equal_tokens,), broken=lambda seed: short(seed, equal_tokens), breaks=TOKENS,
+           hypotheses=tokens_fit)
 def head_scale(model, data, R=None):
-    """The standard deviation of Φ(X) over random decoders is ‖∇_U Φ‖ = √((1/H) Σ‖A_h X‖²) ≤ √T R, for every H.
+    """The standard deviation of Φ(X) over random decoders is √((1/H) Σ‖A_h X‖²) ≤ √T R, for every H; the mean is 0.
+
+    Both follow from Φ = Σ_k U_k Φ(e_k), the sum over the entries of the decoders, with e_k one entry 1 and all others
+    0: the mean is Σ E[U_k] Φ(e_k) = 0 and the variance Σ Φ(e_k)². The tolerances are 1e-12 of the sizes.
 
     Raises
     ------
@@ -64,7 +83,13 @@ def head_scale(model, data, R=None):
     R = radius_or_given(data, R)
     means = model.attention(data.X) @ data.X[:, None]  # (n, H, T, d)
     deviation = np.sqrt((means ** 2).sum(axis=(1, 2, 3)) / H)
-    return Check(float(deviation.max()), T ** 0.5 * R, "sd of Φ ≤ √T R")
+    entries = np.eye(model.U.size).reshape(-1, *model.U.shape)
+    ones = np.array([MultiHeadAttention(model.W, entry)(data.X) for entry in entries])  # (H T d, n)
+    size = T ** 0.5 * token_radius(data.X)
+    linear, spread = model.U.ravel() @ ones - model(data.X), np.sqrt((ones ** 2).sum(axis=0)) - deviation
+    return (Check(float(deviation.max()), T ** 0.5 * R, "sd of Φ ≤ √T R"),
+            Check(float(abs(linear).max()), 1e-12 * size * float(np.linalg.norm(model.U)), "mean of Φ = 0"),
+            Check(float(abs(spread).max()), 1e-12 * size, "variance of Φ = (1/H) Σ‖A_h X‖²"))
 
 
 def _at_zero(seed):
@@ -77,17 +102,22 @@ def _at_zero(seed):
            assumptions="all parameters are zero", random=_at_zero,
            extremal=(lambda: {"model": MultiHeadAttention.zeros(3, 10, 8), "data": tokenized_mixture()},),
            broken=lambda seed: {"model": MultiHeadAttention.random(3, 10, 8, seed=seed), "data": tokenized_mixture()},
-           breaks="all parameters are zero")
+           breaks="all parameters are zero",
+           hypotheses=lambda model, **_: {"all parameters are zero": model.norm() == 0})
 def first_step(model, data):
     """At θ = 0: ∇_W L = 0 and every row of every ∇_{U_h} L is −(1/(2√H)) (1/n) Σ y_i x̄_i, x̄_i the mean token.
 
-    lhs is the relative distance between the two sides, rhs 1e-12.  Source: this book.
+    And attention is uniform there, and Φ = 0. In each check lhs is the relative distance between the two sides, and
+    rhs 1e-12.  Source: this book.
     """
     _, grad = model.loss_and_grad(data.X, data.y)
     row = -(data.y @ data.X.mean(axis=1)) / (2 * model.sizes[0] ** 0.5 * len(data))
     size = token_radius(data.X)
-    error = max(abs(grad.W).max() / size ** 3, abs(grad.U - row).max() / size)
-    return Check(float(error), 1e-12, "∇_W L = 0 and ∇_U L = −mean(y x̄)/(2√H) at θ = 0")
+    errors = {"attention is uniform": abs(model.attention(data.X) - 1 / model.sizes[1]).max(),
+              "Φ = 0": abs(model(data.X)).max() / size,
+              "∇_W L = 0": abs(grad.W).max() / size ** 3,
+              "∇_U L = −mean(y x̄)/(2√H)": abs(grad.U - row).max() / size}
+    return tuple(Check(float(error), 1e-12, f"{claim} at θ = 0") for claim, error in errors.items())
 
 
 def _equal_heads(seed):
@@ -99,18 +129,20 @@ def _equal_heads(seed):
 @statement(id="prop-equal-heads", title="Equal heads are one head", mark="ours", source="this book", chapter=CHAPTER,
            assumptions="all heads are equal", random=_equal_heads,
            broken=lambda seed: {"model": MultiHeadAttention.random(3, 10, 8, seed=seed), "data": tokenized_mixture()},
-           breaks="all heads are equal")
+           breaks="all heads are equal",
+           hypotheses=lambda model, **_: {
+               "all heads are equal": not any(np.ptp(part, axis=0).any() for part in (model.W, model.U))})
 def equal_heads(model, data):
     """H heads (W, U) have the logit of one head (W, √H U), and H ∇_{W_h} L, √H ∇_{U_h} L are its two gradients.
 
-    lhs is the largest of the three errors relative to the bounds √T R ‖√H U‖, √T R³ ‖√H U‖ and √T R, rhs 1e-12.
-    Source: this book.
+    So a step η leaves the heads equal, moves √H U by −η ∇_Ũ L and W by −(η/H) ∇_W L. In the checks lhs is the largest
+    error relative to the bounds √T R ‖√H U‖, √T R³ ‖√H U‖ and √T R, and rhs 1e-12.  Source: this book.
     """
     (H, T, _), R = model.sizes, token_radius(data.X)
     one = MultiHeadAttention(model.W[:1], H ** 0.5 * model.U[:1])
     (_, grad), (_, grad_1) = (each.loss_and_grad(data.X, data.y) for each in (model, one))
     u, scale = np.linalg.norm(one.U), T ** 0.5 * R
-    errors = [abs(model(data.X) - one(data.X)).max() / (scale * u),
-              abs(H * grad.W - grad_1.W).max() / (scale * R ** 2 * u),
-              abs(H ** 0.5 * grad.U - grad_1.U).max() / scale]
-    return Check(float(max(errors)), 1e-12, "Φ, H ∇_{W_h} L and √H ∇_{U_h} L are those of one head")
+    errors = {"Φ is that of one head": abs(model(data.X) - one(data.X)).max() / (scale * u),
+              "H ∇_{W_h} L = ∇_W L of one head": abs(H * grad.W - grad_1.W).max() / (scale * R ** 2 * u),
+              "√H ∇_{U_h} L = ∇_Ũ L of one head": abs(H ** 0.5 * grad.U - grad_1.U).max() / scale}
+    return tuple(Check(float(error), 1e-12, claim) for claim, error in errors.items())
