@@ -100,8 +100,9 @@ def missed(P, down, up):
 def chances(values, v):
     """Numbers (k,) whose mean over normal v (k, p − 1) is the chance that a random plane shows −b = μ_1.
 
-    A plane with a_i = (u_i, v_i) curves down where b a_1ᵀM⁻¹a_1 > 1, M = Σ_{i>1} μ_i a_i a_iᵀ. Over a_1 the
-    chance is the mean of e^{−1/(2b (M⁻¹)_11)}, and over u of ∏_{i>1} (b/(b + μ_i))^½ (Σ μ_i v_i² / Σ μ_i v_i² b/(b + μ_i))^½.
+    A plane with a_i = (u_i, v_i) curves down where b a_1ᵀM⁻¹a_1 > 1, M = Σ_{i>1} μ_i a_i a_iᵀ. Over a_1 the chance of
+    that is the mean of e^{−1/(2b (M⁻¹)_11)}, and over u it is
+    ∏_{i>1} (b/(b + μ_i))^½ (Σ μ_i v_i² / Σ μ_i v_i² b/(b + μ_i))^½.
     """
     kept, weights = values[0] / (values[0] - values[1:]), values[1:] * v ** 2
     return np.prod(kept) ** 0.5 * (weights.sum(axis=1) / (weights @ kept)) ** 0.5
