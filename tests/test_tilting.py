@@ -1,5 +1,6 @@
 """Chapter 9: the formulas against drawn tokens, the stored tables against the derived, and the live figure."""
 
+import inspect
 import json
 from functools import cache
 
@@ -60,6 +61,57 @@ def test_the_integrals_have_the_limits_of_the_theorems(tau):
     limit = tilting.asymptotic_error(b, Sigma)
     assert 1e9 * error == pytest.approx(limit[0, 0], rel=1e-5)
     assert 1e9 * share == pytest.approx(limit[1, 1], rel=1e-5) == pytest.approx(np.exp(tau ** 2), rel=1e-12)
+
+
+@pytest.mark.parametrize("n", finite_context.MANY)
+def test_the_curves_between_their_points_are_the_integrals(n):
+    tau, *logs = finite_context._curves(n)
+    for at in np.random.default_rng(0).uniform(0, tau[-1], 12):
+        found = [np.exp(np.interp(at, tau, column)) for column in logs]
+        assert found == pytest.approx(finite_context.query_error(n, at), rel=2e-3)
+
+
+@pytest.mark.parametrize("n", [2, 50])
+def test_the_error_of_a_layer_is_what_drawn_tokens_and_queries_do(n):
+    """U has more rows than columns, V is not symmetric, and ``query_error`` stands in the place of the curves."""
+    rng = np.random.default_rng(n)
+    U, V, z = rng.standard_normal((3, 2)), 0.4 * rng.standard_normal((2, 2)), rng.standard_normal((2000, 1, 2))
+    tokens = rng.standard_normal((2000, n, 2))
+    weights = mha.softmax((z @ V @ tokens.mT)[:, 0])
+    away = np.einsum("kj,kjd->kd", weights, tokens) - z[:, 0] @ V
+    grid = np.linspace(0, 12, 500)
+    with pytest.MonkeyPatch.context() as patch:
+        logs = np.log([finite_context.query_error(n, tau) for tau in grid]).T
+        patch.setattr(finite_context, "_curves", lambda n: (grid, *logs))
+        assert_mean(((away @ U.T) ** 2).sum(axis=1), finite_context.layer_error(n, U, V))
+
+
+WRONG = {
+    "n²/2 for n(n − 1)": ("lemma-exact-error", "_integrals", "n * (n - 1)", "n ** 2 / 2"),
+    "ψ to three times its power": ("lemma-exact-error", "_integrals", "(n - 2) * log_psi", "3 * (n - 2) * log_psi"),
+    "ψ for ψ^{n−1}": ("lemma-exact-error", "_integrals", "(n - 1) * log_psi", "log_psi"),
+    "a direction that is 5 percent too long": ("lemma-exact-error", "error_matrix", "(error -", "1.05 * (error -"),
+    "no τ² in the matrix": ("lemma-exact-error", "error_matrix", " / (square or 1.0)", ""),
+    "another rate": ("lemma-query-rate", "query_rate", "2 * q - 1", "2.1 * q - 1"),
+    "a rate that is 0.02 too large": ("lemma-query-rate", "query_rate", "return ", "return 0.02 + "),
+    "a rate that is 3 percent too small": ("lemma-query-rate", "query_rate", "return ", "return 0.97 * "),
+    "a limit that is 5 percent too large": ("prop-query-error", "asymptotic_error", "return ", "return 1.05 * "),
+    "an exponent with 5 for 4": ("thm-exponent", "exponent", "1 + 4 / v", "1 + 5 / v"),
+    "no determinant": ("prop-mean-error", "mean_excess", "(2 * sqrt(np.linalg.det(inner)))", "2"),
+}
+
+
+@pytest.mark.parametrize("wrong", WRONG)
+def test_a_wrong_formula_is_seen_by_its_row(wrong):
+    name, function, right, mutant = WRONG[wrong]
+    code = inspect.getsource(getattr(finite_context, function))
+    assert right in code
+    space = dict(vars(finite_context))
+    exec(code.replace(right, mutant), space)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(finite_context, function, space[function])
+        row = mha.ledger[name]
+        assert not all(row.on(row.random(seed)).holds for seed in range(20))
 
 
 def test_a_layer_has_the_covariance_of_the_lemma():
@@ -143,17 +195,17 @@ def test_the_gradient_is_the_same_in_torch():
         np.testing.assert_allclose(theirs.numpy(), ours, rtol=1e-12, atol=1e-14)
 
 
-@pytest.mark.parametrize("check, largest", [(tilting.tilting, 6), (tilting.effective, 3), (tilting.query, 3)])
+@pytest.mark.parametrize("check, largest", [(tilting.tilting, 6), (tilting.effective, 3), (finite_context.query, 3)])
 @pytest.mark.parametrize("seed", range(4))
 def test_the_quadrature_is_exact_up_to_the_largest_scores_that_are_let_in(check, largest, seed):
     """To 1e-11, a hundredth of what the statements ask for, and no longer at a third more: so the limit is needed."""
-    instance = tilting._tilt(seed)
+    instance = tilting.any_tilt(seed)
     Sigma, b = instance["Sigma"], instance["b"] / tilting.score_variance(**instance) ** 0.5
-    assert check((1 - 1e-12) * largest * b, Sigma).lhs < 1e-11
-    assert check(0 * b, Sigma).lhs < 1e-13  # without scores, too
+    assert check((1 - 1e-12) * largest * b, Sigma)[0].lhs < 1e-11
+    assert check(0 * b, Sigma)[0].lhs < 1e-13  # without scores, too
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(tilting, "LARGEST", 99.0)
-        assert not check(4 / 3 * largest * b, Sigma).holds
+        assert not check(4 / 3 * largest * b, Sigma)[0].holds
 
 
 def test_a_saturated_softmax_teaches_the_scores_nothing():

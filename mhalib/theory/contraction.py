@@ -33,7 +33,8 @@ def _point(seed):
 
 @statement(id="lemma-lift", title="The regularized loss in one matrix", mark="ours", source="this book",
            chapter=CHAPTER, assumptions="(U*, V*) is an optimum of Q", random=_point,
-           broken=lambda seed: _point(seed) | {"stretch": 2.0}, breaks="(U*, V*) optimal: (2U*, V*/2) instead")
+           broken=lambda seed: _point(seed) | {"stretch": 2.0}, breaks="(U*, V*) optimal: (2U*, V*/2) instead",
+           hypotheses=lambda stretch=1.0, **_: {"(U*, V*) is an optimum of Q": stretch == 1})
 def lift(U, V, N, lr=None, stretch=1.0):
     """Q − L* = ⅛‖ZZᵀ − Z*Z*ᵀ‖² + ¼‖Z̃*ᵀZ‖² with Z = (U; V), Z̃ = (U; −V), and the gradient of it.
 
@@ -58,6 +59,23 @@ def _slowest():
     return {"U": U + away, "V": V + away, "N": np.diag([1.0, 0.01]), "lr": LARGEST}
 
 
+def inward():
+    """The slowest step that a search found within the theorem's radius and step, in units of η s_min: p = 2, d = 1.
+
+    The theorem has no better rate than 1.779 there; it proves 21/32.
+    """
+    angle = 1.29424
+    away = -RADIUS * np.array([np.cos(angle) / 2 ** 0.5, np.sin(angle), np.cos(angle) / 2 ** 0.5])
+    return {"U": np.array([[1 + away[0]], [away[1]]]), "V": np.array([[1 + away[2]]]), "N": np.eye(2, 1), "lr": LARGEST}
+
+
+def _nearby(U, V, N, lr):
+    s = np.linalg.svd(N, compute_uv=False)
+    return {"p ≥ d": len(N) >= len(N.T), "N has rank d": bool(s[-1] > 1e-9 * s[0]),
+            "δ ≤ √s_min/4": distance(U, V, N) <= (1 + 1e-9) * RADIUS * s[-1] ** 0.5,
+            "0 < η ≤ 2/(13 s_max)": 0 < lr <= (1 + 1e-9) * LARGEST / s[0]}
+
+
 def _stuck(seed):
     s = np.random.default_rng([seed, 98]).uniform(0.5, 2)
     return {"U": np.zeros((1, 1)), "V": np.zeros((1, 1)), "N": np.array([[s]]), "lr": LARGEST / s}
@@ -65,9 +83,13 @@ def _stuck(seed):
 
 @statement(id="thm-local-rate", title="Near the optimum, balanced descent contracts", mark="ours", source="this book",
            chapter=CHAPTER, assumptions="p ≥ d, N of rank d, δ ≤ √s_min/4, η ≤ 2/(13 s_max)", random=_point,
-           extremal=(_slowest,), broken=_stuck, breaks="δ ≤ √s_min/4: the saddle at zero instead")
+           extremal=(_slowest, inward), broken=_stuck, breaks="δ ≤ √s_min/4: the saddle at zero instead",
+           hypotheses=_nearby)
 def local_rate(U, V, N, lr):
     """δ(Z − η∇Q(Z))² ≤ (1 − (21/32) η s_min) δ(Z)², δ the distance to the optimum manifold.
+
+    None of the constants is pinned: the worst instances that a search found allow a rate 2.71 times as large, or a step
+    4.42 times as long, or a radius 4.15 times as large, each alone.
 
     Source: this book, after Tu et al. 2016.
     """
@@ -84,9 +106,14 @@ def _tokens(seed, d=2, n=7, p=2):
             "A": 0.5 * rng.standard_normal((p, d)), "B": 0.5 * rng.standard_normal((d, d))}
 
 
+def _full(matrix):
+    return bool(np.linalg.matrix_rank(matrix) == len(matrix.T))
+
+
 @statement(id="prop-preconditioned", title="Preconditioning is descent in whitened coordinates", mark="ours",
            source="this book", chapter=CHAPTER, assumptions="the preconditioner is Σ̂⁻¹", random=_tokens,
-           broken=lambda seed: _tokens(seed) | {"whitens": False}, breaks="Σ̂⁻¹: the identity instead")
+           broken=lambda seed: _tokens(seed) | {"whitens": False}, breaks="Σ̂⁻¹: the identity instead",
+           hypotheses=lambda x, whitens=True, **_: {"the preconditioner is Σ̂⁻¹": whitens, "Σ̂ is invertible": _full(x)})
 def preconditioned(x, y, A, B, mix, whitens=True, lr=0.1):
     """A − η ∇_A L Σ̂⁻¹ and B − η Σ̂⁻¹ ∇_B L Σ̂⁻¹ are U − η ∇_U L and V − η ∇_V L.
 
@@ -104,22 +131,26 @@ def preconditioned(x, y, A, B, mix, whitens=True, lr=0.1):
 
 @statement(id="prop-blind", title="Structure-aware descent does not see how tokens are conditioned", mark="ours",
            source="this book", chapter=CHAPTER, assumptions="x̃ = Cx, C invertible; the rule whitens", random=_tokens,
-           broken=lambda seed: _tokens(seed) | {"whitens": False}, breaks="the rule whitens: it does not")
+           broken=lambda seed: _tokens(seed) | {"whitens": False}, breaks="the rule whitens: it does not",
+           hypotheses=lambda x, mix, whitens=True, **_: {"C is invertible": _full(mix), "the rule whitens": whitens,
+                                                         "Σ̂ is invertible": _full(x)})
 def blind(x, y, A, B, mix, whitens=True, steps=2):
-    """Runs on x and on C x, from starts that whitening maps to each other, have the same losses: lhs is the largest
-    relative difference, rhs 1e-8.
+    """Runs of SA1 and of SA2 on x and on C x, from (U, V) and (UÔᵀ, ÔVÔᵀ), have the same losses: lhs are the largest
+    relative differences, rhs 1e-8. Ô = Σ̃^{−1/2} C Σ̂^{1/2} is orthogonal: lhs is ‖ÔÔᵀ − I‖, rhs 1e-9.
 
     Source: this book.
     """
-    start, ends = AttentionRegression(A, B), []
+    start, none = AttentionRegression(A, B), None if whitens else Whitening.none(len(B))
     before, after = Whitening.of(x), Whitening.of(x @ mix.T)
     turn = after.inverse @ mix @ before.root
     U, V = before.whiten(start)
     there = AttentionRegression(**after.arrays(U @ turn.T, turn @ V @ turn.T, A))
-    rule = StructureAware(whitening=None if whitens else Whitening.none(len(B)))
-    for model, tokens in ((start, x), (there, x @ mix.T)):
-        ends.append(run(model, from_arrays(tokens, y), rule, steps, None, list(range(steps + 1))).loss)
-    return Check(float(abs(ends[1] / ends[0] - 1).max()), 1e-8, "the losses on C x are those on x")
+    checks = [Check(float(np.linalg.norm(turn @ turn.T - np.eye(len(turn)))), 1e-9, "ÔÔᵀ = I")]
+    for name, rule in (("SA1", Preconditioned(0.1, whitening=none)), ("SA2", StructureAware(whitening=none))):
+        here, then = (run(model, from_arrays(tokens, y), rule, steps, None, list(range(steps + 1))).loss
+                      for model, tokens in ((start, x), (there, x @ mix.T)))
+        checks.append(Check(float(abs(then / here - 1).max()), 1e-8, f"the losses of {name} on C x are those on x"))
+    return tuple(checks)
 
 
 def _many(seed):
@@ -133,10 +164,12 @@ def _many(seed):
 
 @statement(id="prop-scale-free", title="In the population, structure-aware descent does not see scale", mark="ours",
            source="this book", chapter=CHAPTER, assumptions="infinitely many tokens", random=_many,
-           broken=lambda seed: _many(seed) | {"tokens": 8}, breaks="infinitely many tokens: eight of them")
+           broken=lambda seed: _many(seed) | {"tokens": 8}, breaks="infinitely many tokens: eight of them",
+           hypotheses=lambda A, B, c, tokens=None, **_: {"infinitely many tokens": tokens is None, "b > 0": c > 0,
+                                                         "U ≠ 0, V ≠ 0": bool(A.any() and B.any())})
 def scale_free(truth, A, B, c, tokens=None, steps=3):
     """From (A, B) with r = ∞ and from (cA, B/c) with r = ½, the losses of SA2 agree: lhs is the largest difference,
-    relative to the first loss, rhs 1e-8.
+    relative to the first loss, rhs 1e-6: where a run first grows, so does rounding.
 
     Source: this book.
     """
@@ -144,4 +177,4 @@ def scale_free(truth, A, B, c, tokens=None, steps=3):
         AttentionRegression, truth.sample(tokens, 1))
     losses = [run(model(*parts), data, StructureAware(radius=radius), steps, None, list(range(steps + 1))).loss
               for parts, radius in (((A, B), np.inf), ((c * A, B / c), 0.5))]
-    return Check(float(abs(losses[1] - losses[0]).max() / losses[0][0]), 1e-8, "L(θ_k) does not depend on c and r")
+    return Check(float(abs(losses[1] - losses[0]).max() / losses[0][0]), 1e-6, "L(θ_k) does not depend on c and r")

@@ -88,7 +88,9 @@ def _instance(seed, least=1):
 @statement(id="prop-factorization", title="The population loss is a factorization", mark="ours", source=SOURCE,
            chapter=CHAPTER, assumptions="V = Σ^{1/2} B Σ^{1/2}, not its transpose", random=_instance,
            broken=lambda seed: _instance(seed, least=2) | {"transposed": True},
-           breaks="V = Σ^{1/2} B Σ^{1/2}: the transpose instead")
+           breaks="V = Σ^{1/2} B Σ^{1/2}: the transpose instead",
+           hypotheses=lambda Sigma, transposed=False, **_: {
+               "V = Σ^{1/2} B Σ^{1/2}": not transposed, "Σ ≻ 0": bool(np.linalg.eigvalsh(Sigma)[0] > 0)})
 def factorization(A, B, M, Sigma, transposed=False):
     """½‖(A Σ Bᵀ − M) Σ^{1/2}‖² = ½‖U Vᵀ − M Σ^{1/2}‖² with U = A Σ^{1/2} and V = Σ^{1/2} B Σ^{1/2}.
 
@@ -110,7 +112,8 @@ def _target(seed):
 
 @statement(id="prop-optimum-spectrum", title="The Hessian on the optimum manifold", mark="ours", source="this book",
            chapter=CHAPTER, assumptions="(U, V) is balanced and U Vᵀ = N, p = d", random=_target,
-           broken=lambda seed: _target(seed) | {"stretch": 2.0}, breaks="(U, V) is balanced: (2U, V/2) instead")
+           broken=lambda seed: _target(seed) | {"stretch": 2.0}, breaks="(U, V) is balanced: (2U, V/2) instead",
+           hypotheses=lambda N, stretch=1.0, **_: {"(U, V) is balanced": stretch == 1, "p = d": len(N) == len(N.T)})
 def optimum_spectrum(N, turn, stretch=1.0):
     """The eigenvalues of ∇²Q at an optimum: d(d−1)/2 zeros, and else s_i + s_j, singular values of N; for p = d.
 

@@ -35,22 +35,27 @@ def _anywhere(seed):
 
 @statement(id="prop-conserved", title="Descent in (U, V) keeps its imbalance", mark="ours", source="this book",
            chapter=CHAPTER, assumptions="a step of gradient descent on L in (U, V)", random=_anywhere,
-           broken=lambda seed: _anywhere(seed) | {"balance": 1.0}, breaks="a step on L: one on Q = L + R instead")
+           broken=lambda seed: _anywhere(seed) | {"balance": 1.0}, breaks="a step on L: one on Q = L + R instead",
+           hypotheses=lambda balance=0.0, **_: {"a step on L": balance == 0})
 def conserved(U, V, N, balance=0.0, lr=0.1):
-    """D after a step of gradient descent on L is D + η²(G_UᵀG_U − G_VᵀG_V), with G = ∇L: no first-order change.
+    """D after a step of gradient descent on L is D + η²(G_UᵀG_U − G_VᵀG_V), with G = ∇L; along the flow dD/dt = 0.
 
-    lhs is the relative error, rhs 1e-12.  Source: this book.
+    lhs are the relative errors, rhs 1e-12.  Source: this book.
     """
     dU, dV = gradient(U, V, N, balance)
     found = imbalance(U - lr * dU, V - lr * dV)
     want = imbalance(U, V) + lr ** 2 * imbalance(dU, dV)
     size = np.linalg.norm(U) ** 2 + np.linalg.norm(V) ** 2 + lr ** 2 * (np.linalg.norm(dU) + np.linalg.norm(dV)) ** 2
-    return Check(float(np.linalg.norm(found - want) / size), 1e-12, "D(Z − η∇L) = D(Z) + η²(G_UᵀG_U − G_VᵀG_V)")
+    flow = dU.T @ U + U.T @ dU - dV.T @ V - V.T @ dV
+    scale = np.linalg.norm(U) * np.linalg.norm(dU) + np.linalg.norm(V) * np.linalg.norm(dV)
+    return (Check(float(np.linalg.norm(found - want) / size), 1e-12, "D(Z − η∇L) = D(Z) + η²(G_UᵀG_U − G_VᵀG_V)"),
+            Check(float(np.linalg.norm(flow) / scale), 1e-12, "dD/dt = 0 along the flow of L"))
 
 
 @statement(id="prop-balance-decays", title="The regularizer balances", mark="ours", source="this book",
            chapter=CHAPTER, assumptions="gradient flow on Q = L + R", random=_anywhere,
-           broken=lambda seed: _anywhere(seed) | {"balance": 0.0}, breaks="Q = L + R: L alone")
+           broken=lambda seed: _anywhere(seed) | {"balance": 0.0}, breaks="Q = L + R: L alone",
+           hypotheses=lambda balance=1.0, **_: {"Q = L + R": balance == 1})
 def balance_decays(U, V, N, balance=1.0):
     """Along the flow (U, V)' = −∇Q the imbalance obeys ½ d‖D‖²/dt = −‖UD‖² − ‖VD‖².
 
@@ -72,7 +77,8 @@ def _exact(scale):
            source="this book", chapter=CHAPTER, assumptions="Q = L + R", random=_anywhere,
            extremal=(lambda: _exact(1.0), lambda: _exact(3.0)),
            broken=lambda seed: {"U": np.array([[2.0 + seed]]), "V": np.array([[1.0]]), "N": np.array([[2.0 + seed]]),
-                                "balance": 0.0}, breaks="Q = L + R: L alone")
+                                "balance": 0.0}, breaks="Q = L + R: L alone",
+           hypotheses=lambda balance=1.0, **_: {"Q = L + R": balance == 1})
 def balanced_stationary(U, V, N, balance=1.0):
     """‖(UD, VD)‖_F ≤ 2‖∇Q‖_F everywhere; so ∇Q = 0 makes UD = VD = 0, D² = 0, D = 0, and ∇L = 0.
 
@@ -89,31 +95,42 @@ def _missing(seed):
     p, d = rng.integers(1, 4, size=2)
     N = rng.standard_normal((p, d))
     kept = rng.permutation(min(p, d))[:rng.integers(0, min(p, d))]
-    return _at_saddle(N, kept)
-
-
-def _at_saddle(N, kept):
-    return dict(zip(("U", "V"), optimum(N, kept=kept), strict=True)) | {"N": N}
+    return dict(zip(("U", "V"), optimum(N, kept=kept), strict=True)) | {"N": N, "mix": rng.standard_normal((d, d)),
+                                                                        "idle": rng.standard_normal(d)}
 
 
 def _overshot(seed):
     rng = np.random.default_rng([seed, 95])
     N = np.diag(rng.uniform(0.5, 2, size=2))
-    return dict(zip(("U", "V"), (1.5 * part for part in optimum(N)), strict=True)) | {"N": N}
+    return dict(zip(("U", "V"), (1.5 * part for part in optimum(N)), strict=True)) | {
+        "N": N, "mix": rng.standard_normal((2, 2)), "idle": rng.standard_normal(2)}
+
+
+def _at_a_saddle(U, V, N, **_):
+    length = sum(np.linalg.norm(part) for part in gradient(U, V, N))
+    return {"∇Q = 0": length < 1e-12 * np.linalg.norm(N) ** 1.5, "U Vᵀ ≠ N": bool(np.linalg.norm(U @ V.T - N) > 1e-6)}
 
 
 @statement(id="prop-saddles", title="Every other stationary point is a strict saddle", mark="ours", source="this book",
            chapter=CHAPTER, assumptions="∇Q = 0 and U Vᵀ ≠ N", random=_missing,
-           broken=_overshot, breaks="∇Q = 0: a point behind the minimum, (1.5 U, 1.5 V)")
-def saddles(U, V, N):
-    """λ_min(∇²Q) = −‖U Vᵀ − N‖, the largest singular value that is missing; and λ_min(∇²L) < 0.
+           broken=_overshot, breaks="∇Q = 0: a point behind the minimum, (1.5 U, 1.5 V)", hypotheses=_at_a_saddle)
+def saddles(U, V, N, mix, idle):
+    """λ_min(∇²Q) = −‖E‖, the largest singular value that is missing, E = U Vᵀ − N; and λ_min(∇²L) < 0 where ∇L = 0.
 
-    lhs is the relative error, infinite where ∇²L has no negative eigenvalue; rhs 1e-9.  Source: this book.
+    The first: lhs is the relative error, rhs 1e-9. The other is checked here and at (UX + Uy wᵀ, VX⁻ᵀ), which is
+    stationary for L but not balanced: X is ``mix``, y is ``idle``, w is a unit vector with VX⁻ᵀw = 0. By the proof
+    −λ_min(∇²L) ≥ ‖E‖/(t² + t⁻²) with t² = max(1, ‖Uw‖²/‖E‖): lhs is this, rhs −λ_min(∇²L).  Source: this book.
     """
     missing = np.linalg.norm(U @ V.T - N, 2)
-    lowest, plain = (np.linalg.eigvalsh(hessian(U, V, N, balance))[0] for balance in (1.0, 0.0))
-    error = abs(lowest / missing + 1) if plain < 0 else np.inf
-    return Check(float(error), 1e-9, "λ_min(∇²Q) = −‖E‖, λ_min(∇²L) < 0")
+    lowest = np.linalg.eigvalsh(hessian(U, V, N))[0]
+    mixed, other = U @ mix, V @ np.linalg.inv(mix).T
+    pairs = [(U, V), (mixed + np.outer(U @ idle, np.linalg.svd(other)[2][-1]), other)]
+    negative = []
+    for U_, V_ in pairs:
+        square = max(1.0, np.linalg.norm(U_ @ np.linalg.svd(V_)[2][-1]) ** 2 / missing)
+        curvature = -np.linalg.eigvalsh(hessian(U_, V_, N, balance=0.0))[0]
+        negative.append(Check(float(missing / (square + 1 / square)), float(curvature), "λ_min(∇²L) < 0"))
+    return Check(float(abs(lowest / missing + 1)), 1e-9, "λ_min(∇²Q) = −‖E‖"), *negative
 
 
 def _flat(seed):
@@ -126,9 +143,17 @@ def _flat(seed):
            source="this book", chapter=CHAPTER, assumptions="U = e₂uᵀ, V = e₂vᵀ, N = diag(s, s′), ‖u‖ = ‖v‖ = g",
            random=_flat, extremal=(lambda: {"s_left": 0.01, "s_kept": 1.0, "size": 3.0},),
            broken=lambda seed: _flat(seed) | {"size": 10.0, "balanced": True},
-           breaks="‖u‖ = ‖v‖ = g: the balanced saddle, ‖u‖² = ‖v‖² = s′, instead")
+           breaks="‖u‖ = ‖v‖ = g: the balanced saddle, ‖u‖² = ‖v‖² = s′, instead",
+           hypotheses=lambda s_kept, size, balanced=False, **_: {"‖u‖ = ‖v‖ = g": not balanced,
+                                                                 "s′ ≤ g²": s_kept <= size ** 2})
 def flat_saddles(s_left, s_kept, size, balanced=False):
-    """−λ_min(∇²L) ≤ s(2s + s′)/g² at a stationary point of L that misses s; balanced, it is s.  Source: this book."""
+    """−λ_min(∇²L) ≤ s(2s + s′)/g² at a stationary point of L that misses s; balanced, it is s.
+
+    The other two checks, that ∇L = 0 there and that s is missing, have relative errors, rhs 1e-12.  Source: this book.
+    """
     U, V, N = flat_saddle(s_left, s_kept, s_kept ** 0.5 if balanced else size)
     lowest = np.linalg.eigvalsh(hessian(U, V, N, balance=0.0))[0]
-    return Check(float(-lowest), s_left * (2 * s_left + s_kept) / size ** 2, "−λ_min(∇²L) ≤ s(2s + s′)/g²")
+    steep = sum(np.linalg.norm(part) for part in gradient(U, V, N, balance=0.0)) / (np.linalg.norm(N) * size)
+    missing = np.linalg.norm(N - U @ V.T - np.diag([s_left, 0.0])) / np.linalg.norm(N)
+    return (Check(float(-lowest), s_left * (2 * s_left + s_kept) / size ** 2, "−λ_min(∇²L) ≤ s(2s + s′)/g²"),
+            Check(float(steep), 1e-12, "∇L = 0"), Check(float(missing), 1e-12, "N − U Vᵀ = s e₁e₁ᵀ"))
