@@ -129,7 +129,7 @@ def slow_attention(data, H, lr, steps, start=None):
     """After k steps of gradient descent from zero ‖W_h‖ ≤ ½ (1 − e^{−Λ})² η_u η_w T R⁴ k (k−1), η_u η_w = η²/H.
 
     Λ is the largest loss before step k. The constant ½ is not pinned: no instance that we know uses more than a quarter
-    of the bound, and for a short second step none can (exercise 5.4).  Source: this book.
+    of the bound, and for a short second step none can (ex-5-largest).  Source: this book.
     """
     model, losses = MultiHeadAttention.zeros(H, *data.X.shape[1:]) if start is None else start, []
     for _ in range(steps):

@@ -172,8 +172,8 @@ def direction_moment(m, power):
            broken=lambda seed: _starts(seed, H=16, repeat=16),
            breaks="all entries of all heads are independent: the heads are copies of one",
            hypotheses=lambda starts, teacher: {
-               INDEPENDENT: starts.shape[1] == 1 or (starts[:, 0] != starts[:, 1]).any(), "the teacher ≠ 0": teacher.any(),
-               "Hp ≥ 2": starts[0].size >= 2})
+               INDEPENDENT: starts.shape[1] == 1 or (starts[:, 0] != starts[:, 1]).any(),
+               "the teacher ≠ 0": teacher.any(), "Hp ≥ 2": starts[0].size >= 2})
 def alignment_at_start(starts, teacher):
     """E cos = 0, E cos² = 1/m, Var cos² = 2(m − 1)/(m²(m + 2)) for m = Hp parameters in H heads, whatever the teacher.
 
