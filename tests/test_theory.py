@@ -9,7 +9,7 @@ import oracles
 from mhalib import theory
 from mhalib.losses import logistic
 from mhalib.theory import bounds, derivatives, loss_bounds, selection
-from mhalib.theory.instances import confident, equal_tokens, opposite_tokens, token_radius, valley
+from mhalib.theory.instances import equal_tokens, opposite_tokens, token_radius, valley
 from oracles import assert_close
 from strategies import direction, problem, problems
 
@@ -44,7 +44,7 @@ IDENTITIES = {"prop-mean-weight", "prop-mean-curvature", "prop-filter-scale",
 # Bounds that lose something by their proof: the least slack that we found, on the statement's extremal instance.
 LOOSE = {"lemma-regret": 0.252, "lemma-bounded-iterates": 0.178, "thm-1-training": 0.257, "thm-1-fewer-heads": 0.192,
          "prop-start-logits": 0.33, "cor-2-mixture": 0.629, "thm-slow-attention": 0.76,
-         "thm-2-stability": 0.34, "thm-2-generalization": 0.98, "cor-2-test-loss": 0.68}
+         "thm-2-stability": 0.34, "thm-2-generalization": 0.93, "cor-2-test-loss": 0.64}
 
 
 def dataset(drawn):
@@ -103,12 +103,13 @@ SLACK = {
     "prop-1-hessian-sharp, long decoders": (1, 2e-9),
     "prop-1-recalled": (0, 1e-9),
     "cor-1-gradient": (1, 4e-7),
-    "cor-1-gradient, wrong": (lambda: confident(-30.0), 4e-7),
+    "cor-1-gradient, wrong": (2, 4e-7),
     "cor-1-smoothness": (2, 2e-6),
     "cor-1-weak-convexity": (0, 1e-9),
     "cor-1-self-bounded": (1, 2e-3),
     "cor-1-quasi-convexity": (lambda: valley(0.5), 0.026),
     "cor-1-quasi-convexity, near": (0, 3e-4),
+    "cor-1-quasi-convexity, ridge": (2, 2e-3),
     "prop-first-order": (0, 1e-4),
     "prop-head-moves": (0, 4e-7),
     "lemma-descent": (0, 2e-4),

@@ -187,7 +187,10 @@ def hessian_bound(model, data, R=None):
            random=problem, extremal=(opposite_tokens, lambda: opposite_tokens(u=0.01)),
            broken=lambda seed: short(seed, opposite_tokens), breaks=TOKENS, hypotheses=tokens_fit)
 def hessian_bounds(model, data, R=None):
-    """‖∇²Φ‖₂ ≤ B/√H and B ≤ √T R³ (1 + r).  Source: Proposition 1 (ours, attained at U = 0)."""
+    """‖∇²Φ‖₂ ≤ B/√H and B ≤ √T R³ (1 + r).  Source: Proposition 1 (ours, attained at U = 0).
+
+    Short decoders pin √T R³. The factor of r is not the best: the sharper bound has 4/(3√3) there.
+    """
     R = radius_or_given(data, R)
     return (hessian_bound(model, data, R),
             Check(hessian_constant(model, R), _simple(model, R, 3), "B ≤ √T R³ (1 + r)"))

@@ -96,6 +96,13 @@ def valley(distance=1.0, T=4, R=1.0, H=1):
     return {"model": model, "other": -model, "data": instance["data"]}
 
 
+def ridge(curvature=0.4, R=1e-5):
+    """Two models on either side of a ``leaning`` one, so far apart that κD² = ``curvature``: there L ~ e^{−Φ}."""
+    (model, data), (H, T, _) = leaning(R=R).values(), leaning()["model"].sizes
+    step = valley((curvature * (H / T) ** 0.5 / R ** 3) ** 0.5, H=H)["model"]
+    return {"model": model + step, "other": model - step, "data": data}
+
+
 def between(seed, low, high):
     """A number between the two that goes with the seed: what makes the instances of a twin different."""
     return float(np.random.default_rng([seed, 13]).uniform(low, high))

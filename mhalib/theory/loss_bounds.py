@@ -21,6 +21,7 @@ from mhalib.theory.instances import (
     opposite_tokens,
     problem,
     radius_or_given,
+    ridge,
     several_heads,
     short,
     tokens_fit,
@@ -47,7 +48,8 @@ def loss_hessian(model, data, loss=logistic):
 
 
 @statement(id="cor-1-gradient", title="The loss is steep only where it is large", mark="ours", source=SOURCE,
-           chapter=CHAPTER, assumptions=f"{TOKENS}; logistic loss", random=problem, extremal=(equal_tokens, confident),
+           chapter=CHAPTER, assumptions=f"{TOKENS}; logistic loss", random=problem,
+           extremal=(equal_tokens, confident, lambda: confident(-30.0)),
            broken=lambda seed: equal_tokens(R=between(seed, 0.5, 3)) | {"loss": MarginSquared()},
            breaks="the loss is logistic: (1 − z)²/2 instead", hypotheses=_fit_and_logistic)
 def self_bounded_gradient(model, data, R=None, loss=logistic):
@@ -62,7 +64,10 @@ def self_bounded_gradient(model, data, R=None, loss=logistic):
            extremal=(equal_tokens, opposite_tokens, lambda: equal_tokens(R=1e-6)),
            broken=lambda seed: short(seed, equal_tokens), breaks=TOKENS, hypotheses=tokens_fit)
 def smoothness(model, data, R=None):
-    """‖∇²L‖₂ ≤ ρ = G²/4 + B/√H, in particular λ_max(∇²L) ≤ ρ.  Source: Corollary 1 (ours)."""
+    """‖∇²L‖₂ ≤ ρ = G²/4 + B/√H, in particular λ_max(∇²L) ≤ ρ.  Source: Corollary 1 (ours).
+
+    Short tokens pin the ¼; the factor of B/√H could be ½ on all instances that we know.
+    """
     rho = smoothness_constant(model, radius_or_given(data, R))
     return Check(max(map(abs, _eigenvalues(model, data))), rho, "‖∇²L‖ ≤ ρ")
 
@@ -142,7 +147,7 @@ def short_segment(model, other, data, R=None):
 
 @statement(id="cor-1-quasi-convexity", title="Local quasi-convexity", mark="ours", source=SOURCE, chapter=CHAPTER,
            assumptions=f"{TOKENS}; logistic loss; κD² < 8", random=_segment,
-           extremal=(lambda: valley(0.05), lambda: valley(1.0)),
+           extremal=(lambda: valley(0.05), lambda: valley(1.0), ridge),
            broken=lambda seed: short(seed, valley, distance=0.5), breaks=TOKENS,
            hypotheses=lambda model, other, data, R=None: tokens_fit(data, R) | {
                "κD² < 8": segment_curvature(model, other, data, R) < 8})

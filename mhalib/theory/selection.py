@@ -88,7 +88,7 @@ def head_scale(model, data, R=None):
     size = T ** 0.5 * token_radius(data.X)
     linear, spread = model.U.ravel() @ ones - model(data.X), np.sqrt((ones ** 2).sum(axis=0)) - deviation
     return (Check(float(deviation.max()), T ** 0.5 * R, "sd of Φ ≤ √T R"),
-            Check(float(abs(linear).max()), 1e-12 * size * float(np.linalg.norm(model.U)), "mean of Φ = 0"),
+            Check(float(abs(linear).max()), 1e-12 * size * (1 + float(np.linalg.norm(model.U))), "mean of Φ = 0"),
             Check(float(abs(spread).max()), 1e-12 * size, "variance of Φ = (1/H) Σ‖A_h X‖²"))
 
 
