@@ -12,7 +12,7 @@ from mhalib.attention import Gaussian, NormalizedGaussian, gaussian, softmax
 from mhalib.data.sequences import SequenceDataset, random_sequences
 from mhalib.models.layer import AttentionLayer
 from mhalib.theory.ledger import Check, statement
-from mhalib.theory.two_kernels import KERNELS, token_jacobians
+from mhalib.theory.two_kernels import KERNELS, one_head, token_jacobians
 
 SUCCEED = "kernels/13_when_gradient_descent_must_succeed"
 
@@ -62,16 +62,18 @@ def _value_step(seed):
            source="this book, after Song et al. 2024", chapter=SUCCEED,
            assumptions="W^V alone moves, η ≤ 1/L, B of full row rank", random=_value_step,
            extremal=tuple((lambda share=share: _one_curvature(share)) for share in (0.01, 0.5, 0.9)),
-           broken=lambda seed: _two_curvatures(seed, 3.0), breaks="η ≤ 1/L: 3/L")
+           broken=lambda seed: _two_curvatures(seed, 3.0), breaks="η ≤ 1/L: 3/L",
+           hypotheses=lambda layer, data, lr: {"0 < η ≤ 1/L": 0 < lr * value_smoothness(layer, data.X) <= 1,
+                                               "B of full row rank": value_rate(layer, data.X) > 0})
 def values_descend(layer, data, lr):
     """f(θ − η ∇_{W^V} f) ≤ (1 − ηα)² f(θ) and 2αf ≤ ‖∇_{W^V} f‖², α = min_h σ_min(W_h^O)² λ_min(BBᵀ)/N.
 
-    lhs is the larger quotient of the two, rhs 1.  Source: this book.
+    Source: this book.
     """
     loss, grad = layer.loss_and_grad(data.X, data.y)
     rate, after = value_rate(layer, data.X), (layer - lr * grad.only("WV")).loss(data.X, data.y)
-    quotients = after / ((1 - lr * rate) ** 2 * loss), 2 * rate * loss / (grad.WV ** 2).sum()
-    return Check(float(max(quotients)), 1.0, "f_{t+1} ≤ (1 − ηα)² f_t, 2αf ≤ ‖∇_{W^V} f‖²")
+    return (Check(float(after), float((1 - lr * rate) ** 2 * loss), "f_{t+1} ≤ (1 − ηα)² f_t"),
+            Check(float(2 * rate * loss), float((grad.WV ** 2).sum()), "2αf ≤ ‖∇_{W^V} f‖²"))
 
 
 def _one_curvature(share):
@@ -99,16 +101,30 @@ def _tied(seed):
            assumptions="one head; for the second claim X_{1:N} of full row rank, W^K = W^Q, different queries",
            random=_tied,
            extremal=(lambda: {"layer": AttentionLayer.random(2, 2, 1, tied=True), "X": np.array([[[3.0, 4.0]]])},),
-           broken=lambda seed: _one_query(seed), breaks="different queries: two tokens with one query")
+           broken=lambda seed: _one_query(seed), breaks="different queries: two tokens with one query",
+           hypotheses=lambda layer, X: one_head(layer) | full_rank(X) | {
+               "W^K = W^Q": bool((layer.WK == layer.WQ).all()), "different queries": _closest(X @ layer.WQ[0]) > 0})
 def tied_start(layer, X):
     """σ_min(X_{1:N}) min_i σ_min(S_i) ≤ σ_min(B), and the left side is positive; X_{1:N} (N n, D) stacks all tokens.
 
-    lhs is the larger of two quotients, left side by right side and 1e-12 by left side; rhs 1.  Source: this book.
+    Positive is above 1e-12, which is more than rounding leaves of zero.  Source: this book.
     """
     S, stacked = layer.weights(X)[:, 0], X.reshape(-1, X.shape[-1])
-    least = max(least_singular(stacked) * min(least_singular(one) for one in S), 1e-100)
-    quotients = least / max(least_singular(layer.mixed(X)), 1e-100), 1e-12 / least
-    return Check(float(max(quotients)), 1.0, "0 < σ_min(X_{1:N}) min_i σ_min(S_i) ≤ σ_min(B)")
+    least = least_singular(stacked) * min(least_singular(one) for one in S)
+    return (Check(least, least_singular(layer.mixed(X)), "σ_min(X_{1:N}) min_i σ_min(S_i) ≤ σ_min(B)"),
+            Check(1e-12 / max(least, 1e-100), 1.0, "0 < σ_min(X_{1:N}) min_i σ_min(S_i)"))
+
+
+def full_rank(X):
+    """The hypothesis that the tokens of all samples, X (N, n, D), are linearly independent."""
+    stacked = X.reshape(-1, X.shape[-1])
+    return {"X_{1:N} of full row rank": bool(np.linalg.matrix_rank(stacked) == len(stacked))}
+
+
+def _closest(Q):
+    """The least distance of two tokens' queries Q (N, n, d) in a sample; inf for samples of one token."""
+    apart = np.linalg.norm(Q[:, :, None] - Q[:, None], axis=3) + np.diag(np.full(Q.shape[1], np.inf))
+    return float(apart.min())
 
 
 def _one_query(seed):
@@ -136,7 +152,8 @@ def _two_heads(seed):
 @statement(id="prop-almost-every-start", title="Almost every start is good", mark="ours", source="this book",
            chapter=SUCCEED, assumptions="one head, X_{1:N} of full row rank, W^Q and W^K outside a null set",
            random=_untied, extremal=(lambda: _untied(0), lambda: _untied(1)), broken=_two_heads,
-           breaks="X_{1:N} of full row rank: one dimension and two heads for two tokens, so that only HD = Nn")
+           breaks="X_{1:N} of full row rank: one dimension and two heads for two tokens, so that only HD = Nn",
+           hypotheses=lambda layer, X: one_head(layer) | full_rank(X))
 def almost_every_start(layer, X):
     """Nn ≤ rank B for almost every W^Q, W^K, under either kernel: here for random ones.  Source: this book."""
     N, n, _ = X.shape
@@ -160,14 +177,13 @@ def _on_a_line(seed):
 @statement(id="prop-larger-is-better", title="Larger is better, where keys equal queries", mark="ours",
            source="this book", chapter=SUCCEED, assumptions="Gaussian kernel, keys equal queries, scale ≥ 1",
            random=_spread_out, extremal=(lambda: {"Q": np.ones((1, 1)), "scale": 2.0},), broken=_on_a_line,
-           breaks="the Gaussian kernel: softmax, six tokens on a line")
+           breaks="the Gaussian kernel: softmax, six tokens on a line",
+           hypotheses=lambda Q, scale, kernel=gaussian: {"t ≥ 1": scale >= 1, "a Gaussian kernel": kernel is gaussian})
 def larger_is_better(Q, scale, kernel=gaussian):
-    """σ_min(S(Q, Q)) ≤ σ_min(S(tQ, tQ)) and ‖S(tQ, tQ)‖ ≤ ‖S(Q, Q)‖ for t = ``scale`` ≥ 1.
-
-    lhs is the larger quotient of the two, rhs 1.  Source: this book.
-    """
+    """σ_min(S(Q, Q)) ≤ σ_min(S(tQ, tQ)) and ‖S(tQ, tQ)‖ ≤ ‖S(Q, Q)‖ for t = ``scale`` ≥ 1.  Source: this book."""
     here, there = (np.linalg.svd(kernel(kernel.scores(t * Q, t * Q)), compute_uv=False) for t in (1.0, scale))
-    return Check(float(max(here[-1] / there[-1], there[0] / here[0])), 1.0, "σ_min(S(Q, Q)) ≤ σ_min(S(tQ, tQ))")
+    return (Check(float(here[-1]), float(there[-1]), "σ_min(S(Q, Q)) ≤ σ_min(S(tQ, tQ))"),
+            Check(float(there[0]), float(here[0]), "‖S(tQ, tQ)‖ ≤ ‖S(Q, Q)‖"))
 
 
 def kernel_moves(layer, X, radius):
@@ -217,11 +233,13 @@ _FASTEST = (lambda: _pushed(gaussian, (0.5, -0.5), (_HALF, -_HALF)),  # λ₁ of
 @statement(id="lemma-kernel-moves", title="How far attention moves", mark="ours", source="this book", chapter=SUCCEED,
            assumptions="one head, at most r from the center", random=_moved, extremal=_FASTEST,
            broken=lambda seed: _pushed(softmax, (0.1 * seed, 0.0), (0, 1), 4.0, 0.4),
-           breaks="the ball of radius r: at the distance 10r")
+           breaks="the ball of radius r: at the distance 10r",
+           hypotheses=lambda layer, X, along, away, radius: {
+               "at most r from the center": away.norm() <= radius * (1 + 1e-12), "a = 1": abs(along.norm() - 1) < 1e-9})
 def moves(layer, X, along, away, radius):
     """‖Ṡ‖_F ≤ λ₁ and ‖S̈‖_F ≤ λ₂ where W^Q, W^K are ``away`` from the center and move with unit speed.
 
-    λ₁ and λ₂ are those of the ball of a radius around the center. lhs is the largest quotient, rhs 1.
+    λ₁ and λ₂ are those of the ball of a radius around the center. lhs are the largest quotients, rhs 1.
     Source: this book.
     """
     kernel, bounds, there = layer.kernel, kernel_moves(layer, X, radius), layer + away
@@ -231,7 +249,8 @@ def moves(layer, X, along, away, radius):
     sizes = [np.linalg.norm(one, axis=(1, 2)) for one in (S_, kernel.vjp_along(S, A_, S_, A__))]
     quotients = [np.divide(size, bound, out=np.zeros_like(size), where=size > 0)
                  for size, bound in zip(sizes, bounds, strict=True)]
-    return Check(float(np.max(quotients)), 1.0, "‖Ṡ‖ ≤ λ₁ a, ‖S̈‖ ≤ λ₂ a²")
+    return tuple(Check(float(np.max(found)), 1.0, claim)
+                 for found, claim in zip(quotients, ("‖Ṡ‖ ≤ λ₁ a", "‖S̈‖ ≤ λ₂ a²"), strict=True))
 
 
 def spread(layer):
@@ -296,18 +315,27 @@ def _near(seed):
            source="this book, after Song et al. 2024", chapter=SUCCEED,
            assumptions="W^Q, W^K, W^V move, f_0 ≤ r² α_r/8, η ≤ 1/L", random=_near,
            extremal=(lambda: _one_token(1e-6),), broken=lambda seed: _one_token(3.0, seed),
-           breaks="η ≤ 1/L: three over the curvature in the values")
-def stays_near(layer, data, lr, steps=4):
-    """f_t ≤ (1 − ηα_r)^t f_0 and ‖θ_t − θ_0‖ ≤ r: lhs is the largest of all these quotients, rhs 1.
+           breaks="η ≤ 1/L: three over the curvature in the values",
+           hypotheses=lambda layer, data, lr: _near_enough(layer, data, lr, neighborhood(layer, data.X)))
+def stays_near(layer, data, lr, steps=12):
+    """f_t ≤ (1 − ηα_r)^t f_0 and ‖θ_t − θ_0‖ ≤ r: lhs are the largest of these quotients over the steps, rhs 1.
 
-    r is ``neighborhood``, α_r a quarter of ``value_rate`` at the start.  Source: this book.
+    r is ``neighborhood``, α_r a quarter of ``value_rate`` at the start. The constants are not sharp: no instance here
+    pins them.  Source: this book.
     """
-    theta, loss, quotients = layer, float(layer.loss(data.X, data.y)), []
+    theta, loss, falls, moves = layer, float(layer.loss(data.X, data.y)), [], []
     r, alpha = neighborhood(layer, data.X), value_rate(layer, data.X) / 4
     for t in range(1, steps + 1):
         theta = theta - lr * theta.loss_and_grad(data.X, data.y)[1].only(("WQ", "WK", "WV"))
-        quotients += [float(theta.loss(data.X, data.y)) / ((1 - lr * alpha) ** t * loss), (theta - layer).norm() / r]
-    return Check(max(quotients), 1.0, "f_t ≤ (1 − ηα_r)^t f_0 and ‖θ_t − θ_0‖ ≤ r")
+        falls.append(float(theta.loss(data.X, data.y)) / ((1 - lr * alpha) ** t * loss))
+        moves.append((theta - layer).norm() / r)
+    return Check(max(falls), 1.0, "f_t ≤ (1 − ηα_r)^t f_0"), Check(max(moves), 1.0, "‖θ_t − θ_0‖ ≤ r")
+
+
+def _near_enough(layer, data, lr, r):
+    alpha = value_rate(layer, data.X)
+    return {"α₀ > 0": alpha > 0, "0 < η ≤ 1/L": 0 < lr * smoothness(layer, data, r) <= 1 + 1e-12,
+            "f₀ ≤ r² α_r/8": float(layer.loss(data.X, data.y)) <= r ** 2 * alpha / 32 * (1 + 1e-9)}
 
 
 def _one_token(share, seed=0):
@@ -340,7 +368,9 @@ def _opposed(seed):
            assumptions="one head, W^Q alone moves", random=_queries,
            extremal=(lambda: {"layer": AttentionLayer.random(2, 1, 1, kernel=gaussian),
                               "data": random_sequences(1, 1, 2, 1)},), broken=_opposed,
-           breaks="λ_min is 0 without full row rank: one token in two samples, and the eigenvalue that is not 0")
+           breaks="λ_min is 0 without full row rank: one token in two samples, and the eigenvalue that is not 0",
+           hypotheses=lambda layer, data, least=least_singular: one_head(layer) | {
+               "λ_min(XXᵀ) is the least eigenvalue": least is least_singular})
 def queries_steep(layer, data, least=least_singular):
     """2 α_Q f ≤ ‖∇_{W^Q} f‖² with α_Q = λ_min(XXᵀ) min_k σ_min(J_k)²/N, X = X_{1:N} stacked.  Source: this book."""
     loss, grad = layer.loss_and_grad(data.X, data.y)
