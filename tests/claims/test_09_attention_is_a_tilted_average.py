@@ -1,95 +1,240 @@
 """What the page preconditioning/09_attention_is_a_tilted_average says, held against what its cells leave."""
 
-import mhalib as mha
 import numpy as np
-from mhalib.theory import finite_context
-from mhalib.theory import tilting
+
+import mhalib as mha
 from claims.page import Page
+from mhalib.theory import finite_context, tilting
+from notebooks import BOOK, code, read, source
 
 page = Page("preconditioning/09_attention_is_a_tilted_average")
 
 
+# --- 1,000 tokens ----------------------------------------------------------------------------------------------
+
+
+def row_of(queries, x):
+    return int(np.argmin(abs(queries[:, 0] - x)))
+
+
 @page.after("effective-tokens")
-def test_means_numbers(data, effective, means, queries):
-    at = {x: int(np.argmin(abs(queries[:, 0] - x))) for x in (-5, 1, 2, 3, 5)}
-    assert means[at[1], 0].round(2) == 0.95 and means[at[2], 0].round(2) == 1.82 and means[at[5], 0].round(2) == 2.98
-    assert data.x.max().round(2) == 3.18 and data.x.min().round(2) == -3.18
-    assert effective[[at[1], at[2], at[3]]].round(0).tolist() == [389, 53, 11]
+def test_the_mean_is_near_the_query_up_to_2_and_ends_near_the_largest_token(data, means, queries):
+    at_1, at_2, at_5 = (means[row_of(queries, x), 0] for x in (1, 2, 5))
+    assert at_1.round(2) == 0.95
+    assert at_2.round(2) == 1.82
+    assert at_5.round(2) == 2.98
+    assert data.x.max().round(2) == 3.18
+    assert data.x.min().round(2) == -3.18
+
+
+@page.after("effective-tokens")
+def test_queries_1_2_and_3_read_389_53_and_11_tokens(effective, queries):
+    assert effective[[row_of(queries, x) for x in (1, 2, 3)]].round(0).tolist() == [389, 53, 11]
+
+
+@page.after("effective-tokens")
+def test_the_limit_says_368_18_and_a_tenth_of_a_token():
     assert (1000 * np.exp(-np.array([1, 4, 9]))).round(1).tolist() == [367.9, 18.3, 0.1]
+
+
+@page.after("effective-tokens")
+def test_the_exact_integral_is_far_from_the_limit_at_3():
     assert [round(1 / finite_context.query_error(1000, tau)[1]) for tau in (1, 2, 3)] == [371, 34, 7]
 
 
-@page.after("ledger")
-def test_ledger_numbers(checks, names):
-    assert all(check.holds for check in checks) and not any(mha.ledger[name].twin(0).holds for name in names)
+# --- the error against the number of tokens --------------------------------------------------------------------
 
 
-@page.after("z-scores")
-def test_z_scores_numbers(VS, ns, z):
-    assert min(map(np.min, z.values())) > -3.5 and max(map(np.max, z.values())) < 3.5 and len(VS) * len(ns) == 66
+@page.after("slopes")
+def test_the_slopes_of_the_means_are_the_exact_ones_up_to_chance(VS, measured, ns, slope_of, spread, true):
+    assert len(ns) == 11
+    for v in VS:
+        assert abs(measured[v] - slope_of(true[v][:11])) < 4 * spread[v]
 
 
-@page.after("figure-slopes")
-def test_slopes_numbers(VS, errors, measured, ns, sizes, slope_of, spread, true):
-    local = {v: np.diff(np.log(true[v])) / np.diff(np.log(sizes)) for v in VS}
-    derived = {v: tilting.exponent(v) for v in VS}
-    assert sizes[10] == 1e6 and sizes[-1] == 1e60 and len(ns) == 11
-    assert [round(local[v][9], 3) for v in VS] == [-0.998, -0.894, -0.791, -0.601, -0.403, -0.27]
-    assert [round(local[v][-1], 3) for v in VS] == [-1.0, -0.987, -0.842, -0.614, -0.368, -0.206]
-    assert [round(derived[v], 3) for v in VS] == [-1.0, -1.0, -0.846, -0.618, -0.372, -0.207]
-    assert all(abs(measured[v] - slope_of(true[v][:11])) < 4 * spread[v] for v in VS)
-    assert max(abs(local[v][-1] - derived[v]) for v in VS) < 0.0135
-    assert round(0.5 ** (1 / slope_of(true[2.0][:11]))) == 11 and round(0.5 ** (1 / slope_of(true[0.5][:11]))) == 2
+@page.after("slopes")
+def test_half_the_error_takes_twice_the_tokens_at_a_half_and_eleven_times_at_2(slope_of, true):
+    assert round(0.5 ** (1 / slope_of(true[0.5][:11]))) == 2
+    assert round(0.5 ** (1 / slope_of(true[2.0][:11]))) == 11
+
+
+@page.after("slopes")
+def test_the_median_falls_faster_than_the_mean(VS, errors, slope_of, true):
     typical = {v: slope_of(np.median(errors[v], axis=0)) for v in VS}
     assert all(typical[v] < slope_of(true[v][:11]) for v in VS[1:])
 
 
-@page.after("figure-scale")
-def test_scale_numbers(CS, best, cost, fresh, theory):
-    average = dict(zip(CS.tolist(), cost.mean(axis=1).round(4).tolist(), strict=True))
-    assert [average[c] for c in (0.5, 1.0, 2.0, 5.0, 16.0)] == [0.1205, 0.0277, 0.0074, 0.0178, 0.1605]
-    assert CS[cost.mean(axis=1).argmin()] == 2.25 and round(1 / best, 2) == 0.44 and round(best, 2) == 2.27
+# --- the statements --------------------------------------------------------------------------------------------
+
+
+@page.after("ledger")
+def test_every_statement_holds_and_its_twin_fails(checks, names):
+    assert all(check.holds for check in checks)
+    assert not any(mha.ledger[name].twin(0).holds for name in names)
+
+
+@page.after("ledger")
+def test_the_page_names_every_statement_of_the_chapter(names):
+    assert {*names} == {statement.id for statement in mha.ledger if statement.chapter == page.name}
+
+
+@page.after("ledger")
+def test_the_ledger_tries_twenty_random_instances_of_each():
+    assert any("mha.ledger.rows(seeds=20)" in source(cell) for cell in code(read(BOOK / "ledger.ipynb")))
+
+
+@page.after("ledger")
+def test_rows_about_limits_draw_200000_tokens_or_take_up_to_1e40():
+    assert tilting.effective.__defaults__[-1] == 200_000
+    assert finite_context.MANY[-1] == 1e40
+
+
+@page.after("z-scores")
+def test_drawn_tokens_agree_with_the_integral_in_66_means(VS, ns, z):
+    assert len(VS) * len(ns) == 66
+    assert min(map(np.min, z.values())) > -3.5
+    assert max(map(np.max, z.values())) < 3.5
+
+
+# --- how slowly the exponent comes -----------------------------------------------------------------------------
+
+
+def local_slopes(VS, sizes, true):
+    """v → the slopes of the logarithm of the exact error from one size to the next."""
+    return {v: np.diff(np.log(true[v])) / np.diff(np.log(sizes)) for v in VS}
+
+
+@page.after("figure-slopes")
+def test_at_a_million_tokens_the_slopes_are_not_yet_the_derived_ones(VS, sizes, true):
+    assert sizes[10] == 1e6
+    slopes = local_slopes(VS, sizes, true)
+    assert [round(slopes[v][9], 3) for v in VS] == [-0.998, -0.894, -0.791, -0.601, -0.403, -0.27]
+    assert [round(tilting.exponent(v), 3) for v in VS] == [-1.0, -1.0, -0.846, -0.618, -0.372, -0.207]
+
+
+@page.after("figure-slopes")
+def test_at_1e60_tokens_the_slopes_are_within_0_014(VS, sizes, true):
+    assert sizes[-1] == 1e60
+    slopes = local_slopes(VS, sizes, true)
+    assert [round(slopes[v][-1], 3) for v in VS] == [-1.0, -0.987, -0.842, -0.614, -0.368, -0.206]
+    assert max(abs(slopes[v][-1] - tilting.exponent(v)) for v in VS) < 0.0135
+
+
+@page.after("figure-slopes")
+def test_from_1_4_on_the_error_falls_faster_than_its_exponent_says(VS, sizes, true):
+    slopes = local_slopes(VS, sizes, true)
+    assert all(slopes[v][9] < tilting.exponent(v) for v in VS if v >= 1.4)
+
+
+# --- what a scale is worth -------------------------------------------------------------------------------------
+
+
+def at_scale(CS, values, c):
+    return float(values[CS.tolist().index(c)])
+
+
+@page.after("scale")
+def test_costs_are_least_between_two_ways_to_lose(CS, cost):
+    mean = cost.mean(axis=1)
+    costs = [round(at_scale(CS, mean, c), 4) for c in (0.5, 1.0, 2.0, 5.0, 16.0)]
+    assert costs == [0.1205, 0.0277, 0.0074, 0.0178, 0.1605]
+    assert round(at_scale(CS, mean, 2.25) / at_scale(CS, mean, 1.0), 2) == 0.26
+
+
+@page.after("scale")
+def test_the_measured_cost_is_least_next_to_the_best_scale_of_the_formula(CS, best, cost):
+    assert CS[cost.mean(axis=1).argmin()] == 2.25
+    assert round(best, 2) == 2.27
+    assert round(1 / best, 2) == 0.44
+
+
+@page.after("scale")
+def test_instances_differ_little_at_2_and_much_at_16(CS, cost):
+    deviation = cost.std(axis=1, ddof=1)
+    assert round(at_scale(CS, deviation, 2.0), 4) == 0.0021
+    assert round(at_scale(CS, deviation, 16.0), 4) == 0.077
+    assert round(at_scale(CS, deviation, 16.0) / 20 ** 0.5, 3) == 0.017
+    assert at_scale(CS, cost.min(axis=1), 2.25) < 0.0082 < at_scale(CS, cost.max(axis=1), 2.25)
+
+
+@page.after("scale")
+def test_the_formula_is_late_near_the_threshold(CS, cost, theory):
+    ratio = cost.mean(axis=1) / theory
+    assert round(at_scale(CS, ratio, 1.5), 2) == 0.27
+    assert round(at_scale(CS, ratio, 2.25), 2) == 0.88
+    assert round(at_scale(CS, ratio, 16.0), 2) == 0.88
+
+
+@page.after("scale")
+def test_fresh_queries_pay_the_same_within_three_percent(cost, fresh):
     assert abs(fresh / cost.mean(axis=1) - 1).max() < 0.025
-    ratio = dict(zip(CS.tolist(), (cost.mean(axis=1) / theory).round(2).tolist(), strict=True))
-    assert ratio[1.5] == 0.27 and ratio[2.25] == 0.88 and ratio[16.0] == 0.88
-    assert round(cost[-1].std(ddof=1) / 20 ** 0.5, 3) == 0.017 and round(cost[CS == 2.25].mean() / cost[CS == 1.0].mean(), 2) == 0.26
-    deviation = dict(zip(CS.tolist(), cost.std(axis=1, ddof=1).round(4).tolist(), strict=True))
-    assert deviation[2.0] == 0.0021 and deviation[16.0] == 0.077 and cost.min(axis=1)[CS == 2.25] < 0.0082 < cost.max(axis=1)[CS == 2.25]
+
+
+# --- the live figure -------------------------------------------------------------------------------------------
 
 
 @page.after("live")
-def test_live_numbers(live):
+def test_stronger_scores_move_the_edge_in_and_more_tokens_hardly_out(live):
     plain, strong, many = live.drawn(), live.drawn(v=2.0), live.drawn(n=1024)
-    flat = live.drawn(tokens="box")
     assert [round(case["right"][0], 2) for case in (plain, strong, many)] == [3.12, 1.56, 3.72]
     assert [round(case["two"]) for case in (plain, strong, many)] == [35, 12, 86]
     assert [round(case["two_expected"], 1) for case in (plain, strong, many)] == [2.3, 1.0, 18.8]
-    assert np.round(plain["error"], 3)[[0, -1]].tolist() == [0.215, 0.013] and np.round(flat["error"], 2)[[0, 2, -1]].tolist() == [0.15, 0.11, 0.1]
-    assert np.round(strong["error"], 2)[[0, -1]].tolist() == [1.07, 0.29] and round(1.0713 / 0.2928, 1) == 3.7
+
+
+@page.after("live")
+def test_the_error_falls_slowly_for_strong_scores(live):
+    plain, strong = live.drawn()["error"], live.drawn(v=2.0)["error"]
+    assert np.round(plain, 3)[[0, -1]].tolist() == [0.215, 0.013]
+    assert np.round(strong, 2)[[0, -1]].tolist() == [1.07, 0.29]
+    assert round(strong[0] / strong[-1], 1) == 3.7
+
+
+@page.after("live")
+def test_with_uniform_tokens_the_error_stays(live):
+    assert np.round(live.drawn(tokens="box")["error"], 2)[[0, 2, -1]].tolist() == [0.15, 0.11, 0.1]
+
+
+# --- where it breaks -------------------------------------------------------------------------------------------
 
 
 @page.after("other-tokens-table")
-def test_other_tokens_numbers(drawn, found, limit):
+def test_tokens_that_are_not_gaussian_have_other_means(drawn, found, limit):
     assert np.round([found[name][0] for name in drawn], 2).tolist() == [1.0, 0.84, 1.77, 15.17]
-    assert np.round([found[name][1] for name in drawn]).tolist() == [36131, 54236, 3424, 2] and round(limit["uniform"], 3) == 0.844
+    assert round(limit["uniform"], 3) == 0.844
 
 
 @page.after("other-tokens-table")
-def test_breaks_numbers():
+def test_of_tokens_with_outliers_few_are_effective_and_the_mean_is_near_the_largest(drawn, found):
+    assert np.round([found[name][1] for name in drawn]).tolist() == [36131, 54236, 3424, 2]
+    assert 0.9 < found["Student, 5 degrees"][0] / drawn["Student, 5 degrees"].max() < 1
+
+
+@page.after("other-tokens-table")
+def test_the_edge_of_the_tokens_is_at_3_7_and_5_3():
     assert [round(np.sqrt(2 * np.log(size)), 1) for size in (1e3, 1e6)] == [3.7, 5.3]
 
 
+# --- solutions -------------------------------------------------------------------------------------------------
+
+
 @page.after("solution-queries")
-def test_solution_queries(halves):
-    assert [round(halves[v], 2) for v in (1.0, 2.0)] == [0.57, 1.02]
+def test_half_of_the_error_lies_at_0_57_and_1_02(halves):
+    assert round(halves[1.0], 2) == 0.57
+    assert round(halves[2.0], 2) == 1.02
 
 
 @page.after("solution-largest")
-def test_solution_largest(shares):
+def test_about_two_tokens_share_the_weight_far_beyond_the_edge(shares):
     assert [round(value, 2) for value in shares.values()] == [0.57, 0.54, 0.52, 0.51]
 
 
 @page.after("solution-open")
-def test_solution_open(fresh, gaps, powers):
-    assert gaps[250] > gaps[1000] > gaps[4000] > 0 and abs(powers + 0.25).max() < 0.04
-    assert all(gaps[n] < fresh[n] for n in gaps) and gaps[250] < 0.65 * fresh[250]
+def test_the_excess_of_the_training_loss_falls_by_a_power_of_about_a_quarter(gaps):
+    assert gaps[250] > gaps[1000] > gaps[4000] > 0
+    assert abs(np.diff(np.log(list(gaps.values()))) / np.log(4) + 0.25).max() < 0.04
+
+
+@page.after("solution-open")
+def test_its_own_token_helps_a_query_at_the_identity(fresh, gaps):
+    assert all(gaps[n] < fresh[n] for n in gaps)
+    assert gaps[250] < 0.65 * fresh[250]
