@@ -156,8 +156,9 @@ def test_counts_of_words_do_not_tell_the_label():
         return counts
 
     training = [mha.data.reviews(1000, seed) for seed in range(4)]
-    scores = [LogisticRegression(max_iter=5000).fit(bags(train), train.y).score(bags(test), test.y)
-              for train, test in zip(training, (train.fresh(500) for train in training), strict=True)]
+    regression = LogisticRegression(solver="newton-cholesky", tol=1e-8)
+    scores = [regression.fit(bags(train), train.y).score(bags(train.fresh(500)), train.fresh(500).y)
+              for train in training]
     assert min(scores) > 0.57 and max(scores) < 0.63
 
 
