@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from mhalib._array import as_like, namespace, require_count, require_seed, to_numpy
+from mhalib._array import as_like, is_positive, namespace, require_count, require_seed, to_numpy
 
 
 def random_direction(model, seed=0, only=None, normalize="filter"):
@@ -308,18 +308,27 @@ class Spectrum(NamedTuple):
     directions: tuple
 
 
-def spectrum(model, data, count=1, only=None, seed=0):
-    """The ``count`` smallest and the ``count`` largest eigenvalues of the Hessian of a model's loss, to rounding.
+SMALL = 128
+"""Up to so many parameters the dense Hessian takes about as many products as Lanczos' method."""
 
-    Lanczos' method (ARPACK) on the model's ``hvp`` keeps some 20 models in memory; the dense Hessian is P² numbers.
-    The products run where the model's arrays live; ARPACK's own vectors are numpy's.
+
+def spectrum(model, data, count=1, only=None, seed=0, tol=None, maxiter=300):
+    """The ``count`` smallest and the ``count`` largest eigenvalues of the Hessian of a model's loss.
+
+    Lanczos' method (ARPACK) on the model's ``hvp`` keeps some 20 models in memory; the dense Hessian, which is taken up
+    to 128 parameters, is P² numbers. The products run in the dtype of the model's arrays and where they live; ARPACK's
+    own vectors are numpy's, in double precision. An eigenvalue that occurs more than once, as those of equal heads do,
+    is counted as often: for ``count`` > 1 what was found is put aside, and the rest searched for more.
 
     Parameters
     ----------
     model, data : as in ``slice``; the model has ``hvp``
     count : how many at either end
     only : names of the weights that move; all unless you choose
-    seed : fixes the vector that the method starts from
+    seed : fixes the vectors that the method starts from
+    tol : how long a residual Hv − λv may be, by the method's own estimate, as a share of the largest eigenvalue in
+        size; 32 times the rounding of the model's dtype unless you choose: 7e-15, in single precision 4e-6
+    maxiter : how many restarts of some 20 products the method may take for it
 
     Returns
     -------
@@ -328,7 +337,10 @@ def spectrum(model, data, count=1, only=None, seed=0):
     Raises
     ------
     ValueError
-        if 2 ``count`` eigenvalues are not fewer than the P parameters that move, or a name is none of the model's.
+        if 2 ``count`` eigenvalues are not fewer than the P parameters that move, a name is none of the model's, ``tol``
+        or ``maxiter`` is not positive, or the Hessian is not finite.
+    RuntimeError
+        if some have not converged after ``maxiter`` restarts; the message says how many have, and what can be done.
 
     Examples
     --------
@@ -339,20 +351,83 @@ def spectrum(model, data, count=1, only=None, seed=0):
     >>> bool(low < 0 < high)
     True
     """
-    from scipy.sparse.linalg import LinearOperator, eigsh
-
-    require_count(count=count)
+    require_count(count=count, maxiter=maxiter)
     require_seed(seed)
+    if not (tol is None or is_positive(tol)):
+        raise ValueError(f"tol: expected a positive number or None, got {tol!r}")
     P, point, product = _on_vectors(model, data, only)
     if not 2 * count < P:
         raise ValueError(f"count: expected 2 count < {P}, the number of parameters that move, got {count}")
-    start = np.random.default_rng([seed, 8]).standard_normal(P)
-    if product(start).any():
-        values, vectors = eigsh(LinearOperator((P, P), product, dtype=float), 2 * count, which="BE", v0=start, tol=0)
-    else:  # a flat surface, of which ARPACK would only say that its first vector became zero
+    tol = tol or 32 * max(namespace(a).eps(a) for a in model.arrays().values())
+    image = product(np.random.default_rng([seed, 8]).standard_normal(P))
+    if not np.isfinite(image).all():
+        raise ValueError("model: expected a finite Hessian, got NaN or infinity in a product with it")
+    if not image.any():  # a flat surface, of which ARPACK would only say that its first vector became zero
         values, vectors = np.zeros(2 * count), np.eye(P, 2 * count)
+    elif P <= SMALL:
+        values, vectors = _outermost(*np.linalg.eigh(hessian(model, data, only)), count)
+    else:
+        values, vectors = _Lanczos(P, product, tol, maxiter, seed).ends(count)
+    return Spectrum(values, tuple(point(vector) for vector in vectors.T))
+
+
+def _outermost(values, vectors, count):
+    """The ``count`` smallest and largest of some eigenvalues, in rising order, with their vectors, columns."""
     order = np.argsort(values)
-    return Spectrum(values[order], tuple(point(vectors[:, k]) for k in order))
+    chosen = np.concatenate([order[:count], order[len(order) - count:]])
+    return values[chosen], vectors[:, chosen]
+
+
+class _Lanczos:
+    """ARPACK on H/s + 2I, with the spectral norm s of H: all eigenvalues lie between 1 and 3, up to the error of s.
+
+    So its tolerance, a share of each eigenvalue, is one of s. Rounding of the products is, too: it would never come
+    below a share of an eigenvalue near zero.
+    """
+
+    def __init__(self, P, product, tol, maxiter, seed):
+        self.P, self.product, self.tol, self.maxiter = P, product, tol, maxiter
+        self.rng, self.products = np.random.default_rng([seed, 8]), 0
+        self.scale = abs(self._eigenpairs(self._counted, 1, "LM", 0.1)[0][0])
+
+    def ends(self, count):
+        """The ``count`` smallest and largest eigenvalues and their vectors; none of a multiple one is left out."""
+        values, vectors = self._beside(np.empty((self.P, 0)), 0.0, count)
+        while count > 1:
+            low, high = values[count - 1:count + 1]
+            more, ways = self._beside(vectors, (low + high) / 2, 1)
+            missed = (more < low - self.tol * self.scale) | (more > high + self.tol * self.scale)
+            if not missed.any():
+                break
+            values, vectors = _outermost(np.append(values, more[missed]), np.hstack([vectors, ways[:, missed]]), count)
+        return values, vectors
+
+    def _beside(self, vectors, middle, count):
+        """Both ends on the complement of orthonormal columns, which count as eigenvectors of ``middle``."""
+        def shifted(v):
+            inside = vectors @ (vectors.T @ v)
+            image = self._counted(v - inside)
+            image = image - vectors @ (vectors.T @ image)
+            return (image + middle * inside) / self.scale + 2 * v
+
+        values, ways = self._eigenpairs(shifted, 2 * count, "BE", self.tol / 3)
+        return _outermost((values - 2) * self.scale, ways, count)
+
+    def _counted(self, v):
+        self.products += 1
+        return self.product(v)
+
+    def _eigenpairs(self, operator, k, which, tol):
+        from scipy.sparse.linalg import ArpackNoConvergence, LinearOperator, eigsh
+
+        wanted = LinearOperator((self.P, self.P), lambda v: operator(v.ravel()), dtype=float)
+        try:
+            return eigsh(wanted, k, which=which, v0=self.rng.standard_normal(self.P), tol=tol, maxiter=self.maxiter)
+        except ArpackNoConvergence as error:
+            raise RuntimeError(
+                f"spectrum: {len(error.eigenvalues)} of {k} eigenvalues have converged to tol = {self.tol:.1e} of the "
+                f"largest after maxiter = {self.maxiter} restarts ({self.products:,} Hessian-vector products); take a "
+                "larger tol or maxiter, a smaller count, or model and data in double precision") from error
 
 
 def _on_vectors(model, data, only):
