@@ -169,7 +169,7 @@ def balanced_stay(s):
 
 def flat_stay(s):
     """The least such time at the flat saddle of size 10, by the bound of the statement."""
-    return np.log(1000) / stationary.flat_saddles(s, s, 10.0).rhs
+    return np.log(1000) / stationary.flat_saddles(s, s, 10.0)[0].rhs
 
 
 def blind_directions(d, kernel):
