@@ -81,7 +81,7 @@ descent: $(READY)  ## steps of plain and structure-aware descent to the noise fl
 	@$(PY) -m benchmarks.regression
 
 results: $(READY)  ## all stored tables again, nearly three hours of one core; ARGS=--list says what would run
-	@$(PY) book/results $(ARGS)
+	@$(PY) book/results --overwrite $(ARGS)
 
 kernel: $(READY) ## compile the inner loop of the live figures, kernel.c, to WebAssembly
 	@$(PY) .ci/kernel.py

@@ -1,5 +1,7 @@
 """One command makes all stored tables again (book/results/__main__.py), and says what it leaves out."""
 
+import runpy
+import sys
 from pathlib import Path
 
 import numpy as np
@@ -57,7 +59,7 @@ def test_scripts_run_and_tables_are_compared(tmp_path, capfd):
     assert "toy.npz: new" in said
     assert said.endswith("failed: broken\n")
     assert "no data" in complaint
-    assert remaking.main(["toy"], tmp_path) == 0
+    assert remaking.main(["toy", "--overwrite"], tmp_path) == 0
     assert "toy.npz: the same numbers" in capfd.readouterr().out
 
 
@@ -68,7 +70,7 @@ def test_runs_that_are_kept_are_named_and_done_again_if_asked(tmp_path, monkeypa
     assert remaking.main(["--list"], tmp_path) == remaking.main(["toy"], tmp_path) == 0
     assert capfd.readouterr().out.count("finished runs in") == 1 and (tmp_path / ".cache").is_dir()
     assert remaking.main(["--fresh", "--list"], tmp_path) == 0 and (tmp_path / ".cache").is_dir()
-    assert remaking.main(["--fresh", "toy"], tmp_path) == 0 and not (tmp_path / ".cache").exists()
+    assert remaking.main(["--fresh", "--overwrite", "toy"], tmp_path) == 0 and not (tmp_path / ".cache").exists()
     assert "finished runs" not in capfd.readouterr().out
 
 
@@ -81,6 +83,87 @@ def test_runs_that_are_kept_are_named_and_done_again_if_asked(tmp_path, monkeypa
 def test_a_difference_is_named(changed, words):
     before = mha.Table({"loss": np.array([1.0, 2.0]), "rule": np.array(["a", "b"])})
     assert remaking.difference(before, mha.Table({k: np.array(v) for k, v in changed.items()})) == words
+
+
+@pytest.fixture
+def command(monkeypatch, capsys):
+    """What the command line of a script does, in this process and without its runs: exit status, and what it says.
+
+    It fails if a file of book/results has changed, is new or is gone.
+    """
+    def run(name, *arguments):
+        before = files()
+        monkeypatch.setattr(sys, "argv", [f"{name}.py", *map(str, arguments)])
+        try:
+            runpy.run_path(str(RESULTS / f"{name}.py"), run_name="__main__")
+            status = 0
+        except SystemExit as ended:
+            status = ended.code
+        assert files() == before
+        said = capsys.readouterr()
+        return status, said.out + said.err
+
+    def computed(*args, **options):
+        pytest.fail("it computes")
+
+    monkeypatch.setattr(mha, "sweep", computed)
+    return run
+
+
+def files():
+    """Of every file of the folder: when it was written, and its size."""
+    return {path: (path.stat().st_mtime_ns, path.stat().st_size) for path in RESULTS.glob("*.*")}
+
+
+def toy_sweep(*args, **options):
+    return mha.Table({"loss": np.array([1.0])})
+
+
+@pytest.mark.parametrize("name", [*SCRIPTS, "__main__"])
+def test_help_says_the_command_and_its_tables_and_writes_nothing(name, command):
+    status, said = command(name, "--help")
+    assert status == 0
+    assert said.startswith("usage: ")
+    wanted = ["python book/results"] if name == "__main__" else [f"python book/results/{name}.py"]
+    assert all(word in said for word in wanted + remaking.tables(SCRIPTS.get(name, "")))
+
+
+@pytest.mark.parametrize("name", sorted(set(SCRIPTS) - {"finetune_sst2", "full_size"} | {"__main__"}))
+def test_a_stored_table_is_not_replaced_unasked(name, command):
+    """The other two take only a new file, and say so."""
+    status, said = command(name)
+    assert status == 2
+    assert "nothing was computed" in said and "would be replaced: add --overwrite" in said
+    status, said = command(name, "--T", "20")
+    assert status == 2
+    assert "unrecognized arguments: --T" in said or "expected one of" in said
+
+
+def test_a_table_goes_where_out_says(command, tmp_path, monkeypatch):
+    monkeypatch.setattr(mha, "sweep", toy_sweep)
+    for _ in range(2):
+        assert command("heads", "--out", tmp_path / "f.npz", "--overwrite")[0] == 0
+    assert command("traps", "--out", tmp_path / "new")[0] == 0
+    assert {path.relative_to(tmp_path).as_posix() for path in tmp_path.rglob("*.npz")} == {
+        "f.npz", "new/traps.npz", "new/traps_random.npz", "new/traps_teachers.npz"}
+    assert mha.Table.load(tmp_path / "f.npz").about["command"] == "python book/results/heads.py"
+    status, said = command("heads", "--out", tmp_path / "f.npz")
+    assert status == 2 and f"{tmp_path / 'f.npz'} would be replaced" in said
+
+
+def test_several_tables_ask_for_a_folder(command, tmp_path):
+    status, said = command("traps", "--out", tmp_path / "f.npz")
+    assert status == 2 and "--out: expected a folder for traps.npz, traps_random.npz, traps_teachers.npz" in said
+    (tmp_path / "f.txt").write_text("", "utf-8")
+    status, said = command("heads", "--out", tmp_path / "f.txt")
+    assert status == 2 and "--out: expected a folder or a new .npz file for heads.npz" in said
+
+
+def test_all_scripts_but_the_three_left_out_have_the_same_command_line():
+    """They begin with it: nothing is computed before."""
+    for name in set(SCRIPTS) - set(remaking.OUTSIDE):
+        text = (RESULTS / f"{name}.py").read_text("utf-8")
+        assert text.split('if __name__ == "__main__":\n')[1].startswith("    files = outputs(__file__, __doc__)\n")
 
 
 def test_a_name_that_is_no_script_is_refused(capsys):

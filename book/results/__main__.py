@@ -4,7 +4,8 @@
 Scripts that need data from outside, or measure a machine, are named and left out. Finished runs are kept in the
 folders .cache, here and where the command is given, so that a second command goes on where the first was stopped. They
 know the source of a run, not that of mhalib: after a change of mhalib ``--fresh`` removes them, and all begins anew.
-After each script its tables are compared with those that were there before.
+Tables that are there are replaced only with ``--overwrite``, which ``make results`` gives. After each script its tables
+are compared with those that were there before.
 """
 
 import argparse
@@ -18,6 +19,7 @@ from pathlib import Path
 
 import numpy as np
 
+from mhalib.sweeps.command_line import add_overwrite, refuse_overwriting, tables
 from mhalib.sweeps.table import Table
 
 HERE = Path(__file__).parent
@@ -33,11 +35,6 @@ def scripts(folder=HERE):
     """Name → docstring of every script of the folder."""
     paths = sorted(path for path in folder.glob("*.py") if path.stem != "__main__")
     return {path.stem: ast.get_docstring(ast.parse(path.read_text("utf-8"))) for path in paths}
-
-
-def tables(docstring):
-    """The names of the tables that a script writes, as its docstring gives them."""
-    return sorted(set(re.findall(r"\w+\.npz", docstring)))
 
 
 def times(docstring):
@@ -74,7 +71,7 @@ def remake(name, docstring, folder):
     """Run one script in the working directory; whether it came to its end."""
     before, began = load(folder, tables(docstring)), time.perf_counter()
     print(f"== {name} (on one core when last measured: {times(docstring)})", flush=True)
-    failed = subprocess.run([sys.executable, str(folder / f"{name}.py")]).returncode
+    failed = subprocess.run([sys.executable, str(folder / f"{name}.py"), "--overwrite"]).returncode
     print(f"   {'failed' if failed else 'done'} after {time.perf_counter() - began:.0f} s")
     for table, after in load(folder, tables(docstring)).items():
         if not failed:
@@ -84,13 +81,18 @@ def remake(name, docstring, folder):
 
 def main(arguments=None, folder=HERE):
     """What the command does; the number of scripts that failed."""
-    parser = argparse.ArgumentParser(prog="book/results", description=__doc__.splitlines()[0])
+    parser = argparse.ArgumentParser(prog="python book/results", description=__doc__, allow_abbrev=False,
+                                     formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("names", nargs="*", metavar="name", help="scripts to run, without .py (default: all)")
     parser.add_argument("--list", action="store_true", help="say what would run, and run nothing")
     parser.add_argument("--fresh", action="store_true", help="do the runs that are kept again, too")
+    add_overwrite(parser)
     chosen, known = parser.parse_args(arguments), scripts(folder)
     if unknown := sorted(set(chosen.names) - set(known)):
         parser.error(f"name: expected one of {', '.join(known)}, got {', '.join(unknown)}")
+    run = [name for name in chosen.names or known if name not in OUTSIDE]
+    written = [folder / table for name in run for table in tables(known[name])]
+    refuse_overwriting(parser, written, chosen.overwrite or chosen.list)
     kept = [path for path in {Path(".cache").resolve(), folder / ".cache"} if path.is_dir() and not chosen.list]
     if kept and not chosen.fresh:
         print(f"== finished runs in {' and '.join(map(str, kept))} are not done again; --fresh removes them")

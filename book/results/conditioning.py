@@ -7,11 +7,11 @@ the same with a second step size for B, ``whitened`` gradient descent on Q in (U
 largest to the smallest nonzero eigenvalue of the Hessian at the optimum in the coordinates of ``one``.
 """
 
-from pathlib import Path
 
 import numpy as np
 
 import mhalib as mha
+from mhalib.sweeps.command_line import outputs
 from mhalib.theory.factorization import gradient, optimum
 
 TARGET, MOST = 1e-10, 6000
@@ -80,5 +80,6 @@ def condition(data, N, inverse):
 
 
 if __name__ == "__main__":
+    files = outputs(__file__, __doc__)
     table = mha.sweep(run, {"kappa": [1.0, 16.0, 256.0]}, seeds=5, cache=".cache/conditioning")
-    table.save(Path(__file__).with_suffix(".npz"), command="python book/results/conditioning.py")
+    table.save(files["conditioning"], command="python book/results/conditioning.py")

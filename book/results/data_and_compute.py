@@ -7,11 +7,11 @@ start and after every step; it is NaN after the last step of a run, and from whe
 """
 
 import time
-from pathlib import Path
 
 import numpy as np
 
 import mhalib as mha
+from mhalib.sweeps.command_line import outputs
 from mhalib.theory.factorization import gradient
 
 SIZES = [250, 500, 1000, 2000, 4000]
@@ -92,9 +92,10 @@ OTHER = [{"case": case, "n": n} for case in LIMITS for n in (12, 16, 32, 64, 125
 STARTS = {"kappa": [2.0, 4.0, 8.0]}
 
 if __name__ == "__main__":
+    files = outputs(__file__, __doc__)
     for name, function, grid in (("", run, MAIN), ("_limits", limit, OTHER), ("_starts", starts, STARTS)):
         began = time.perf_counter()
         table = mha.sweep(function, grid, seeds=8, cache=".cache/data_and_compute")
-        table.save(Path(__file__).with_name(f"data_and_compute{name}.npz"),
+        table.save(files[f"data_and_compute{name}"],
                    command="python book/results/data_and_compute.py")
         print(f"{table!r} in {time.perf_counter() - began:.1f} s")

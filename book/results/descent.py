@@ -9,11 +9,11 @@ Fixed before the first run: plain descent gets, for each d, the constant step si
 excess at the last step over all seeds, of those where no run diverged. Structure-aware descent gets no tuning.
 """
 
-from pathlib import Path
 
 import numpy as np
 
 import mhalib as mha
+from mhalib.sweeps.command_line import outputs
 from mhalib.whitening import Whitening
 
 COMMAND = "python book/results/descent.py"
@@ -85,11 +85,11 @@ def grid(d):
 
 
 if __name__ == "__main__":
-    here = Path(__file__).parent
+    files = outputs(__file__, __doc__)
     cells = [{"d": d, "left_out": left_out} for d in (5, 20)
              for left_out in ("nothing", "renormalization", "regularizer", "whitening")]
-    mha.sweep(part, cells, seeds=5, cache=".cache/descent_parts").save(here / "descent_parts.npz", command=COMMAND)
+    mha.sweep(part, cells, seeds=5, cache=".cache/descent_parts").save(files["descent_parts"], command=COMMAND)
     longer = [{"d": d, "method": "gd", "start": "random", "lr": 0.1, "steps": 1500} for d in (5, 10)]
     cells = [row for d in (5, 10) for row in grid(d)] + longer
-    mha.sweep(run, cells, seeds=5, cache=".cache/descent").save(here / "descent.npz", command=COMMAND)
-    mha.sweep(run, grid(20), seeds=3, cache=".cache/descent").save(here / "descent_wide.npz", command=COMMAND)
+    mha.sweep(run, cells, seeds=5, cache=".cache/descent").save(files["descent"], command=COMMAND)
+    mha.sweep(run, grid(20), seeds=3, cache=".cache/descent").save(files["descent_wide"], command=COMMAND)

@@ -7,11 +7,11 @@
 
 import time
 import warnings
-from pathlib import Path
 
 import numpy as np
 
 import mhalib as mha
+from mhalib.sweeps.command_line import outputs
 from mhalib.theory.random_start import gram
 
 HEADS = (1, 2, 4, 8, 16, 32, 64)
@@ -58,7 +58,8 @@ def grid():
 
 
 if __name__ == "__main__":
+    files = outputs(__file__, __doc__)
     began = time.perf_counter()
     table = mha.sweep(run, list(grid()), seeds=8, cache=".cache/digits")
-    table.save(Path(__file__).with_suffix(".npz"), command="python book/results/digits.py")
+    table.save(files["digits"], command="python book/results/digits.py")
     print(f"{table!r} in {time.perf_counter() - began:.1f} s")

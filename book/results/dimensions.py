@@ -8,9 +8,9 @@ same keys, values and outputs and with other queries (seed + 1000), so that the 
 """
 
 from dataclasses import replace
-from pathlib import Path
 
 import mhalib as mha
+from mhalib.sweeps.command_line import outputs
 from mhalib.theory.one_layer import least_singular, value_rate
 
 STEPS, SEEDS = 3000, 8
@@ -43,5 +43,6 @@ def grid():
 
 
 if __name__ == "__main__":
+    files = outputs(__file__, __doc__)
     table = mha.sweep(run, grid(), seeds=SEEDS, cache=".cache/dimensions")
-    table.save(Path(__file__).with_suffix(".npz"), command="python book/results/dimensions.py")
+    table.save(files["dimensions"], command="python book/results/dimensions.py")

@@ -14,11 +14,11 @@ squared distance of f_n from A Σ Bᵀ x at (c A, B/c), with (A, B) the balanced
 """
 
 import time
-from pathlib import Path
 
 import numpy as np
 
 import mhalib as mha
+from mhalib.sweeps.command_line import outputs
 from mhalib.theory.factorization import optimum
 from mhalib.theory.finite_context import mean_error
 from mhalib.theory.tilting import mean_excess
@@ -66,10 +66,11 @@ def scaled(*, c, seed):
 
 
 if __name__ == "__main__":
-    began, folder = time.perf_counter(), Path(__file__).parent
+    files = outputs(__file__, __doc__)
+    began = time.perf_counter()
     tables = {"renormalization": (scaled, {"c": SCALES}, 20), "exponents_exact": (exact, {"v": V}, 1),
               "exponents": (errors, {"v": V}, 100)}
     for name, (run, grid, seeds) in tables.items():
         table = mha.sweep(run, grid, seeds=seeds, cache=".cache/exponents")
-        table.save(folder / f"{name}.npz", command="python book/results/exponents.py")
+        table.save(files[name], command="python book/results/exponents.py")
         print(f"{table!r} after {time.perf_counter() - began:.1f} s")

@@ -57,7 +57,7 @@ class Encoder:
 
 def arguments(argv=None):
     """The parsed command line."""
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0], epilog="Docstring of the file: the rest.")
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--data", required=True, help="folder with SST-2's train.tsv and dev.tsv")
     parser.add_argument("--model", required=True, help="folder with a saved encoder, or its name with --download")
     parser.add_argument("--out", required=True, type=Path, help="the .npz file to write; it must not exist yet")

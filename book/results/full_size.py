@@ -65,7 +65,7 @@ BLOCK = 500
 
 def arguments(argv=None):
     """The parsed command line, with what depends on task and settings filled in."""
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0], epilog="Docstring of the file: the rest.")
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("task", choices=TASKS)
     parser.add_argument("--data", type=Path, help="IMDb's archive or folder; the folder pathfinder32")
     parser.add_argument("--out", type=Path, required=True, help="the .npz file to write; it must not exist yet")

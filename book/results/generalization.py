@@ -6,11 +6,11 @@ tokenized mixture, with 1,000 fresh samples as the test set; a seed fixes patter
 """
 
 import time
-from pathlib import Path
 
 import numpy as np
 
 import mhalib as mha
+from mhalib.sweeps.command_line import outputs
 from mhalib.theory import chain, starts
 from mhalib.theory.generalization import gap_bound
 from mhalib.theory.instances import token_radius
@@ -99,8 +99,9 @@ HEADS = [{"start": start, "scaling": scaling, "H": H, "sigma": sigma} for sigma 
          for H in (1, 2, 4, 8, 16, 32, 64) if most >= H]
 
 if __name__ == "__main__":
+    files = outputs(__file__, __doc__)
     for name, run, grid in (("gap", gap, GAP), ("stop", stop, STOP), ("heads", heads, HEADS)):
         began = time.perf_counter()
         table = mha.sweep(run, grid, seeds=8 if name == "gap" else 10, cache=".cache/generalization")
-        table.save(Path(__file__).with_name(f"generalization_{name}.npz"), command=COMMAND)
+        table.save(files[f"generalization_{name}"], command=COMMAND)
         print(f"{name}: {table!r} in {time.perf_counter() - began:.1f} s")

@@ -6,11 +6,11 @@ seconds of one core, and half as long on two.
 """
 
 import time
-from pathlib import Path
 
 import numpy as np
 
 import mhalib as mha
+from mhalib.sweeps.command_line import outputs
 
 RULES = {
     "gd": lambda H: mha.GradientDescent(1.0),
@@ -38,7 +38,8 @@ def curves(data, test, rule, H):
 
 
 if __name__ == "__main__":
+    files = outputs(__file__, __doc__)
     began = time.perf_counter()
     table = mha.sweep(run, {"rule": list(RULES)}, seeds=5, cache=".cache/heads")
-    table.save(Path(__file__).with_suffix(".npz"), command="python book/results/heads.py")
+    table.save(files["heads"], command="python book/results/heads.py")
     print(f"{table!r} in {time.perf_counter() - began:.1f} s")

@@ -8,11 +8,11 @@ number is that of a run which diverged. It takes some four minutes of one core.
 
 import time
 import warnings
-from pathlib import Path
 
 import numpy as np
 
 import mhalib as mha
+from mhalib.sweeps.command_line import outputs
 
 STEPS = (50, 500, 2000)
 CURVES = ("loss", "test_loss", "attention_score")
@@ -51,7 +51,8 @@ def ends(data, test, H, rule):
 
 
 if __name__ == "__main__":
+    files = outputs(__file__, __doc__)
     began = time.perf_counter()
     table = mha.sweep(run, {"rule": list(LARGEST), "down": list(range(12))}, seeds=3, cache=".cache/heads_plane")
-    table.save(Path(__file__).with_suffix(".npz"), command="python book/results/heads_plane.py")
+    table.save(files["heads_plane"], command="python book/results/heads_plane.py")
     print(f"{table!r} in {time.perf_counter() - began:.1f} s")

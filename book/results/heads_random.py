@@ -5,11 +5,11 @@ and number of heads. The start of a trial has the seed 100 + trial. It takes som
 """
 
 import time
-from pathlib import Path
 
 import numpy as np
 
 import mhalib as mha
+from mhalib.sweeps.command_line import outputs
 
 RULES = {
     "gd": lambda H: mha.GradientDescent(1.0),
@@ -35,7 +35,8 @@ def run(*, scale, rule, seed):
 
 
 if __name__ == "__main__":
+    files = outputs(__file__, __doc__)
     began = time.perf_counter()
     table = mha.sweep(run, {"scale": [0.1, 1.0], "rule": list(RULES)}, seeds=5, cache=".cache/heads_random")
-    table.save(Path(__file__).with_suffix(".npz"), command="python book/results/heads_random.py")
+    table.save(files["heads_random"], command="python book/results/heads_random.py")
     print(f"{table!r} in {time.perf_counter() - began:.1f} s")

@@ -8,7 +8,6 @@ minutes of one core.
 
 import time
 from copy import deepcopy
-from pathlib import Path
 from types import SimpleNamespace
 
 import numpy as np
@@ -17,6 +16,7 @@ import torch
 import mhalib as mha
 from mhalib.models import NetworkPoint, PatchTransformer, TextTransformer
 from mhalib.networks import read, summary
+from mhalib.sweeps.command_line import outputs
 
 KERNELS = {"softmax": mha.softmax, "softmax, scaled": mha.softmax, "Gaussian": mha.gaussian,
            "Gaussian, normalized": mha.normalized_gaussian}
@@ -94,7 +94,8 @@ def slices(point, common, part, only):
 
 
 if __name__ == "__main__":
+    files = outputs(__file__, __doc__)
     began = time.perf_counter()
     table = mha.sweep(run, {"first": ["softmax"], "task": list(STEPS)}, seeds=3, cache=".cache/landscapes")
-    table.save(Path(__file__).with_suffix(".npz"), command="python book/results/landscapes.py")
+    table.save(files["landscapes"], command="python book/results/landscapes.py")
     print(f"{table!r} in {time.perf_counter() - began:.1f} s")

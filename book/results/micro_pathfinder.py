@@ -15,6 +15,7 @@ import torch
 import mhalib as mha
 from mhalib.models import PatchTransformer
 from mhalib.networks import summary
+from mhalib.sweeps.command_line import outputs
 
 SIZES = {"d": 64, "H": 2, "layers": 2, "hidden": 128}
 KERNELS = {"softmax": mha.softmax, "gaussian": mha.gaussian, "normalized": mha.normalized_gaussian}
@@ -57,9 +58,10 @@ def run(*, kernel, scale, lr, seed):
 ARMS = [("softmax", 1.0), ("gaussian", 1.0), ("normalized", 1.0), ("softmax", 4.0)]
 
 if __name__ == "__main__":
+    files = outputs(__file__, __doc__)
     began = time.perf_counter()
     draw()
     grid = [{"kernel": kernel, "scale": scale, "lr": lr} for lr in (0.002,) for kernel, scale in ARMS]
     table = mha.sweep(run, grid, seeds=4, cache=CACHE / "micro_pathfinder")
-    table.save(Path(__file__).with_suffix(".npz"), command="python book/results/micro_pathfinder.py")
+    table.save(files["micro_pathfinder"], command="python book/results/micro_pathfinder.py")
     print(f"{table!r} in {time.perf_counter() - began:.1f} s")

@@ -4,11 +4,11 @@
 heads. A trial is the seed of teacher, samples and start. It takes some three minutes of one core.
 """
 
-from pathlib import Path
 
 import numpy as np
 
 import mhalib as mha
+from mhalib.sweeps.command_line import outputs
 from mhalib.theory.planted import alignments
 
 RULES = {
@@ -42,7 +42,8 @@ def run(*, T, d, start, rule, seed):
 
 
 if __name__ == "__main__":
+    files = outputs(__file__, __doc__)
     grid = [{"T": T, "d": d, "start": start, "rule": rule}
             for T, d, start in ((10, 5, 0.0), (5, 5, 0.0), (10, 10, 0.0), (10, 5, 0.3)) for rule in RULES]
     table = mha.sweep(run, grid, seeds=5, cache=".cache/planted")
-    table.save(Path(__file__).with_suffix(".npz"), command="python book/results/planted.py")
+    table.save(files["planted"], command="python book/results/planted.py")

@@ -8,11 +8,11 @@ equality, in at least 4 of the 5 trials; it holds for training and test loss apa
 rises along H in at least 4. Everything else is called mixed.
 """
 
-from pathlib import Path
 
 import numpy as np
 
 import mhalib as mha
+from mhalib.sweeps.command_line import outputs
 
 RULES = {
     "gd-root": lambda lr, H: mha.GradientDescent(0.3 * lr * H ** 0.5),
@@ -44,9 +44,10 @@ def run(*, start, rule, lr, seed, **setting):
 
 
 if __name__ == "__main__":
+    files = outputs(__file__, __doc__)
     grid = [BASE | change | {"start": 0.0, "rule": rule, "lr": lr}
             for change in CHANGES for rule in RULES for lr in (1.0, 3.0)]
     grid += [BASE | change | {"start": 0.3, "rule": rule, "lr": 1.0} for change in AT_RANDOM for rule in RULES]
     grid += [BASE | {"start": start, "rule": rule, "lr": 1.0} for start in (0.03, 0.1, 1.0) for rule in RULES]
     table = mha.sweep(run, grid, seeds=5, cache=".cache/planted_map")
-    table.save(Path(__file__).with_suffix(".npz"), command="python book/results/planted_map.py")
+    table.save(files["planted_map"], command="python book/results/planted_map.py")

@@ -5,11 +5,11 @@ update rule, trial and number of heads, with losses at 30, 100, 300 and 600 step
 planted_map.py. It takes some four minutes of one core.
 """
 
-from pathlib import Path
 
 import numpy as np
 
 import mhalib as mha
+from mhalib.sweeps.command_line import outputs
 
 RULES = {
     "gd-root": lambda H: mha.GradientDescent(0.3 * H ** 0.5),
@@ -35,7 +35,8 @@ def run(*, n, T, d, rule, seed):
 
 
 if __name__ == "__main__":
+    files = outputs(__file__, __doc__)
     grid = [{"n": n, "T": T, "d": d, "rule": rule} for T, d in ((5, 5), (10, 5), (10, 10))
             for n in (250, 500, 1000, 2000) for rule in RULES]
     table = mha.sweep(run, grid, seeds=5, cache=".cache/planted_samples")
-    table.save(Path(__file__).with_suffix(".npz"), command="python book/results/planted_samples.py")
+    table.save(files["planted_samples"], command="python book/results/planted_samples.py")

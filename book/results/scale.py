@@ -10,9 +10,9 @@ is CPU time, which other work on the machine does not lengthen much), the most m
 while it ran (numpy's allocations; on a GPU, torch's), and the loss before and after.
 Rows with more than ``--largest`` pairs of a sequence and a head are left out, and named.
 
-It writes ``scale_<device>.npz`` beside this file; with ``--toy`` only what ``--out`` names. ``--cache`` names a folder
-for finished rows: the same command goes on where it was interrupted. We had no GPU: the rows that come with the book
-are those of one core of a CPU.
+It writes ``scale_<device>.npz`` beside this file, or what ``--out`` names; with ``--toy`` only the latter. ``--cache``
+names a folder for finished rows: the same command goes on where it was interrupted. We had no GPU: the rows that come
+with the book are those of one core of a CPU.
 """
 
 import argparse
@@ -27,6 +27,7 @@ import numpy as np
 from threadpoolctl import threadpool_limits
 
 import mhalib as mha
+from mhalib.sweeps.command_line import add_overwrite, refuse_overwriting
 
 FULL = {"n": (100, 1_000, 10_000, 100_000), "H": (1, 16, 256, 4096)}
 TOY = {"n": (20, 60), "H": (1, 4)}
@@ -125,9 +126,11 @@ def main(argv=None):
     parser.add_argument("--toy", action="store_true", help="small sizes")
     parser.add_argument("--out", type=Path,
                         help="the file to write (scale_<device>.npz beside this script; none for --toy)")
+    add_overwrite(parser)
     options = parser.parse_args(argv)
     beside = None if options.toy else Path(__file__).with_name(f"scale_{options.device.split(':')[0]}.npz")
     out = options.out or beside
+    refuse_overwriting(parser, [out] * (out is not None), options.overwrite)
     sizes = TOY if options.toy else FULL
     every = [{"n": n, "H": H} for H in sizes["H"] for n in sizes["n"]]
     chosen = [row for row in every if row["n"] * row["H"] <= options.largest]

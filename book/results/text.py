@@ -9,13 +9,13 @@ So many steps in single precision end elsewhere on another processor, as they do
 """
 
 import time
-from pathlib import Path
 
 import numpy as np
 import torch
 
 import mhalib as mha
 from mhalib.models import TextTransformer
+from mhalib.sweeps.command_line import outputs
 
 CURVES = ("loss", "test_loss", "accuracy", "test_accuracy")
 STEPS = (0, 25, 50, 75, 100, 150, 200, 250, 300, 350, 400, 450, 500, 550, 600)
@@ -57,10 +57,11 @@ def shuffled(data):
 
 
 if __name__ == "__main__":
+    files = outputs(__file__, __doc__)
     began = time.perf_counter()
     table = mha.sweep(run, {"lr": [0.003, 0.01], "H": [1, 2, 4, 8, 16]}, seeds=8, cache=".cache/text")
-    table.save(Path(__file__).with_suffix(".npz"), command="python book/results/text.py")
+    table.save(files["text"], command="python book/results/text.py")
     models = [{"kernel": "softmax", "H": 1}, {"kernel": "softmax", "H": 4}, {"kernel": "gaussian", "H": 4}]
     right = mha.sweep(kinds, models, seeds=8, cache=".cache/text")
-    right.save(Path(__file__).with_name("text_kinds.npz"), command="python book/results/text.py")
+    right.save(files["text_kinds"], command="python book/results/text.py")
     print(f"{table!r} and {right!r} in {time.perf_counter() - began:.1f} s")

@@ -21,11 +21,11 @@ at the start. If W^Q alone trains, the teacher has the keys, values and outputs 
 
 from dataclasses import replace
 from math import erf
-from pathlib import Path
 
 import numpy as np
 
 import mhalib as mha
+from mhalib.sweeps.command_line import outputs
 from mhalib.theory.lines import sides
 from mhalib.theory.traps import EXAMPLES
 
@@ -126,11 +126,12 @@ def lesson(*, teacher, student, only, seed):
 
 
 if __name__ == "__main__":
-    folder, command = Path(__file__).parent, "python book/results/traps.py"
+    files = outputs(__file__, __doc__)
+    command = "python book/results/traps.py"
     tables = {"traps_random": (problems, [{"spread": a, "n": n} for a, n in ((1, 4), (2, 4), (4, 8))], 1),
               "traps": (basins, {"kind": KINDS, "s": [0.5, 1.0, 2.0, 4.0, 8.0]}, 1),
               "traps_teachers": (lesson, {"teacher": [*KERNELS], "student": [*KERNELS], "only": ALL}, 20)}
     for name, (run, grid, seeds) in tables.items():
         table = mha.sweep(run, grid, seeds=seeds, cache=".cache/traps")
-        table.save(folder / f"{name}.npz", command=command)
+        table.save(files[name], command=command)
         print(table)

@@ -15,6 +15,7 @@ import torch
 import mhalib as mha
 from mhalib.models import TextTransformer
 from mhalib.networks import summary
+from mhalib.sweeps.command_line import outputs
 
 SIZES = {"d": 64, "H": 2, "layers": 2, "hidden": 128}
 KERNELS = {"softmax": mha.softmax, "gaussian": mha.gaussian, "normalized": mha.normalized_gaussian}
@@ -52,7 +53,8 @@ GRID = [*settings(ARMS, "adam"), *settings(ARMS, "momentum"), *settings(ARMS, "a
         *settings(LOUD, "adam", [0.002], gain=1.0), *settings(ARMS, "adam", [0.002], length=16, steps=1000)]
 
 if __name__ == "__main__":
+    files = outputs(__file__, __doc__)
     began = time.perf_counter()
     table = mha.sweep(run, GRID, seeds=4, cache=Path(__file__).parent / ".cache" / "words")
-    table.save(Path(__file__).with_suffix(".npz"), command="python book/results/words.py")
+    table.save(files["words"], command="python book/results/words.py")
     print(f"{table!r} in {time.perf_counter() - began:.1f} s")
