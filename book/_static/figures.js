@@ -1,4 +1,5 @@
-// Figures follow the page: the keyboard, its width, and the opening of what hides them. Their colors are book.css's.
+// Figures follow the page: the keyboard, its width, the opening of what hides them, and a finger that scrolls it. Their
+// colors are book.css's.
 (() => {
   const figures = () => document.querySelectorAll(".mha-figure .js-plotly-plot");
 
@@ -23,7 +24,16 @@
     for (const figure of figures()) if (box.contains(figure)) Plotly.Plots.resize(figure);
   };
 
-  document.addEventListener("DOMContentLoaded", () => figures().forEach(addKeys));
+  // A finger on a figure scrolls the page, where a mouse would zoom.
+  const leaveToFingers = (figure) => {
+    const axes = Object.keys(figure.layout).filter((key) => /^[xy]axis\d*$/.test(key));
+    Plotly.relayout(figure, { dragmode: false, ...Object.fromEntries(axes.map((axis) => [`${axis}.fixedrange`, true])) });
+  };
+
+  document.addEventListener("DOMContentLoaded", () => {
+    figures().forEach(addKeys);
+    if (window.matchMedia("(pointer: coarse)").matches) figures().forEach(leaveToFingers);
+  });
   // A figure drawn while its box was closed has no size; "toggle" doesn't bubble, hence the capture.
   document.addEventListener("toggle", (event) => fit(event.target), true);
   window.addEventListener("beforeprint", () => fit(document));

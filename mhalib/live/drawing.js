@@ -90,9 +90,17 @@ function stackBars(data, n) {
   }
 }
 
+// A finger on a figure scrolls the page, where a mouse would zoom.
+function leaveToFingers(layout) {
+  if (!window.matchMedia?.("(pointer: coarse)").matches) return;
+  layout.dragmode = false;
+  for (const key of Object.keys(layout).filter((key) => /^[xy]axis\d*$/.test(key))) layout[key].fixedrange = true;
+}
+
 // Draws the last frame asked for; while one is being drawn, those in between are dropped. A run that goes on moves
 // the lines alone, which costs half of a whole redraw; what is measured at its end comes with its last frame. `failed`
-// hears why a frame could not be drawn; after `close` nothing is drawn and nobody hears.
+// hears why a frame could not be drawn; after `restore` the next one is drawn with the axes as they were at the start;
+// after `close` nothing is drawn and nobody hears.
 function drawer(Plotly, box, spec, drawn, failed) {
   const config = { displayModeBar: false };
   const atOnce = { mode: "immediate", frame: { duration: 0, redraw: false }, transition: { duration: 0 } };
@@ -108,6 +116,7 @@ function drawer(Plotly, box, spec, drawn, failed) {
       made = wanted;
       layout = layoutOf(spec.figure, spec.draw, frame);
       if (narrow) stack(layout);
+      leaveToFingers(layout);
       if (width) layout.width = width;
       box.style.height = `${layout.height}px`;
     }
@@ -142,7 +151,8 @@ function drawer(Plotly, box, spec, drawn, failed) {
     if (layout && box.clientWidth && box.clientWidth !== width) draw(last);
   });
   resizing.observe(box);
-  return { draw, close: () => { closed = true; resizing.disconnect(); } };
+  const restore = () => { made = ""; width = 0; };
+  return { draw, restore, close: () => { closed = true; resizing.disconnect(); } };
 }
 
 // Points that a pointer can take: over each lies a handle, and moving it moves the sliders that its trace names, by as

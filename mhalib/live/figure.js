@@ -41,12 +41,17 @@ function render({ model, el }) {
     move(next);
     kept.save();
   }
+
+  function reset() {
+    drawing?.restore();
+    moved(defaults(spec.controls));
+  }
   const kept = shared(model, () => values, move);
 
   const controls = Object.fromEntries(spec.controls.map((said) =>
     [said.name, control(said, (value) => moved({ ...values, [said.name]: value }))]));
   const setAll = () => Object.entries(controls).forEach(([name, { set }]) => set(values[name]));
-  const all = [...Object.values(controls).map((one) => one.root), button("Reset", () => moved(defaults(spec.controls)))];
+  const all = [...Object.values(controls).map((one) => one.root), button("Reset", reset)];
   picture.before(element("div", { className: "mha-controls" }, ...all));
   picture.append(grips.layer);
   el.append(root);

@@ -27,9 +27,31 @@ function control({ name, label, values, texts, kind }, changed) {
     shown.textContent = texts[input.value];
     input.setAttribute("aria-valuetext", texts[input.value]);
   };
-  input.addEventListener("input", () => { say(); changed(values[input.value]); });
+  slide(input, () => { say(); changed(values[input.value]); });
   return { root: element("div", { className: "mha-control" }, caption, input, shown),
            set: (value) => { input.value = index(value); say(); } };
+}
+
+// A finger that lands on a slider may be scrolling the page. Nothing changes before it moves along the slider or is
+// lifted, and where the page takes it over, the slider goes back to where it was.
+function slide(input, changed) {
+  let finger = null;
+  input.addEventListener("pointerdown", ({ pointerType, clientX }) => {
+    finger = pointerType === "touch" ? { from: clientX, before: input.value, slides: false } : null;
+  });
+  input.addEventListener("pointermove", ({ clientX }) => {
+    if (finger && Math.abs(clientX - finger.from) > 8) finger.slides = true;
+  });
+  input.addEventListener("input", () => { if (!finger || finger.slides) changed(); });
+  input.addEventListener("pointerup", () => {
+    const waits = finger && !finger.slides && input.value !== finger.before;
+    finger = null;
+    if (waits) changed();
+  });
+  input.addEventListener("pointercancel", () => {
+    if (finger && !finger.slides) input.value = finger.before;
+    finger = null;
+  });
 }
 
 function button(text, action) {

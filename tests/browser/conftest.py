@@ -32,13 +32,42 @@ PATIENCE = 240_000
 """How many milliseconds a busy machine may take for what an idle one does at once."""
 
 
+# Where the axes of a figure begin and end.
+RANGES = """(box) => Object.entries(box._fullLayout).filter(([key]) => /^[xy]axis\\d*$/.test(key))
+  .map(([key, { range }]) => [key, ...range])"""
+FRAMES = """(count) => new Promise((resolve) => {
+  const next = () => (count-- > 0 ? requestAnimationFrame(next) : resolve());
+  next();
+})"""
+AT_REST = """async (calm) => {
+  const boxes = () => [...document.querySelectorAll(".main-svg, .bd-article > *, .mha-live")]
+    .map((el) => Object.values(el.getBoundingClientRect().toJSON()).join()).join() + document.body.innerHTML.length;
+  for (let still = 0, before = ""; still < calm; ) {
+    await new Promise(requestAnimationFrame);
+    const now = boxes();
+    still = now === before ? still + 1 : 0;
+    before = now;
+  }
+}"""
+
+
+def frames(page, count):
+    """Let the page draw so many frames: a busy machine draws late, and the page gets the time it needs."""
+    page.evaluate(FRAMES, count)
+
+
+def at_rest(page):
+    """Wait until a page has looked the same for so many frames that nothing it had put off is still to come."""
+    page.evaluate(AT_REST, 20)
+
+
 def eventually(page, check):
     """What ``check`` asserts holds now, or soon: a busy machine draws late."""
     for _ in range(PATIENCE // 10 // 100):
         try:
             return check()
         except AssertionError:
-            page.wait_for_timeout(100)
+            frames(page, 6)
     return check()
 
 
@@ -126,9 +155,9 @@ class Visit:
         """Load the page and wait for its figures, its mathematics and its fonts."""
         self.page.goto(self.site + self.name, wait_until="load")
         self.page.wait_for_function(DRAWN)
-        self.page.wait_for_timeout(500)  # plotly and what is hidden are put in order a moment later
         self.page.evaluate("() => window.MathJax?.startup?.promise")
         self.page.evaluate("() => document.fonts.ready.then(() => null)")
+        at_rest(self.page)  # plotly and what is hidden are put in order a moment later
         return self
 
     def show(self, dropdowns=True, theme="light", width=1280):
@@ -138,7 +167,7 @@ class Visit:
             self.page.evaluate(SET_DROPDOWNS, dropdowns)
         if now["width"] != width:
             self.page.set_viewport_size({"width": width, "height": 900})
-            self.page.wait_for_timeout(400)  # plotly redraws a moment after the last change of size
+            at_rest(self.page)  # plotly redraws a moment after the last change of size
         if now["theme"] != theme:
             self.choose(theme)
         now.update(dropdowns=dropdowns, theme=theme, width=width)
@@ -154,7 +183,7 @@ class Visit:
         self.page.mouse.move(0, 0)
         self.page.evaluate("() => document.activeElement.blur()")
         self.page.wait_for_function("() => !document.querySelector('.tooltip')")
-        self.page.wait_for_timeout(200)
+        at_rest(self.page)
 
 
 @pytest.fixture(scope="session")

@@ -9,10 +9,10 @@ import signal
 import socket
 import subprocess
 import sys
-import time
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
+from threading import Event, Thread
 
 import nbformat
 
@@ -86,9 +86,9 @@ def started(command, port_option, folder, home, tries=3):
     for left in reversed(range(tries)):
         port = free_port()
         server = Server(f"http://127.0.0.1:{port}/", home / f"server-{port}.log")
-        with server.log.open("wb") as log:
-            process = subprocess.Popen([sys.executable, *command, f"{port_option}={port}"], cwd=folder,
-                                       env=environment(home), stdout=log, stderr=log, start_new_session=True)
+        process = subprocess.Popen([sys.executable, *command, f"{port_option}={port}"], cwd=folder,
+                                   env=environment(home), stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
+                                   start_new_session=True)
         try:
             wait_until_it_listens(server, process, port)
         except RuntimeError:
@@ -107,7 +107,7 @@ def environment(home):
                "JUPYTERLAB_WORKSPACES_DIR": "workspaces"}
     # Figures as a reader's notebook draws them, not as the book does.
     inherited = {name: value for name, value in os.environ.items()
-                 if not name.startswith(("JUPYTER", "JPY_")) and name not in ("MHALIB_FIGURES", "PYTHONOPTIMIZE")}
+                 if not name.startswith(("JUPYTER", "JPY_")) and name != "MHALIB_FIGURES"}
     return inherited | {name: str(home / part) for name, part in folders.items()} | {"PYTHONPATH": str(ROOT)}
 
 
@@ -118,12 +118,22 @@ def free_port():
 
 
 def wait_until_it_listens(server, process, port):
-    """Wait until the log names the address, which both servers write once they listen there."""
-    end = time.monotonic() + SECONDS
-    while time.monotonic() < end and process.poll() is None:
-        if f":{port}/" in server.log.read_text("utf-8", errors="replace"):
-            return
-        time.sleep(0.1)
+    """Keep what it says in the log, until it names the address, which both servers do once they listen there."""
+    listens, heard = Event(), Event()
+
+    def keep():
+        with server.log.open("wb", buffering=0) as log:
+            for line in process.stdout:
+                log.write(line)
+                if f":{port}/".encode() in line:
+                    listens.set()
+                    heard.set()
+        heard.set()
+
+    Thread(target=keep, daemon=True).start()
+    heard.wait(SECONDS)
+    if listens.is_set():
+        return
     how = "did not listen in time" if process.poll() is None else f"ended with {process.returncode}"
     raise RuntimeError(f"{' '.join(process.args[1:3])} {how}; its last words:\n{server.last_words()}")
 

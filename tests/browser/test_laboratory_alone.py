@@ -7,7 +7,7 @@ from functools import partial
 import pytest
 
 from browser import widgets
-from browser.conftest import eventually
+from browser.conftest import eventually, frames
 from browser.laboratory_page import Alone
 from browser.widgets import CLOSE, FINISHED, MOUNT
 from malformed import GOOD, npz
@@ -199,7 +199,7 @@ def test_a_sentence_is_said_once(lab):
     }""")
     lab.place.set_viewport_size({"width": 700, "height": 900})
     lab.place.wait_for_function("() => window.redrawn")
-    lab.place.wait_for_timeout(1000)  # a sentence is said when it has stood for a while
+    frames(lab.place, 60)  # a sentence is said when it has stood for a while
     lab.place.set_viewport_size({"width": 900, "height": 900})
     assert lab.place.evaluate("() => window.times") == 0
 

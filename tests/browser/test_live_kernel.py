@@ -9,6 +9,7 @@ from urllib.parse import urlparse
 import pytest
 
 from browser import servers
+from browser.conftest import frames
 from figures import FIGURES
 from malformed import GOOD
 
@@ -201,7 +202,7 @@ def test_a_file_of_the_reader_stays_and_each_says_what_it_does_not_have(opened):
         note.filter(has_text="“theirs.csv” is open in Python").wait_for()
         page.locator("[data-control=scale]").press("Home")
         page.locator(".mha-lines").filter(has_text="scale=0.01").wait_for(state="attached")
-        page.wait_for_timeout(500)  # a move is sent when it has stood for a while
+        frames(page, 40)  # a move is sent when it has stood for a while
         page.get_by_role("button", name="ask").click()
         page.get_by_text("3 tokens").wait_for()
         page.get_by_text("Python has own of theirs.csv;").wait_for()

@@ -6,7 +6,7 @@ import plotly.offline
 import pytest
 
 from browser import axe
-from browser.conftest import built_pages, eventually
+from browser.conftest import at_rest, built_pages, eventually
 
 ARTICLE_TEXT = """() => {
   const copy = document.querySelector(".bd-article").cloneNode(true);
@@ -271,7 +271,7 @@ def test_axe_finds_nothing_serious_in_dark(dark):
 def test_paper_is_white_and_figures_know_it(dark):
     theme = "() => document.documentElement.dataset.theme"
     dark.page.evaluate("() => window.dispatchEvent(new Event('beforeprint'))")
-    dark.page.wait_for_timeout(200)
+    at_rest(dark.page)
     assert dark.page.evaluate(theme) == "light"
     assert not count(dark, ".mha-figure") or dark.page.evaluate(LOWEST_CONTRAST) >= 4.5
     dark.page.evaluate("() => window.dispatchEvent(new Event('afterprint'))")

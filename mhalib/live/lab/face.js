@@ -262,6 +262,11 @@ function render({ model, el }) {
     open(event.dataTransfer?.files[0]);
   });
 
+  function reset() {
+    drawing?.restore();
+    leave(defaults(controls));
+  }
+
   const parts = panel(controls, (name, value) =>
     leave({ ...values, [name]: value, ...(name === "model" ? spec.begins[value] : {}) }, !["model", "data"].includes(name)));
   // Their titles begin with their numbers; the state that a page carries has its keys in the order of the alphabet.
@@ -273,7 +278,7 @@ function render({ model, el }) {
   });
   const tools = element("div", { className: "mha-tools" },
     experiments.root, button("Open a file", () => picker.click()), picker, button("Copy link", link),
-    button("Copy Python", () => copy(lines.textContent, "The Python")), button("Reset", () => leave(defaults(controls))));
+    button("Copy Python", () => copy(lines.textContent, "The Python")), button("Reset", reset));
   const saves = buttons("Save the run", EXPORTS, save);
   const examples = buttons("Sample files", SAMPLES, (key) => download(SAMPLES[key][1], SAMPLES[key][2](), "text/csv"));
   const python = element("details", { className: "mha-python" }, element("summary", { textContent: "The same run in Python" }), lines);

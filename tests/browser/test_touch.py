@@ -1,0 +1,98 @@
+"""A finger on a page: a swipe that begins on a figure or on a slider scrolls the page, and changes nothing."""
+
+import pytest
+
+from browser.conftest import BUILD, RANGES, eventually, frames
+from figures import FIGURES
+
+DRAWS = [page.relative_to(BUILD).as_posix() for page in sorted(BUILD.rglob("book/**/*.html"))
+         if 'class="mha-figure"' in page.read_text("utf-8") or page.relative_to(BUILD).as_posix() in FIGURES]
+
+
+@pytest.fixture(scope="module")
+def phone(site, chromium):
+    """Open a page as on a phone: 390 pixels wide, and touched."""
+    context = chromium.new_context(viewport={"width": 390, "height": 844}, has_touch=True, is_mobile=True)
+    page = context.new_page()
+
+    def visit(name):
+        page.goto(site + name, wait_until="load")
+        page.wait_for_function("(n) => document.querySelectorAll('.mha-live[data-state=done]').length === n",
+                               arg=len(FIGURES.get(name, ())))
+        return page
+
+    yield visit
+    context.close()
+
+
+def swipe(page, *points):
+    """Put a finger down at the first point, move it through the others, and lift it; how far the page went down."""
+    session, before = page.context.new_cdp_session(page), page.evaluate("() => window.scrollY")
+    for kind, (x, y) in zip(["touchStart", *["touchMove"] * (len(points) - 1)], points, strict=True):
+        session.send("Input.dispatchTouchEvent", {"type": kind, "touchPoints": [{"x": x, "y": y}]})
+    session.send("Input.dispatchTouchEvent", {"type": "touchEnd", "touchPoints": []})
+    frames(page, 2)
+    session.detach()
+    return page.evaluate("() => window.scrollY") - before
+
+
+def upward(x, y, pixels):
+    return [(x, y - by) for by in range(0, pixels + 1, 10)]
+
+
+def middle(page, locator):
+    """Bring an element into the middle of the window; where its own middle is then."""
+    locator.evaluate("(node) => node.scrollIntoView({ block: 'center', behavior: 'instant' })")
+    frames(page, 2)
+    box = locator.bounding_box()
+    return box["x"] + box["width"] / 2, box["y"] + box["height"] / 2
+
+
+@pytest.mark.parametrize("name", DRAWS)
+def test_a_swipe_on_a_figure_scrolls_the_page(phone, name):
+    page = phone(name)
+    for figure in page.locator(".js-plotly-plot:visible").all():
+        before = figure.evaluate(RANGES)
+        assert swipe(page, *upward(*middle(page, figure), 120)) >= 80
+        assert figure.evaluate(RANGES) == before, "the figure has zoomed"
+
+
+@pytest.mark.parametrize("name", FIGURES)
+def test_a_swipe_across_a_slider_scrolls_the_page_and_moves_nothing(phone, name):
+    page = phone(name)
+    for slider in page.locator(".mha-control input[type=range]:visible").all():
+        before = slider.input_value()
+        for aside in (-25, 0, 25):
+            x, y = middle(page, slider)
+            assert swipe(page, *upward(x + aside, y, 80)) >= 40
+            eventually(page, lambda slider=slider, before=before: same(slider.input_value(), before))
+
+
+def test_a_finger_that_moves_along_a_slider_moves_it_and_so_does_a_tap(phone):
+    page = phone(next(iter(FIGURES)))
+    slider = page.locator(".mha-control input[type=range]:visible").first
+    _, y = middle(page, slider)
+    box, last = slider.bounding_box(), slider.get_attribute("max")
+    assert swipe(page, *((box["x"] + share * box["width"], y) for share in (0.5, 0.6, 0.7, 0.8, 0.9, 1.0))) == 0
+    eventually(page, lambda: same(slider.input_value(), last))
+    page.touchscreen.tap(box["x"] + 3, y)
+    eventually(page, lambda: same(slider.input_value(), "0"))
+    page.wait_for_function("() => document.querySelector('.mha-live').dataset.state === 'done'")
+
+
+def same(found, wanted):
+    assert found == wanted
+
+
+CUT = """() => ["def-head", "def-model", "thm-collapse"].flatMap((id) =>
+  [...document.querySelectorAll(`#${id} :is(mjx-container[display=true], table)`)]
+    .map((part) => [id, part.scrollWidth - part.clientWidth]))"""
+
+
+@pytest.mark.parametrize("width", [390, 1280])
+def test_what_chapter_1_defines_is_seen_whole(open_page, width):
+    visit = open_page("book/multihead/01_a_small_attention_model.html").show(width=width)
+    found = visit.page.evaluate(CUT)
+    visit.show()
+    assert {name for name, _ in found} == {"def-head", "def-model", "thm-collapse"}
+    assert all(beyond <= 0 for _, beyond in found)
