@@ -145,7 +145,7 @@ def test_ten_times_the_scale_multiplies_every_bound_by_more_than_37(curvature):
 
 
 @page.after("slider-runs")
-def test_the_page_and_the_dense_hessian_agree(curvature, runs):
+def test_the_figure_shows_the_eigenvalue_of_the_dense_hessian(curvature, runs):
     assert np.isclose(curvature.path(H=8).sharpness[[0, -1]], runs[8][1].lhs[[0, -1]], rtol=1e-9).all()
 
 
