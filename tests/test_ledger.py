@@ -173,6 +173,14 @@ def test_rows_say_what_was_checked():
     assert ledger.rows(seeds=100)[1]["twins"] == 20
 
 
+def test_a_row_names_every_claim_and_fails_where_one_does():
+    ledger = Ledger()
+    ledger.register(entry(function=lambda x: (Check(x, 1.0, "x ≤ 1"), Check(0.0, 1 + x, "x ≥ −1"))))
+    ledger.register(entry("another", function=lambda x: (Check(x, 1.0, "x ≤ 1"), Check(x, 0.05, "x ≤ 0.05"))))
+    assert [(row["claim"], row["holds"]) for row in ledger.rows(seeds=3)] == [("x ≤ 1; x ≥ −1", True),
+                                                                            ("x ≤ 1; x ≤ 0.05", False)]
+
+
 def test_the_rows_of_the_book_hold_and_their_twins_fail():
     rows = mha.ledger.rows(seeds=2)
     assert [row["id"] for row in rows] == [statement.id for statement in mha.ledger]

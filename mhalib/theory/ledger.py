@@ -98,13 +98,21 @@ class Statement:
 
     def worst(self, seeds):
         """The worst check among the random instances of several seeds and the extremal ones, each made once."""
-        instances = [*map(self.random, seeds), *(make() for make in self.extremal)]
-        return _worst(self.on(instance) for instance in instances)
+        return _worst(self.every_check(seeds))
+
+    def every_check(self, seeds):
+        """The check of every claim, on the random instances of several seeds and on the extremal ones."""
+        for instance in (*map(self.random, seeds), *(make() for make in self.extremal)):
+            yield from self.checks(instance)
+
+    def checks(self, instance):
+        """One check for each claim of the statement, on one instance."""
+        found = self.function(**instance)
+        return (found,) if isinstance(found, Check) else found
 
     def on(self, instance):
         """The worst check among the statement's claims on one instance: a failure, or least slack."""
-        found = self.function(**instance)
-        return found if isinstance(found, Check) else _worst(found)
+        return _worst(self.checks(instance))
 
     def twin(self, seed):
         """The same check with one hypothesis broken, which must fail; None for a statement that has no twin."""
@@ -155,9 +163,11 @@ class Ledger:
 
 
 def _row(statement, seeds):
-    worst = statement.worst(range(seeds))
+    checks = list(statement.every_check(range(seeds)))
+    worst = _worst(checks)
     twins = [statement.twin(seed) for seed in range(min(seeds, 20))] if statement.broken else []
-    return {"id": statement.id, "title": statement.title, "claim": worst.statement, "source": statement.source,
+    return {"id": statement.id, "title": statement.title,
+            "claim": "; ".join(dict.fromkeys(check.statement for check in checks)), "source": statement.source,
             "number": statement.number, "mark": statement.mark, "chapter": statement.chapter,
             "assumptions": statement.assumptions, "instances": seeds + len(statement.extremal), "holds": worst.holds,
             "slack": worst.slack, "breaks": statement.breaks, "test": statement.test,
