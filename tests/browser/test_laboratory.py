@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 import mhalib as mha
-from browser.conftest import BUILD, eventually, missing
+from browser.conftest import BUILD, RANGES, eventually, missing
 from browser.laboratory_page import MOVES, PAGE, SETTLED, Lab
 from malformed import BAD, GOOD, LABELS, LARGEST, OVERSIZED, X, npz
 
@@ -93,6 +93,17 @@ def test_the_picture_is_described_by_its_own_panels(lab):
         titles = lab.root.locator(".annotation-text").all_text_contents()
         words = lab.root.locator(".mha-live-picture").get_attribute("aria-label")
         assert len(titles) == 6 and not [title for title in titles if title not in words]
+
+
+def test_reset_restores_the_axes(lab):
+    lab.reset()
+    plot = lab.root.locator(".js-plotly-plot")
+    before = plot.evaluate(RANGES)
+    plot.evaluate("(box) => Plotly.relayout(box, { 'xaxis.range': [0.25, 0.5] })")
+    assert plot.evaluate(RANGES) != before
+    lab.reset()
+    eventually(lab.page, lambda: np.testing.assert_allclose(
+        [row[1:] for row in plot.evaluate(RANGES)], [row[1:] for row in before], rtol=1e-9))
 
 
 def test_a_link_restores_the_state(lab):
