@@ -13,9 +13,9 @@ CHAPTER = "multihead/06_a_planted_head"
 REPEATED, EQUAL = "the teacher is repeated once for each head", "all rows of U are equal"
 INDEPENDENT, SPLIT = "all entries of all heads are independent N(0, s²)", "both heads have the teacher's W"
 NORMAL = "tokens are independent N(0, I)"
+# How many starts or teachers a check of a mean takes, and how many standard errors it allows: of a million sound ones
+# about one fails.
 DRAWS, ERRORS = 4000, 5.0
-"""How many starts or teachers a check of a mean takes, and how many standard errors it allows: of a million sound ones
-about one fails."""
 
 
 def cosine(a, b):
