@@ -32,7 +32,7 @@ def unit(nodeid):
 
     The tests of a page share the page, opened once, and what mhalib computes for its live figures.
     """
-    page = re.match(r"tests/(?:browser/test_live|browser/test_pages|test_engine)\.py.*?\[([\w/-]+\.html)", nodeid)
+    page = re.match(r"tests/(?:browser/test_(?:live|pages|touch)|test_engine)\.py.*?\[([\w/-]+\.html)", nodeid)
     return page[1] if page else nodeid.split("::")[0]
 
 
