@@ -41,7 +41,8 @@ FRAMES = """(count) => new Promise((resolve) => {
 })"""
 AT_REST = """async (calm) => {
   const boxes = () => [...document.querySelectorAll(".main-svg, .bd-article > *, .mha-live")]
-    .map((el) => Object.values(el.getBoundingClientRect().toJSON()).join()).join() + document.getElementsByTagName("*").length;
+    .map((el) => Object.values(el.getBoundingClientRect().toJSON()).join()).join()
+    + document.getElementsByTagName("*").length;
   for (let still = 0, before = ""; still < calm; ) {
     await new Promise(requestAnimationFrame);
     const now = boxes();
