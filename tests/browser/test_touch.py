@@ -27,19 +27,24 @@ def phone(site, chromium):
     context.close()
 
 
+def scrolled(page):
+    return page.evaluate("() => window.scrollY")
+
+
 def swipe(page, *points):
-    """Put a finger down at the first point, move it through the others, and lift it; how far the page went down."""
-    session, before = page.context.new_cdp_session(page), page.evaluate("() => window.scrollY")
+    """Put a finger down at the first point, move it through the others, and lift it."""
+    session = page.context.new_cdp_session(page)
     for kind, (x, y) in zip(["touchStart", *["touchMove"] * (len(points) - 1)], points, strict=True):
         session.send("Input.dispatchTouchEvent", {"type": kind, "touchPoints": [{"x": x, "y": y}]})
     session.send("Input.dispatchTouchEvent", {"type": "touchEnd", "touchPoints": []})
-    frames(page, 2)
     session.detach()
-    return page.evaluate("() => window.scrollY") - before
 
 
-def upward(x, y, pixels):
-    return [(x, y - by) for by in range(0, pixels + 1, 20)]
+def assert_a_swipe_scrolls(page, x, y):
+    """A swipe of 100 pixels upward takes most of them: the browser keeps the first few to tell a swipe from a tap."""
+    before = scrolled(page)
+    swipe(page, *((x, y - up) for up in range(0, 101, 20)))
+    eventually(page, lambda: at_least(scrolled(page) - before, 60))
 
 
 def middle(page, locator):
@@ -53,9 +58,10 @@ def middle(page, locator):
 @pytest.mark.parametrize("name", DRAWS, scope="module")
 def test_a_swipe_on_a_figure_scrolls_the_page(phone, name):
     page = phone(name)
-    for figure in page.locator(".js-plotly-plot:visible").all():
+    figures = page.locator(".js-plotly-plot:visible").all()
+    for figure in figures[:: max(1, len(figures) // 3)]:
         before = figure.evaluate(RANGES)
-        assert swipe(page, *upward(*middle(page, figure), 120)) >= 80
+        assert_a_swipe_scrolls(page, *middle(page, figure))
         assert figure.evaluate(RANGES) == before, "the figure has zoomed"
 
 
@@ -64,7 +70,7 @@ def test_a_swipe_across_a_slider_scrolls_the_page_and_moves_nothing(phone, name)
     page = phone(name)
     for slider in page.locator(".mha-control input[type=range]:visible").all():
         before, (x, y) = slider.input_value(), middle(page, slider)
-        assert swipe(page, *upward(x + 25, y, 80)) >= 40
+        assert_a_swipe_scrolls(page, x + 25, y)
         eventually(page, lambda slider=slider, before=before: same(slider.input_value(), before))
 
 
@@ -74,8 +80,10 @@ def test_a_finger_that_moves_along_a_slider_moves_it_and_so_does_a_tap(phone):
     slider = page.locator(".mha-control input[type=range]:visible").first
     _, y = middle(page, slider)
     box, last = slider.bounding_box(), slider.get_attribute("max")
-    assert swipe(page, *((box["x"] + share * box["width"], y) for share in (0.5, 0.6, 0.7, 0.8, 0.9, 1.0))) == 0
+    before = scrolled(page)
+    swipe(page, *((box["x"] + share * box["width"], y) for share in (0.5, 0.6, 0.7, 0.8, 0.9, 1.0)))
     eventually(page, lambda: same(slider.input_value(), last))
+    assert scrolled(page) == before
     page.touchscreen.tap(box["x"] + 3, y)
     eventually(page, lambda: same(slider.input_value(), "0"))
     page.wait_for_function("() => document.querySelector('.mha-live').dataset.state === 'done'")
@@ -83,6 +91,10 @@ def test_a_finger_that_moves_along_a_slider_moves_it_and_so_does_a_tap(phone):
 
 def same(found, wanted):
     assert found == wanted
+
+
+def at_least(found, wanted):
+    assert found >= wanted
 
 
 CUT = """() => ["def-head", "def-model", "thm-collapse"].flatMap((id) =>
