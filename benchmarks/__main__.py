@@ -12,7 +12,7 @@ import time
 
 import numpy as np
 
-from benchmarks import SIZES, fleet, installed
+from benchmarks import SIZES, installed
 from benchmarks.competitors import COMPETITORS
 
 GOALS = {("slider", "float32", 1): 12, ("slider", "float32", 4): 9, ("slider", "float32", 16): 7,
@@ -99,7 +99,6 @@ def main():
             for H in (1, 4, 16, 64):
                 agree(makers, size, H, dtype)
                 row(makers, size, dtype, H, options)
-    fleet.table(options.rounds)
     if "torch eager" in makers:  # all of its competitors are torch's
         from benchmarks import curvature
         curvature.table(options.rounds)

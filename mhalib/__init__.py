@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING
 
 from mhalib import data, landscape, losses, models, theory
 from mhalib.attention import gaussian, normalized_gaussian, softmax
-from mhalib.fleet import fleet
 from mhalib.models import AttentionLayer, AttentionRegression, Linearized, MultiHeadAttention, PopulationRegression
 from mhalib.networks import train_network, train_text
 from mhalib.optim import (
@@ -38,7 +37,7 @@ __version__ = "0.2.0"
 __all__ = ["Adam", "AdamW", "AttentionLayer", "AttentionRegression", "Backtracking", "Checkpoint", "Cosine",
            "GradientDescent", "InverseRoot", "Linearized", "Momentum", "MultiHeadAttention", "OneCycle", "Path",
            "PopulationRegression", "Preconditioned", "StructureAware", "Surface", "Table", "Warmup", "data", "explore",
-           "fleet", "gaussian", "landscape", "ledger", "live", "losses", "models", "normalized_gaussian", "plots",
+           "gaussian", "landscape", "ledger", "live", "losses", "models", "normalized_gaussian", "plots",
            "softmax", "stored", "sweep", "theory", "train", "train_network", "train_text"]
 
 

@@ -9,7 +9,7 @@ import pytest
 
 ROOT = Path(__file__).parent.parent
 PACKAGE = ROOT / "mhalib"
-LAYERS = ["_address", "_array", "whitening", "attention", "losses", "models", "data", "optim", "training", "fleet"]
+LAYERS = ["_address", "_array", "whitening", "attention", "losses", "models", "data", "optim", "training"]
 LAYERS += ["networks", "landscape", "surface", "theory", "sweeps", "reproduction", "_still", "_render", "plots"]
 LAYERS += ["exploring", "live"]
 # These know nothing of attention: what they may import of ours, besides their own folder.

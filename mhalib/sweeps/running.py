@@ -29,7 +29,7 @@ def sweep(run, grid, seeds=5, *, cache=None, progress=True):
     ----------
     run : a function defined at the top level of a file or notebook, or a ``functools.partial`` of one. It returns a
         dict name → number, word or array, of the same names and shapes in every run; or a list of such dicts, a row
-        each, with what tells it from the others among them (the runs of a ``fleet``, say)
+        each, with what tells it from the others among them
     grid : a dict name → values, of which the product is taken, the last name varying fastest; or dicts of the same
         names. The values are numbers, words, True and False. No column can be called about, allow_pickle or file
     seeds : how many seeds, 0, 1, 2, …; or a list of them
