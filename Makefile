@@ -40,9 +40,10 @@ test: lint notebooks book chromium   ## everything that is checked: style, book,
 	    -n 2 --dist loadfile --no-loadscope-reorder -rs \
 	    --nbval-lax --nbval-current-env --nbval-cell-timeout 300 $(ARGS)
 
-lint: $(READY)   ## style of the code alone
+lint: $(READY)   ## style of the code, and who imports whom
 	@echo "== style"
 	@$(PY) -m ruff check .
+	@said=$$(PYTHONPATH=.:book $(BIN)/lint-imports --no-cache --no-logo) || { echo "$$said"; exit 1; }
 
 notebooks: $(READY)   ## are the notebooks committed without outputs?
 	@echo "== notebooks without outputs"

@@ -17,7 +17,7 @@ from selenium import webdriver
 from selenium.common.exceptions import WebDriverException
 from selenium.webdriver.webkitgtk.options import Options as WebKitOptions
 
-from mhalib.live.exercises import QUESTIONS
+from mhabook.exercises import QUESTIONS
 
 # Lists what is wrong with a page, and counts what was looked at.
 LOOK = """(answers) => (async () => {

@@ -1,13 +1,13 @@
 """mhalib: how gradient descent trains attention.
 
 The package behind the book *How Attention Learns*. Start with ``mha.data.tokenized_mixture``,
-``mha.MultiHeadAttention`` and ``mha.train``; every numbered statement of the book is in ``mha.ledger``.
+``mha.MultiHeadAttention`` and ``mha.train``.
 """
 
 from importlib import import_module
 from typing import TYPE_CHECKING
 
-from mhalib import data, landscape, losses, models, theory
+from mhalib import data, landscape, losses, models
 from mhalib.attention import gaussian, normalized_gaussian, softmax
 from mhalib.models import AttentionLayer, AttentionRegression, Linearized, MultiHeadAttention, PopulationRegression
 from mhalib.networks import train_network, train_text
@@ -24,26 +24,21 @@ from mhalib.optim import (
     StructureAware,
     Warmup,
 )
-from mhalib.surface import Surface
-from mhalib.theory.ledger import ledger
 from mhalib.training import Path, train
 
 if TYPE_CHECKING:
     from mhalib import live, plots
     from mhalib.exploring import explore
-    from mhalib.sweeps import Checkpoint, Table, stored, sweep
 
 __version__ = "0.2.0"
-__all__ = ["Adam", "AdamW", "AttentionLayer", "AttentionRegression", "Backtracking", "Checkpoint", "Cosine",
-           "GradientDescent", "InverseRoot", "Linearized", "Momentum", "MultiHeadAttention", "OneCycle", "Path",
-           "PopulationRegression", "Preconditioned", "StructureAware", "Surface", "Table", "Warmup", "data", "explore",
-           "gaussian", "landscape", "ledger", "live", "losses", "models", "normalized_gaussian", "plots",
-           "softmax", "stored", "sweep", "theory", "train", "train_network", "train_text"]
+__all__ = ["Adam", "AdamW", "AttentionLayer", "AttentionRegression", "Backtracking", "Cosine", "GradientDescent",
+           "InverseRoot", "Linearized", "Momentum", "MultiHeadAttention", "OneCycle", "Path", "PopulationRegression",
+           "Preconditioned", "StructureAware", "Warmup", "data", "explore", "gaussian", "landscape", "live", "losses",
+           "models", "normalized_gaussian", "plots", "softmax", "train", "train_network", "train_text"]
 
 
-# Figures need plotly and widgets, which take longer to import than everything else together; sweeps need joblib.
-_LATER = {"Checkpoint": "sweeps", "Table": "sweeps", "explore": "exploring", "live": "live", "plots": "plots",
-          "stored": "sweeps", "sweep": "sweeps"}
+# Figures need plotly and widgets, which take longer to import than everything else together.
+_LATER = {"explore": "exploring", "live": "live", "plots": "plots"}
 
 
 def __getattr__(name):

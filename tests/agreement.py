@@ -8,6 +8,8 @@ from itertools import product
 import numpy as np
 
 import mhalib as mha
+from mhabook.c02_curvature import loss_bounds
+from mhabook.ledger import along
 from mhalib.data.mixture import draw
 from mhalib.live.carried import arrays, mixture_draws
 from mhalib.live.frames import RULES as OFFERED
@@ -85,10 +87,10 @@ class Case:
 
     def _spectrum(self, path, data):
         ends = np.array([np.linalg.eigvalsh(model.hessian(data.X, data.y))[[0, -1]] for model in path.models])
-        bounds = {"smoothness_bound": mha.theory.smoothness,
-                  "weak_convexity_bound": mha.theory.self_bounded_weak_convexity}
+        bounds = {"smoothness_bound": loss_bounds.smoothness,
+                  "weak_convexity_bound": loss_bounds.self_bounded_weak_convexity}
         return {"sharpness": ends[:, 1], "negative_curvature": -ends[:, 0]} | {
-            name: mha.theory.along(path, data, bound).rhs for name, bound in bounds.items()}
+            name: along(path, data, bound).rhs for name, bound in bounds.items()}
 
 
 SHAPES = ({}, {"n": 1, "T": 2, "d": 3, "M": 1, "zeta": 0.5, "H": 2},

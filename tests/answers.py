@@ -3,22 +3,20 @@
 import numpy as np
 from scipy.optimize import brentq, minimize_scalar
 
+import mhabook
 import mhalib as mha
+from mhabook.c03_first_step import ntk
+from mhabook.c04_convergence import chain
+from mhabook.c04_convergence import statements as convergence
+from mhabook.c06_planted import statements as planted
+from mhabook.c10_structure import factorization, stationary
+from mhabook.c11_data_and_compute import statements as data_and_compute
+from mhabook.c13_layer import statements as one_layer
+from mhabook.c14_traps import statements as traps
+from mhabook.c15_landscapes import statements as landscapes
+from mhabook.c16_networks import statements as networks
 from mhalib import theory
 from mhalib.attention import Gaussian
-from mhalib.theory import (
-    chain,
-    convergence,
-    data_and_compute,
-    factorization,
-    landscapes,
-    networks,
-    ntk,
-    one_layer,
-    planted,
-    stationary,
-    traps,
-)
 
 
 def two_tokens(u, w):
@@ -109,7 +107,7 @@ def random_start(H, mean):
 
 
 def nine_against_four():
-    table = mha.stored("digits.npz")
+    table = mhabook.stored("digits.npz")
     last = [table.where(pair="49", scale=0.1, rule="gd", power=0, H=H)["test_accuracy"] for H in (1, 64)]
     ends = [column[:, -1] if column.ndim > 1 else column for column in last]
     return float(np.mean(ends[1] - ends[0]))

@@ -5,10 +5,14 @@ from scipy.stats import norm
 
 import mhalib as mha
 from answers import EXACT, NUMERIC, at_largest, equal_heads_step, gaussian_mean
+from mhabook.c03_first_step import ntk
+from mhabook.c03_first_step.first_phase import randomized_step, signal
+from mhabook.c03_first_step.max_margin import ntk_features
+from mhabook.c09_tilting import finite_context
+from mhabook.c09_tilting import statements as tilting
+from mhabook.c10_structure import factorization, stationary
+from mhabook.c12_two_kernels import statements as two_kernels
 from mhalib.attention import Gaussian
-from mhalib.theory import factorization, finite_context, ntk, stationary, tilting, two_kernels
-from mhalib.theory.first_phase import randomized_step, signal
-from mhalib.theory.max_margin import ntk_features
 
 MIXTURE = mha.data.tokenized_mixture(n=12, T=4, d=6, M=3, zeta=0.5, sigma=0.3)
 

@@ -4,14 +4,21 @@ from functools import cache
 
 import numpy as np
 
+import mhabook
 import mhalib as mha
 from answers import EXACT, NUMERIC, price, smoothness_at_the_start
 from answers_by_hand import mean_decoder_gram, samples_without_logarithm, worst_query
-from mhalib.theory import chain, convergence, data_and_compute, finite_context, generalization, ntk, scaling, starts
-from mhalib.theory.first_phase import covariances
-from mhalib.theory.leave_one_out import leave_one_out
-from mhalib.theory.max_margin import max_margin
-from mhalib.theory.tilting import mean_excess
+from mhabook.c03_first_step import ntk
+from mhabook.c03_first_step.first_phase import covariances
+from mhabook.c03_first_step.max_margin import max_margin
+from mhabook.c04_convergence import chain, starts
+from mhabook.c04_convergence import statements as convergence
+from mhabook.c07_generalization import statements as generalization
+from mhabook.c07_generalization.leave_one_out import leave_one_out
+from mhabook.c09_tilting import finite_context
+from mhabook.c09_tilting.statements import mean_excess
+from mhabook.c11_data_and_compute import scaling
+from mhabook.c11_data_and_compute import statements as data_and_compute
 
 ROUNDED = 6e-3
 """Where a run ends is typed with three digits; the page asks for two of them."""
@@ -88,7 +95,7 @@ def squared_weights(n):
 @cache
 def law(kind):
     """The law of SA2 at s_max = 0.4, fitted to the mean or to the median over the seeds."""
-    table = mha.stored("data_and_compute.npz").where(rule="SA2", s_max=0.4)
+    table = mhabook.stored("data_and_compute.npz").where(rule="SA2", s_max=0.4)
     runs = np.stack([table.where(n=n)["excess"] for n in NS], axis=1)[:, :, STEPS]
     return scaling.fit_law(STEPS, np.array(NS), kind(runs, axis=0)[None], resamples=1).law
 
@@ -112,7 +119,7 @@ def ratio_below():
 
 def best_less_last():
     setting = {"rule": "adam", "embedding": 1.0, "gain": 3**-0.5, "length": 8}
-    rows = mha.stored("words.npz").where(**setting, kernel="softmax", scale=4.0)
+    rows = mhabook.stored("words.npz").where(**setting, kernel="softmax", scale=4.0)
     tried = [rows.where(lr=lr) for lr in np.unique(rows["lr"])]
     accuracy = max(tried, key=lambda runs: runs["validation_accuracy"][:, -1].mean())["test_accuracy"]
     return float((accuracy.max(axis=1) - accuracy[:, -1]).mean())
@@ -120,7 +127,7 @@ def best_less_last():
 
 @cache
 def laboratory():
-    return mha.live.laboratory()
+    return mhabook.laboratory()
 
 
 def largest_loss(schedule):

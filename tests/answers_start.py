@@ -4,7 +4,8 @@ import numpy as np
 
 import mhalib as mha
 from answers import EXACT, NUMERIC, at_largest, best_step, gaussian_mean, root, slope
-from mhalib.theory.max_margin import max_margin
+from mhabook.c03_first_step.max_margin import max_margin
+from mhabook.start.surface import Surface
 
 FIGURE = (2.0, 1.0, -1.0)
 
@@ -114,13 +115,13 @@ TRUTH = {
         (steepest_score, 1e-3),
     ],
     "ex-descent-two": [
-        (lambda: root(lambda lr: abs(mha.Surface((4.0, 0.25)).descend((1.0, 0.0), lr, 1)[-1, 0]) - 1, 0.3, 1), EXACT),
+        (lambda: root(lambda lr: abs(Surface((4.0, 0.25)).descend((1.0, 0.0), lr, 1)[-1, 0]) - 1, 0.3, 1), EXACT),
         (lambda: best_step(np.array([4.0, 0.25]))[0], NUMERIC),
         (lambda: best_step(np.array([4.0, 0.25]))[1], NUMERIC),
     ],
     "ex-descent-steps": [
         (lambda eps, eta, **given: root(lambda K: (1 - eta * given["lambda"]) ** K - eps, 0, 1e4), 1e-9),
-        (lambda: float(np.argmax(mha.Surface((1.0, 0.05)).descend((0.0, 1.0), 1.0, 200)[:, 1] < 1e-3)), EXACT),
+        (lambda: float(np.argmax(Surface((1.0, 0.05)).descend((0.0, 1.0), 1.0, 200)[:, 1] < 1e-3)), EXACT),
     ],
     "ex-descent-leaving": [
         (lambda: steps_until(lambda far: far > 0.1, 1e-6, 1 + 0.5 * 0.5), EXACT),

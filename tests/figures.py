@@ -7,31 +7,46 @@ import numpy as np
 
 import mhalib as mha
 from agreement import stopped_at
+from mhabook.c01_model import figure as c01
+from mhabook.c02_curvature import figure as c02
+from mhabook.c03_first_step import figure as c03
+from mhabook.c04_convergence import figure as c04
+from mhabook.c05_heads import figure as c05
+from mhabook.c06_planted import figure as c06
+from mhabook.c07_generalization import figure as c07
+from mhabook.c08_digits import figure as c08
+from mhabook.c09_tilting import figure as c09
+from mhabook.c10_structure import figure as c10
+from mhabook.c11_data_and_compute import figure as c11
+from mhabook.c12_two_kernels import figure as c12
+from mhabook.c13_layer import figure as c13
+from mhabook.c14_traps import figure_traps, figure_two_tokens
+from mhabook.start import figure_linearized, figure_scores, figure_surface
 
 # What the notebooks make, in the order of their pages; a test holds each to what its page carries.
 FIGURES = {
     "book/multihead/01_a_small_attention_model.html": (
-        mha.live.mixture,
+        c01.mixture,
         lambda: mha.live.heads(mha.data.tokenized_mixture(n=64, T=8, zeta=0.125))),
     "book/multihead/02_how_steep_how_curved.html": (
-        lambda: mha.live.curvature(
+        lambda: c02.curvature(
             mha.data.tokenized_mixture(n=40, T=8, d=6, M=3, zeta=0.25, S=1.0, sigma=0.1, seed=0)),),
-    "book/multihead/03_what_one_random_step_knows.html": (mha.live.realizability,),
-    "book/multihead/04_why_training_cannot_get_lost.html": (mha.live.theory_and_practice,),
-    "book/multihead/05_more_heads_slower_or_faster.html": (mha.live.width,),
-    "book/multihead/06_a_planted_head.html": (mha.live.planted,),
-    "book/multihead/07_does_it_generalize.html": (mha.live.generalization,),
-    "book/multihead/08_heads_on_real_data.html": (mha.live.digits,),
-    "book/preconditioning/09_attention_is_a_tilted_average.html": (mha.live.tilting,),
-    "book/preconditioning/10_descent_that_knows_the_structure.html": (mha.live.descent,),
-    "book/preconditioning/11_data_and_compute.html": (mha.live.data_and_compute,),
-    "book/kernels/12_two_kernels_one_rank.html": (mha.live.kernels,),
-    "book/kernels/13_when_gradient_descent_must_succeed.html": (mha.live.layer,),
-    "book/kernels/14_traps.html": (mha.live.traps, mha.live.two_tokens),
-    "book/start/softmax.html": (mha.live.scores,),
-    "book/start/descent_and_curvature.html": (mha.live.surface,),
-    "book/start/tangent_kernel.html": (mha.live.linearized,),
-    "book/theory_and_practice.html": (mha.live.theory_and_practice,),
+    "book/multihead/03_what_one_random_step_knows.html": (c03.realizability,),
+    "book/multihead/04_why_training_cannot_get_lost.html": (c04.theory_and_practice,),
+    "book/multihead/05_more_heads_slower_or_faster.html": (c05.width,),
+    "book/multihead/06_a_planted_head.html": (c06.planted,),
+    "book/multihead/07_does_it_generalize.html": (c07.generalization,),
+    "book/multihead/08_heads_on_real_data.html": (c08.digits,),
+    "book/preconditioning/09_attention_is_a_tilted_average.html": (c09.tilting,),
+    "book/preconditioning/10_descent_that_knows_the_structure.html": (c10.descent,),
+    "book/preconditioning/11_data_and_compute.html": (c11.data_and_compute,),
+    "book/kernels/12_two_kernels_one_rank.html": (c12.kernels,),
+    "book/kernels/13_when_gradient_descent_must_succeed.html": (c13.layer,),
+    "book/kernels/14_traps.html": (figure_traps.traps, figure_two_tokens.two_tokens),
+    "book/start/softmax.html": (figure_scores.scores,),
+    "book/start/descent_and_curvature.html": (figure_surface.surface,),
+    "book/start/tangent_kernel.html": (figure_linearized.linearized,),
+    "book/theory_and_practice.html": (c04.theory_and_practice,),
 }
 
 

@@ -6,17 +6,18 @@ from pathlib import Path
 
 from py_mini_racer import MiniRacer
 
-import mhalib as mha
+import mhabook
 from agreement import RUN
+from mhabook.c17_laboratory.figure import ENGINE
 from mhalib.live.face import engine
-from mhalib.live.lab.figure import ENGINE
 
 LIVE = Path(__file__).parent.parent / "mhalib" / "live"
 SCRIPT = engine(more=ENGINE, run="laboratory")
-PIECES = "\n".join((LIVE / f"{name}.js").read_text("utf-8") for name in ("widget", "lab/files", "lab/links"))
+HERE = LIVE.parent.parent / "book" / "mhabook" / "c17_laboratory"
+PIECES = "\n".join(file.read_text("utf-8") for file in (LIVE / "widget.js", HERE / "files.js", HERE / "links.js"))
 SMALL = {"n": 8, "H": 2, "T": 6, "N": 2, "D": 8, "tokens": 30, "steps": 50, "lr": 0.05, "scale": 0.3, "sigma": 0.5,
          "curvature": False}
-LAB = mha.live.laboratory()
+LAB = mhabook.laboratory()
 
 
 def machine(source=SCRIPT):

@@ -2,7 +2,7 @@
 
 from itertools import product
 
-from mhalib.live.lab.controls import CONTROLS, DEFAULTS, settled
+from mhabook.c17_laboratory.controls import CONTROLS, DEFAULTS, settled
 
 
 def choices(name, **values):

@@ -6,7 +6,7 @@ import numpy as np
 from hypothesis import strategies as st
 
 import mhalib as mha
-from mhalib.theory.groups import HeadGroups
+from mhabook.c04_convergence.groups import HeadGroups
 
 SIZES = {"n": 5, "T": 4, "d": 3, "H": 2}
 """Generic sizes: n, T, d and H all differ, so that no wrong axis fits."""

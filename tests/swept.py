@@ -11,8 +11,9 @@ from uuid import uuid4
 import numpy as np
 from threadpoolctl import threadpool_info
 
+import mhabook
 import mhalib as mha
-from mhalib.sweeps.finished import Finished
+from mhabook.studies.finished import Finished
 
 SECONDS = 60
 """How long a test waits for what must happen; it does not depend on when."""
@@ -142,4 +143,4 @@ if __name__ == "__main__":  # a sweep in a process of its own, for a test to kil
         print("saved", flush=True)
 
     Finished.save = tell
-    mha.sweep(run, {"scale": [2.0]}, 12, cache=folder / "cache")
+    mhabook.sweep(run, {"scale": [2.0]}, 12, cache=folder / "cache")

@@ -1,4 +1,4 @@
-"""The page of the package (book/api.md) shows every name that the package offers."""
+"""The pages of the packages (book/api.md and book/api_book.md) show every name that the packages offer."""
 
 import inspect
 import re
@@ -7,18 +7,21 @@ from pathlib import Path
 
 import pytest
 
+import mhabook
 import mhalib as mha
 
-PAGE = (Path(__file__).parent.parent / "book" / "api.md").read_text("utf-8")
-MODULES = ("data", "models", "landscape", "plots", "live", "sweeps", "optim", "theory")
+BOOK = Path(__file__).parent.parent / "book"
+PAGES = "\n".join((BOOK / name).read_text("utf-8") for name in ("api.md", "api_book.md"))
+MODULES = ("mhalib.data", "mhalib.models", "mhalib.landscape", "mhalib.plots", "mhalib.live", "mhalib.optim",
+           "mhabook.studies", "mhabook.exercises", "mhabook.c17_laboratory")
 
 
 def looked_up(name):
     """The object of a name such as ``mhalib.data.planted.Planted`` or ``Momentum.step``."""
-    *path, last = name.removeprefix("mhalib.").split(".")
-    for k in range(len(path), -1, -1):
+    *path, last = name.split(".") if name.startswith(("mhalib", "mhabook")) else ["mhalib", *name.split(".")]
+    for k in range(len(path), 0, -1):
         try:
-            found = import_module(".".join(["mhalib", *path[:k]]))
+            found = import_module(".".join(path[:k]))
         except ModuleNotFoundError:
             continue
         for part in [*path[k:], last]:
@@ -28,7 +31,7 @@ def looked_up(name):
 
 def shown():
     """The objects that the page shows, one by one or as members of a module."""
-    for kind, name in re.findall(r"\.\. auto(class|function|module|method|data):: ([\w.]+)", PAGE):
+    for kind, name in re.findall(r"\.\. auto(class|function|module|method|data):: ([\w.]+)", PAGES):
         thing = import_module(name) if kind == "module" else looked_up(name)
         yield thing
         if kind == "module":
@@ -48,18 +51,20 @@ def public(module):
     return [name for name in names if getattr(getattr(module, name), "__module__", "").startswith(module.__name__)]
 
 
-@pytest.mark.parametrize("name", [name for name in mha.__all__ if not inspect.ismodule(getattr(mha, name))])
-def test_every_name_of_the_package_is_shown(name):
-    assert is_shown(getattr(mha, name)), f"book/api.md does not show mha.{name}"
+@pytest.mark.parametrize("package", [mha, mhabook])
+def test_every_name_of_the_packages_is_shown(package):
+    missing = [name for name in package.__all__ if not inspect.ismodule(thing := getattr(package, name))
+               and not is_shown(thing)]
+    assert not missing, f"the pages do not show, of {package.__name__}: {', '.join(missing)}"
 
 
 @pytest.mark.parametrize("module", MODULES)
-def test_every_name_of_its_modules_is_shown(module):
-    module = import_module(f"mhalib.{module}")
+def test_every_name_of_their_modules_is_shown(module):
+    module = import_module(module)
     missing = [name for name in public(module) if not is_shown(getattr(module, name))]
-    assert not missing, f"book/api.md does not show, of {module.__name__}: {', '.join(missing)}"
+    assert not missing, f"the pages do not show, of {module.__name__}: {', '.join(missing)}"
 
 
-@pytest.mark.parametrize("module", sorted({statement.function.__module__ for statement in mha.ledger}))
+@pytest.mark.parametrize("module", sorted({statement.function.__module__ for statement in mhabook.ledger}))
 def test_every_file_of_statements_is_shown(module):
-    assert f".. automodule:: {module}\n   :members:" in PAGE, f"book/api.md does not show {module}"
+    assert f".. automodule:: {module}\n   :members:" in PAGES, f"book/api_book.md does not show {module}"

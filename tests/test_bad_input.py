@@ -4,11 +4,22 @@ import numpy as np
 import pytest
 import torch
 
+import mhabook
 import mhalib as mha
+from mhabook.c01_model import selection
+from mhabook.c02_curvature import bounds, loss_bounds
+from mhabook.c03_first_step import max_margin
+from mhabook.c04_convergence import starts
+from mhabook.c04_convergence import statements as convergence
+from mhabook.c06_planted import statements as planted
+from mhabook.c09_tilting import finite_context
+from mhabook.c09_tilting import statements as tilting
+from mhabook.c10_structure import factorization
+from mhabook.c11_data_and_compute import statements as data_and_compute
+from mhabook.c13_layer import statements as one_layer
 from oracles import assert_refused
 from strategies import direction, problem
 
-theory = mha.theory
 MODEL, X, Y = problem(n=5, T=4, d=3, H=2)
 DATA = mha.data.from_arrays(X, Y)
 STEP = mha.GradientDescent(0.1)
@@ -62,8 +73,8 @@ MODELS = {
                                 ["other: expected a MultiHeadAttention", "Dataset"]),
     "inner product with a number": (lambda: MODEL.dot(3), TypeError, ["other: expected", "int"]),
     "one head has no mixed derivatives": (
-        lambda: mha.theory.loss_bounds.block_diagonal(problem(H=1).model, DATA), ValueError, ["two heads or more"]),
-    "all tokens relevant": (lambda: mha.theory.selection.selection(np.ones(3), np.ones(3, bool)), ValueError,
+        lambda: loss_bounds.block_diagonal(problem(H=1).model, DATA), ValueError, ["two heads or more"]),
+    "all tokens relevant": (lambda: selection.selection(np.ones(3), np.ones(3, bool)), ValueError,
                             ["relevant: expected some tokens marked and some not"]),
     "vector too short": (lambda: MODEL.unravel(np.zeros(41)), ValueError,
                          ["vector: expected shape (42,)", "got (41,)"]),
@@ -201,46 +212,46 @@ RUNS = {
     "test in torch": (lambda: train(MODEL, DATA, STEP, 5, test=DATA.map(torch.tensor)), TypeError, ["mixed"]),
     "unknown curve": (lambda: train(MODEL, DATA, STEP, 5).losses, AttributeError,
                       ["no curve 'losses'", "it recorded accuracy, grad_norm, loss, norm_U, norm_W"]),
-    "unknown statement": (lambda: mha.ledger["prop-7"], KeyError, ["no statement 'prop-7'", "prop-1-gradient"]),
+    "unknown statement": (lambda: mhabook.ledger["prop-7"], KeyError, ["no statement 'prop-7'", "prop-1-gradient"]),
     "unknown name": (lambda: mha.no_such_thing, AttributeError, ["no attribute 'no_such_thing'"]),
 }
 SHORT = mha.data.planted(n=5, T=1, d=3).truth  # the teacher of samples of one token
 REGRESSION = {"A": X[0, :2], "B": X[1, :3], "x": X[2], "y": X[3, :, :2]}  # n = 4, d = 3, p = 2
 CORNERS = {"features": X[0], "y": np.ones(4), "theta": np.eye(3)[0], "weights": np.full(4, 0.25)}
-START = theory.starts.near(0)
+START = starts.near(0)
 NEAR = mha.AttentionLayer.random(12, 2, 1), mha.data.random_sequences(2, 3, 12).X
 AXIS = np.arange(3.0)
 
 
 def gradient(**change):
-    return theory.tilting.gradient(**REGRESSION | change)
+    return tilting.gradient(**REGRESSION | change)
 
 
 def margin(**change):
-    return theory.max_margin.margin_is_a_distance(**CORNERS | change)
+    return max_margin.margin_is_a_distance(**CORNERS | change)
 
 
 def trained(lr):
-    return theory.convergence.training(**START | {"lr": lr})
+    return convergence.training(**START | {"lr": lr})
 
 
 def segment(points):
-    return theory.quasi_convexity(MODEL, MODEL, DATA, points=points)
+    return loss_bounds.quasi_convexity(MODEL, MODEL, DATA, points=points)
 
 
 def cost(N=X[0, :2], V=X[1, :3]):
-    return theory.factorization.regularized_excess(X[0, :2], V, N)
+    return factorization.regularized_excess(X[0, :2], V, N)
 
 
 def late(target, lr=0.5):
-    return theory.data_and_compute.late_eigenvalues(target, lr)
+    return data_and_compute.late_eigenvalues(target, lr)
 
 
 def differences(loss):
     return mha.landscape.differences(loss, AXIS, AXIS)
 
 
-planted, tilting = theory.planted, theory.tilting
+
 STATEMENTS = {
     "a teacher of other tokens": (lambda: planted.alignment(MODEL, SHORT), ValueError,
                                   ["truth.U: expected shape (4, 3)", "got (1, 3)"]),
@@ -274,33 +285,33 @@ STATEMENTS = {
     "a matrix of directions": (lambda: margin(theta=np.eye(3)), ValueError, ["theta: expected shape (3,)", "(3, 3)"]),
     "a column of weights": (lambda: margin(weights=np.ones((4, 1))), ValueError, ["weights: expected shape (4,)"]),
     "a direction in torch": (lambda: margin(theta=torch.ones(3, dtype=float)), TypeError, ["mixed", "theta is torch"]),
-    "features in torch alone": (lambda: theory.max_margin.max_margin(torch.tensor(X[0]), np.ones(4)), TypeError,
+    "features in torch alone": (lambda: max_margin.max_margin(torch.tensor(X[0]), np.ones(4)), TypeError,
                                 ["mixed", "y is numpy", "features is torch"]),
     "scores beyond a quadrature": (lambda: tilting.tilting(np.array([6.1]), np.eye(1)), ValueError,
                                    ["b, Sigma: expected", "up to 6", "40 nodes", "got 6.1"]),
-    "scores beyond that of a query": (lambda: theory.finite_context.query(np.array([5.0, 0]), np.eye(2)), ValueError,
+    "scores beyond that of a query": (lambda: finite_context.query(np.array([5.0, 0]), np.eye(2)), ValueError,
                                       ["b, Sigma: expected", "τ = √(bᵀΣb) up to 3", "got 5"]),
     "scores beyond that of a share": (lambda: tilting.effective(np.array([0, 1.0]), 16 * np.eye(2)), ValueError,
                                       ["b, Sigma: expected", "up to 3", "got 4"]),
-    "scores of a row": (lambda: theory.finite_context.query(np.ones((1, 2)), np.eye(2)), ValueError,
+    "scores of a row": (lambda: finite_context.query(np.ones((1, 2)), np.eye(2)), ValueError,
                         ["b: expected shape (d,)"]),
-    "a covariance of other tokens": (lambda: theory.finite_context.query(np.ones(2), np.eye(3)), ValueError,
+    "a covariance of other tokens": (lambda: finite_context.query(np.ones(2), np.eye(3)), ValueError,
                                      ["Sigma: expected shape (2, 2)", "got (3, 3)"]),
     "no covariance": (lambda: tilting.tilting(np.ones(2), -np.eye(2)), ValueError, ["Sigma: expected", "definite"]),
     "a covariance that is not symmetric": (lambda: tilting.tilting(np.ones(2), np.array([[1, 0.1], [0, 1]])),
                                            ValueError, ["Sigma: expected a symmetric", "0.1"]),
-    "R negative": (lambda: theory.bounds.sharp_hessian_bound(MODEL, DATA, R=-3), ValueError,
+    "R negative": (lambda: bounds.sharp_hessian_bound(MODEL, DATA, R=-3), ValueError,
                    ["R: expected a finite number ≥ 0", "got -3"]),
-    "R NaN": (lambda: theory.selection.head_scale(MODEL, DATA, R=np.nan), ValueError, ["R: expected", "got nan"]),
-    "R infinite": (lambda: theory.smoothness(MODEL, DATA, R=np.inf), ValueError, ["R: expected", "got inf"]),
+    "R NaN": (lambda: selection.head_scale(MODEL, DATA, R=np.nan), ValueError, ["R: expected", "got nan"]),
+    "R infinite": (lambda: loss_bounds.smoothness(MODEL, DATA, R=np.inf), ValueError, ["R: expected", "got inf"]),
     "lr NaN in a theorem": (lambda: trained(np.nan), ValueError, ["lr: expected a finite number > 0", "got nan"]),
     "lr negative in a theorem": (lambda: trained(-1), ValueError, ["lr: expected a finite number > 0", "got -1"]),
     "lr = 0 in a theorem": (lambda: trained(0), ValueError, ["lr: expected a finite number > 0", "got 0"]),
     "lr infinite in a theorem": (lambda: trained(np.inf), ValueError, ["lr: expected a finite number > 0", "got inf"]),
-    "lr NaN in a lemma": (lambda: theory.convergence.bounded_iterates(**START | {"lr": np.nan}), ValueError,
+    "lr NaN in a lemma": (lambda: convergence.bounded_iterates(**START | {"lr": np.nan}), ValueError,
                           ["lr: expected", "got nan"]),
-    "lr negative in one step": (lambda: theory.convergence.descent(MODEL, DATA, -0.1), ValueError, ["lr:", "-0.1"]),
-    "a loss below zero": (lambda: theory.one_layer.near(*NEAR, share=-1), ValueError, ["share: expected", "got -1"]),
+    "lr negative in one step": (lambda: convergence.descent(MODEL, DATA, -0.1), ValueError, ["lr:", "-0.1"]),
+    "a loss below zero": (lambda: one_layer.near(*NEAR, share=-1), ValueError, ["share: expected", "got -1"]),
     "eigenvalues of a vector": (lambda: late(np.ones(3)), ValueError, ["target: expected shape (p, d)", "got (3,)"]),
     "eigenvalues of a batch": (lambda: late(X), ValueError, ["target: expected shape (p, d)", "got (5, 4, 3)"]),
     "eigenvalues of a list": (lambda: late([[1.0]]), TypeError, ["target: expected a numpy array", "got list"]),

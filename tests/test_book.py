@@ -134,7 +134,7 @@ def test_nothing_is_clear_without_a_reason(path):
 
 
 def test_every_row_of_the_ledger_is_a_statement_of_its_chapter():
-    from mhalib import ledger
+    from mhabook import ledger
 
     for statement in ledger:
         found = directives(read(ROOT / "book" / f"{statement.chapter}.ipynb"))
@@ -144,7 +144,7 @@ def test_every_row_of_the_ledger_is_a_statement_of_its_chapter():
 
 
 def test_every_statement_but_a_definition_is_a_row_of_the_ledger():
-    from mhalib import ledger
+    from mhabook import ledger
 
     registered = {statement.id for statement in ledger}
     kinds = {"prf:theorem", "prf:lemma", "prf:proposition", "prf:corollary"}
@@ -153,7 +153,7 @@ def test_every_statement_but_a_definition_is_a_row_of_the_ledger():
 
 
 def test_the_ledger_lists_every_definition_in_the_order_of_the_book():
-    from mhalib.theory.definitions import DEFINITIONS
+    from mhabook.definitions import DEFINITIONS
 
     stated = []
     for path in sorted(CHAPTERS, key=lambda path: path.name):
@@ -164,7 +164,7 @@ def test_the_ledger_lists_every_definition_in_the_order_of_the_book():
 
 
 def test_a_statement_has_one_title():
-    from mhalib import ledger
+    from mhabook import ledger
 
     for statement in ledger:
         found = directives(read(ROOT / "book" / f"{statement.chapter}.ipynb"))

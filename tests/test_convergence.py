@@ -3,13 +3,16 @@
 import numpy as np
 import pytest
 
+import mhabook
 import mhalib as mha
 from engines import assert_bug_is_seen, assert_follows, plain
-from mhalib.live import theory_and_practice
-from mhalib.theory import bounds, chain, convergence, starts
-from mhalib.theory.first_phase import first_phase, mirrored
-from mhalib.theory.groups import HeadGroups
-from mhalib.theory.instances import token_radius
+from mhabook.c01_model.instances import token_radius
+from mhabook.c02_curvature import bounds
+from mhabook.c03_first_step.first_phase import first_phase, mirrored
+from mhabook.c04_convergence import chain, starts
+from mhabook.c04_convergence import statements as convergence
+from mhabook.c04_convergence.figure import theory_and_practice
+from mhabook.c04_convergence.groups import HeadGroups
 from oracles import assert_close, assert_refused
 from strategies import grouped, problem
 
@@ -61,7 +64,7 @@ def test_a_hundred_billion_heads_lose_no_digits_that_matter():
 
 
 def test_the_twin_of_the_grouping_is_not_equal():
-    instance = mha.ledger["prop-groups"].broken(0)
+    instance = mhabook.ledger["prop-groups"].broken(0)
     assert len(HeadGroups.of(instance["heads"]).copies) == sum(instance["copies"])
 
 
@@ -218,7 +221,7 @@ def test_the_demand_of_samples_counts_their_sampling_noise():
 @pytest.mark.parametrize("id", ["lemma-regret", "lemma-bounded-iterates", "thm-1-training", "thm-1-fewer-heads",
                                 "cor-2-mixture"])
 def test_no_random_instance_is_nearer_than_the_recorded_ones(id):
-    statement = mha.ledger[id]
+    statement = mhabook.ledger[id]
     recorded = min(statement.on(make()).slack for make in statement.extremal)
     assert recorded <= min(statement.on(statement.random(seed)).slack for seed in range(200))
 

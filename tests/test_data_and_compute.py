@@ -8,10 +8,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+import mhabook
 import mhalib as mha
-from mhalib.theory import data_and_compute as theory
-from mhalib.theory.scaling import Law, fit_law, plan, slope, split
-from mhalib.theory.tilting import mean_excess
+from mhabook.c09_tilting.statements import mean_excess
+from mhabook.c11_data_and_compute import statements as theory
+from mhabook.c11_data_and_compute.scaling import Law, fit_law, plan, slope, split
 from mhalib.whitening import Whitening
 from oracles import assert_close, assert_refused
 from strategies import seeds
@@ -181,13 +182,13 @@ def test_the_square_of_what_is_fitted_has_a_variance_below_one_over_root_three_o
 
 
 def test_the_instances_of_the_fitted_noise_are_wide_and_of_all_shapes():
-    drawn = [mha.ledger["prop-fitted-noise"].random(seed) for seed in range(100)]
+    drawn = [mhabook.ledger["prop-fitted-noise"].random(seed) for seed in range(100)]
     assert max(np.linalg.norm(one["V"], 2) for one in drawn) > 0.6
     assert {one["U"].shape for one in drawn} == {(p, d) for p in (1, 2, 3) for d in (1, 2)}
 
 
 def test_steps_up_to_one_half_are_among_the_instances_of_the_mean_over_starts():
-    drawn = [mha.ledger["prop-mean-over-starts"].random(seed) for seed in range(200)]
+    drawn = [mhabook.ledger["prop-mean-over-starts"].random(seed) for seed in range(200)]
     assert max(one["lr"] / one["kappa"] for one in drawn) > 0.4
 
 
@@ -201,12 +202,12 @@ def test_steps_up_to_one_half_are_among_the_instances_of_the_mean_over_starts():
 def test_a_constant_that_is_off_by_a_twentieth_fails(id, name, change, monkeypatch):
     function = getattr(theory, name)
     monkeypatch.setattr(theory, name, lambda *given, **options: change(function(*given, **options)))
-    assert not mha.ledger[id].worst(range(20)).holds
+    assert not mhabook.ledger[id].worst(range(20)).holds
 
 
 def stored_excess(rule, s_max, name="excess"):
     """(seeds, n, …) of the runs that the book shows."""
-    table = mha.stored("data_and_compute.npz")
+    table = mhabook.stored("data_and_compute.npz")
     return np.stack([table.where(rule=rule, s_max=s_max, n=n)[name] for n in SIZES.tolist()], axis=1)
 
 
@@ -245,7 +246,7 @@ def test_a_stored_run_is_made_again():
     """The script's own loop, and ``train``, from the same seed."""
     script = run_path(str(Path(__file__).parent.parent / "book" / "results" / "data_and_compute.py"))
     found = script["run"](rule="SA2", s_max=0.4, n=250, seed=1)
-    row = mha.stored("data_and_compute.npz").where(rule="SA2", s_max=0.4, n=250, seed=1)
+    row = mhabook.stored("data_and_compute.npz").where(rule="SA2", s_max=0.4, n=250, seed=1)
     assert_close(found["excess"], row["excess"][0], 1e-6)
     data = mha.data.linear_regression(n=250, seed=1)
     path = mha.train(mha.AttentionRegression.random(5, 5, seed=1), data, mha.StructureAware(), 50, record=[0, 20, 50])

@@ -6,8 +6,9 @@ import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
+import mhabook
 import mhalib as mha
-from mhalib.theory import contraction, factorization, stationary
+from mhabook.c10_structure import contraction, factorization, stationary
 from mhalib.whitening import Whitening
 from oracles import assert_close, assert_refused, tensors
 from strategies import seeds
@@ -176,12 +177,12 @@ def test_blindness_is_checked_of_both_rules(wrong):
     rule = getattr(contraction, name)
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(contraction, name, lambda lr=0.5, whitening=None: rule(lr, whitening=Whitening.none(2)))
-        row = mha.ledger["prop-blind"]
+        row = mhabook.ledger["prop-blind"]
         assert not any(row.on(row.random(seed)).holds for seed in range(5))
 
 
 def test_strict_saddles_are_checked_where_they_are_not_balanced():
-    row = mha.ledger["prop-saddles"]
+    row = mhabook.ledger["prop-saddles"]
     instance = row.random(3)
     plain, mixed = row.function(**instance)[1:]
     assert plain.rhs != pytest.approx(mixed.rhs, rel=0.01)
@@ -192,7 +193,7 @@ def test_strict_saddles_are_checked_where_they_are_not_balanced():
 
 
 def test_conditioning_costs_plain_descent_and_not_the_whitened_one():
-    table = mha.stored("conditioning.npz")
+    table = mhabook.stored("conditioning.npz")
     median = {name: [int(np.median(table.where(kappa=kappa)[name])) for kappa in (1.0, 16.0, 256.0)]
               for name in ("one", "two", "whitened")}
     assert median["whitened"] == [15, 15, 15] and (table.where(kappa=1.0)["whitened"] ==

@@ -1,4 +1,4 @@
-"""The examples in the docstrings of mhalib run, and give what they say."""
+"""The examples in the docstrings of mhalib and mhabook run, and give what they say."""
 
 import doctest
 from importlib import import_module
@@ -7,11 +7,12 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+import mhabook
 import mhalib as mha
 
-ROOT = Path(mha.__file__).parent
-NAMES = sorted(".".join(path.relative_to(ROOT.parent).with_suffix("").parts).removesuffix(".__init__")
-               for path in ROOT.rglob("*.py") if ">>> " in path.read_text("utf-8"))
+NAMES = sorted(".".join(path.relative_to(folder.parent).with_suffix("").parts).removesuffix(".__init__")
+               for folder in (Path(package.__file__).parent for package in (mha, mhabook))
+               for path in folder.rglob("*.py") if ">>> " in path.read_text("utf-8"))
 
 
 @pytest.mark.parametrize("name", NAMES)

@@ -3,9 +3,11 @@
 import numpy as np
 import pytest
 
+import mhabook
 import mhalib as mha
 import oracles
-from mhalib.theory import early_steps, late_steps
+from mhabook.c01_model import selection
+from mhabook.c05_heads import early_steps, late_steps
 from oracles import assert_close
 from strategies import problem
 
@@ -68,7 +70,7 @@ def test_adam_moves_every_entry_alike_whatever_the_number_of_heads(H):
 
 @pytest.mark.parametrize(("eighths", "slack"), [(7, 0.754), (6, 0.82), (5, 0.945)])
 def test_the_bound_on_attention_leaves_three_quarters_at_best(eighths, slack):
-    instance = mha.ledger["thm-slow-attention"].extremal[0]() | {"steps": 2}
+    instance = mhabook.ledger["thm-slow-attention"].extremal[0]() | {"steps": 2}
     check = early_steps.slow_attention(**instance | early_steps._short_opposite(eighths))
     assert 0.75 <= check.slack <= slack
 
@@ -94,7 +96,7 @@ def test_infinitely_many_heads_are_logistic_regression_on_the_mean_token():
 @pytest.mark.parametrize("H", [1, 3])
 def test_decoders_are_pulled_by_the_attention_score(H):
     """At θ = 0 the bound is S √(T/2) ζ/2, and balanced pairs attain it."""
-    attained = mha.ledger["prop-pull"].extremal[0]()["data"]
+    attained = mhabook.ledger["prop-pull"].extremal[0]()["data"]
     check = late_steps.pull(mha.MultiHeadAttention.zeros(H, 10, 8), attained)
     assert check.lhs == pytest.approx(2 * 5 ** 0.5 * 0.1 / 2, rel=1e-14)
     assert check.rhs == pytest.approx(check.lhs, rel=1e-12)
@@ -117,7 +119,7 @@ def test_reduced_flow_follows_the_gradient(H):
 @pytest.mark.parametrize("H", [1, 8, 64])
 def test_reduced_share_is_where_the_flow_arrives(H):
     u, w = late_steps.reduced_flow(0.1, 1.0, 1 / H, (0.0, 0.0), 40.0, steps=400)
-    share = mha.theory.selection.selected_mass(0.1, w)
+    share = selection.selected_mass(0.1, w)
     assert late_steps.reduced_share(0.1, H, u * share) == pytest.approx(share, rel=1e-6)
     assert 0.1 < share < 1
 

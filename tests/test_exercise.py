@@ -11,13 +11,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 from py_mini_racer import MiniRacer
 
+import mhabook
 import mhalib as mha
 import notebooks
 from answers import TRUTH as CHAPTERS
 from answers_by_hand import TRUTH as BY_HAND
 from answers_runs import TRUTH as RUNS
 from answers_start import TRUTH as OPENING
-from mhalib.live.exercises import QUESTIONS, Letter, Question
+from mhabook.exercises import QUESTIONS, Letter, Question
 
 ROOT = Path(__file__).parent.parent
 TRUTH = CHAPTERS | BY_HAND | RUNS | OPENING
@@ -350,7 +351,7 @@ def test_every_exercise_is_asked_below_itself_and_every_page_asks():
 
 
 def test_the_widget_carries_its_questions_and_no_spec():
-    made = mha.live.exercise("ex-1-half")
+    made = mhabook.exercise("ex-1-half")
     assert [part["ask"] for part in made.exercise["parts"]] == [question.ask for question in QUESTIONS["ex-1-half"]]
     assert "spec" not in made.get_state()
     assert "The gap g" in repr(made)
@@ -372,4 +373,4 @@ def test_module_is_one_text_without_eval_or_imports():
 )
 def test_labels_that_no_question_has_are_refused(bad, error, words):
     with pytest.raises(error, match=words):
-        mha.live.exercise(bad)
+        mhabook.exercise(bad)

@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 import torch
 
+import mhabook
 import mhalib as mha
 from scripts import loaded
 
@@ -80,7 +81,7 @@ def interrupt_at(step, report):
 
 def test_what_is_written_says_what_it_comes_from(command):
     command.main(["pathfinder", "--toy", "--steps", "20", "--out", "runs/toy.npz"])
-    table = mha.Table.load("runs/toy.npz")
+    table = mhabook.Table.load("runs/toy.npz")
     assert (table["task"][0], table["kernel"][0], table["optimizer"][0]) == ("pathfinder", "softmax", "adam")
     assert table["recorded"][0].tolist() == [0, 5, 10, 15, 20]
     assert set(table.about["versions"]) == {"mhalib", "numpy", "python", "torch"}

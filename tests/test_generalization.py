@@ -8,11 +8,16 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+import mhabook
 import mhalib as mha
 from engines import assert_bug_is_seen, assert_follows, plain
+from mhabook.c01_model.instances import token_radius
+from mhabook.c02_curvature import loss_bounds
+from mhabook.c04_convergence import chain, starts
+from mhabook.c07_generalization import figure as c07
+from mhabook.c07_generalization import leave_one_out
+from mhabook.c07_generalization import statements as generalization
 from mhalib.losses import logistic
-from mhalib.theory import chain, generalization, leave_one_out, starts
-from mhalib.theory.instances import token_radius
 from oracles import assert_close, assert_refused
 from strategies import grouped, problem
 
@@ -124,9 +129,9 @@ def test_what_the_proof_of_stability_says_of_both_runs(seed, per_head):
 
 def test_the_mean_on_a_segment_is_bounded_as_the_lemma_says():
     for seed in range(40):
-        model, other, data = (mha.ledger["cor-1-quasi-convexity"].random(seed)[name]
+        model, other, data = (mhabook.ledger["cor-1-quasi-convexity"].random(seed)[name]
                               for name in ("model", "other", "data"))
-        share = generalization.mean_on_segment(mha.theory.loss_bounds.segment_curvature(model, other, data))
+        share = generalization.mean_on_segment(loss_bounds.segment_curvature(model, other, data))
         losses = [float((model + s * (other - model)).loss(data.X, data.y)) for s in np.linspace(0, 1, 401)]
         assert np.trapezoid(losses, dx=1 / 400) <= share * (losses[0] + losses[-1]) * (1 + 1e-5)
 
@@ -141,7 +146,7 @@ def test_means_over_training_sets_are_over_all_of_them(n):
     mean = sum(chance * population.losses(drawn) for chance, drawn in sets)
     runs = []
     for drawn in product(range(3), repeat=n):
-        model = mha.train(start, leave_one_out.subset(data, list(drawn)), mha.GradientDescent(0.5), 2)[-1]
+        model = mha.train(start, data.subset(list(drawn)), mha.GradientDescent(0.5), 2)[-1]
         runs.append(leave_one_out.sample_losses(model, data))
     assert_close(mean, np.mean(runs, axis=0), 1e-12)
     different = list(population.training_sets(repeats=False))
@@ -152,7 +157,7 @@ def test_means_over_training_sets_are_over_all_of_them(n):
 def test_one_left_out_of_two_takes_half_the_step():
     start, data = small(n=3)
     population = leave_one_out.Population(start, data, 0.5, 2, 2)
-    expected = by_definition(start, leave_one_out.subset(data, [1, 2]), 1, 0.5, 2)
+    expected = by_definition(start, data.subset([1, 2]), 1, 0.5, 2)
     assert_close(population.run((1,))[-1].ravel(), expected.ravel(), 1e-12)
     assert (population.run(())[-1] - start).norm() == 0
 
@@ -171,7 +176,7 @@ def assert_satisfied(start, reference, data, lr, steps, n):
 
 @pytest.mark.parametrize("name", ["thm-2-generalization", "thm-2-left-out"])
 def test_instances_satisfy_the_hypotheses(name):
-    statement, arguments = mha.ledger[name], ("start", "reference", "data", "lr", "steps", "n")
+    statement, arguments = mhabook.ledger[name], ("start", "reference", "data", "lr", "steps", "n")
     for instance in (*map(statement.random, range(60)), *map(statement.broken, range(5))):
         if name == "thm-2-left-out" or "copies" not in instance:
             assert_satisfied(*(instance[key] for key in arguments))
@@ -180,7 +185,7 @@ def test_instances_satisfy_the_hypotheses(name):
 
 def test_every_other_instance_has_a_reference_for_each_training_set():
     for seed in range(20):
-        reference = mha.ledger["thm-2-generalization"].random(seed)["reference"]
+        reference = mhabook.ledger["thm-2-generalization"].random(seed)["reference"]
         assert isinstance(reference, dict) == (seed % 2 == 1)
         models = reference.values() if seed % 2 else [reference]
         assert len({model.norm() for model in models}) == len(models)
@@ -188,7 +193,7 @@ def test_every_other_instance_has_a_reference_for_each_training_set():
 
 @pytest.mark.parametrize("statement", [generalization.generalization, generalization.left_out_loss])
 def test_one_reference_is_the_same_for_each_training_set(statement):
-    instance = mha.ledger["thm-2-generalization"].random(0)
+    instance = mhabook.ledger["thm-2-generalization"].random(0)
     sets = leave_one_out.Population(*(instance[name] for name in ("start", "data", "lr", "steps", "n"))).training_sets()
     each = instance | {"reference": {drawn: instance["reference"] for _, drawn in sets}}
     one, many = (statement(**arguments) for arguments in (instance, each))
@@ -196,7 +201,7 @@ def test_one_reference_is_the_same_for_each_training_set(statement):
 
 
 def test_a_reference_farther_than_the_heads_allow_breaks_a_hypothesis():
-    statement = mha.ledger["thm-2-generalization"]
+    statement = mhabook.ledger["thm-2-generalization"]
     coin = statement.extremal[0]()
     assert all(statement.hypotheses(**coin).values())
     for factor, broken in ((-1e5, "√H ≥ (64/7) D₀² B"), (0.9, chain.STEP)):
@@ -209,7 +214,7 @@ def test_the_coin_is_its_formula():
     z, rate = 0.0, 3.3 / 400
     for _ in range(400):
         z += rate / (1 + exp(z))
-    check = mha.ledger["thm-2-generalization"].on(mha.ledger["thm-2-generalization"].extremal[0]())
+    check = mhabook.ledger["thm-2-generalization"].on(mhabook.ledger["thm-2-generalization"].extremal[0]())
     assert check.lhs == pytest.approx(z / 2, rel=1e-6)
     assert check.rhs == pytest.approx(2 * 1.06 ** 2 + 5 * 3.3 * log(1 + exp(-1.06)) + 4 * rate * log(2), rel=1e-6)
 
@@ -217,15 +222,15 @@ def test_the_coin_is_its_formula():
 def test_a_step_on_all_samples_but_one_is_checked_too():
     """As many checks as there are samples, and one; a wrong ς fails at the hump, near which half is attained."""
     for seed in range(10):
-        instance = mha.ledger["lemma-expansion"].random(seed)
+        instance = mhabook.ledger["lemma-expansion"].random(seed)
         n = len(instance["data"])
         assert len(generalization.expansion(**instance)) == (n + 1 if n > 1 else 1)
-    nearest = mha.ledger["lemma-expansion"].on(mha.ledger["lemma-expansion"].extremal[0]())
+    nearest = mhabook.ledger["lemma-expansion"].on(mhabook.ledger["lemma-expansion"].extremal[0]())
     assert nearest.lhs > 0.95 * nearest.rhs
 
 
 def test_the_twin_of_stability_breaks_the_step_size_alone():
-    start, reference, data, lr, steps = (mha.ledger["thm-2-stability"].broken(0)[name] for name in (
+    start, reference, data, lr, steps = (mhabook.ledger["thm-2-stability"].broken(0)[name] for name in (
         "start", "reference", "data", "lr", "steps"))
     constants = chain.ball_constants(start, token_radius(data.X), (reference - start).norm())
     assert constants.kappa * (reference - start).norm() ** 2 <= chain.CURVED
@@ -272,7 +277,7 @@ def test_the_samples_needed_are_the_least(zeta, n):
 @pytest.mark.parametrize("name, row", [("gap", 0), ("gap", 190), ("stop", 3), ("heads", 20)])
 def test_stored_results_are_what_the_script_computes(name, row):
     script = runpy.run_path(str(RESULTS / "generalization.py"))
-    table = mha.Table.load(RESULTS / f"generalization_{name}.npz")
+    table = mhabook.Table.load(RESULTS / f"generalization_{name}.npz")
     if name == "gap" and row:  # the largest runs take seconds
         row = int(np.flatnonzero((table["start"] == "many") & (table["n"] == 8))[0])
     arguments = {key: table[key][row].item() for key in (*table.about["configurations"][0], "seed")}
@@ -289,9 +294,9 @@ BAD = {
     "models far apart": (lambda: generalization.expansion(MODEL, MODEL + 10 * MODEL, DATA, 0.1), ["κD² < 8", "got"]),
     "runs far apart": (lambda: generalization.distance_of_runs(1e3 * MODEL, DATA, 1e3, 3), ["≤ 7/4, got"]),
     "a target of nothing": (lambda: generalization.samples_needed(target=0.0), ["target: expected a number above 0"]),
-    "a figure of few samples": (lambda: mha.live.generalization(n=8), ["n ≥ 16", "got n = 8"]),
-    "a figure of few tokens": (lambda: mha.live.generalization(T=2), ["T ≥ 4", "T = 2"]),
-    "a figure without steps": (lambda: mha.live.generalization(steps=0), ["steps: expected a whole number ≥ 1"]),
+    "a figure of few samples": (lambda: c07.generalization(n=8), ["n ≥ 16", "got n = 8"]),
+    "a figure of few tokens": (lambda: c07.generalization(T=2), ["T ≥ 4", "T = 2"]),
+    "a figure without steps": (lambda: c07.generalization(steps=0), ["steps: expected a whole number ≥ 1"]),
 }
 
 
@@ -307,7 +312,7 @@ def test_a_run_that_diverges_is_named():
         leave_one_out.leave_one_out(MODEL, hopeless, 1e308, 9)
 
 
-FIGURE = mha.live.generalization(n=16, T=4, d=6, M=2, steps=30, tests=10)
+FIGURE = c07.generalization(n=16, T=4, d=6, M=2, steps=30, tests=10)
 SETTINGS = ({}, {"samples": 8, "H": 4, "left": 2, "sigma": 0.7, "lr": 3.0})
 BUGS = {
     "samples": ("n: values.samples })", "n: carried.n })"),

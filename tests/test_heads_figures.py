@@ -5,9 +5,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+import mhabook
 import mhalib as mha
 from engines import assert_bug_is_seen
-from mhalib.live.width import width
+from mhabook.c05_heads.figure import width
 from scripts import load
 
 RESULTS = Path(__file__).parent.parent / "book" / "results"
@@ -19,7 +20,7 @@ def script(name):
 
 
 def stored(name):
-    return mha.Table.load(RESULTS / f"{name}.npz")
+    return mhabook.Table.load(RESULTS / f"{name}.npz")
 
 
 def assert_same_rows(rows, table, rel=1e-9):

@@ -31,6 +31,11 @@ def test_every_name_is_there():
     assert isinstance(mha.__version__, str)
 
 
+def test_oracles_know_nothing_of_ours():
+    words = (ROOT / "tests" / "oracles.py").read_text("utf-8")
+    assert "mhalib" not in words and "mhabook" not in words
+
+
 def test_an_unknown_name_says_so():
     with pytest.raises(AttributeError, match="no attribute 'plotz'"):
         _ = mha.plotz

@@ -7,12 +7,12 @@ import numpy as np
 import pytest
 from py_mini_racer import MiniRacer
 
-import mhalib as mha
+import mhabook
 from agreement import stopped_at
 from laboratory import LAB, LIVE, SCRIPT, SMALL, asked, asked_run, machine, whole
-from mhalib.live.lab import panels
-from mhalib.live.lab.controls import CONTROLS, DEFAULTS, settled, shown
-from mhalib.live.lab.figure import Laboratory
+from mhabook.c17_laboratory import panels
+from mhabook.c17_laboratory.controls import CONTROLS, DEFAULTS, settled, shown
+from mhabook.c17_laboratory.figure import Laboratory
 from offered import COMBINATIONS, STARTS, choices
 from oracles import assert_refused
 
@@ -226,7 +226,7 @@ def test_unknown_settings_are_refused(call, words):
 
 
 def test_values_can_be_set_from_python():
-    lab = mha.live.laboratory()
+    lab = mhabook.laboratory()
     lab.values = {"model": "layer", "lr": 0.02}
     assert (lab.values["data"], lab.values["lr"]) == ("sequences", 0.02)
     assert "AttentionLayer" in lab.code() and "data = sequences" in repr(lab)

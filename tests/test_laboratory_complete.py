@@ -4,13 +4,14 @@ import re
 
 import pytest
 
+import mhabook
 import mhalib as mha
-from mhalib.live.lab.controls import DEFAULTS, settled
-from mhalib.live.realizability import STARTS
+from mhabook.c03_first_step.figure import STARTS
+from mhabook.c17_laboratory.controls import DEFAULTS, settled
 from notebooks import BOOK, read, text
 from offered import choices
 
-LAB = mha.live.laboratory()
+LAB = mhabook.laboratory()
 TEXT = {"from_bytes", "from_sentences", "words", "reviews", "sst2", "imdb"}
 NETWORKS = {"NetworkPoint", "PatchTransformer", "TextTransformer"}
 LEFT_OUT = {"Backtracking", "PopulationRegression", "Linearized", "Surface", "pathfinder_files", "from_arrays",

@@ -6,11 +6,12 @@ import zlib
 import numpy as np
 import pytest
 
+import mhabook
 import mhalib as mha
 from laboratory import SMALL, asked, machine, whole
 from malformed import BAD, GOOD
-from mhalib.live.lab import code, figure
-from mhalib.live.lab.controls import BEGINNINGS, DEFAULTS, settled
+from mhabook.c17_laboratory import code, figure
+from mhabook.c17_laboratory.controls import BEGINNINGS, DEFAULTS, settled
 from notebooks import BOOK
 from oracles import assert_refused
 
@@ -81,7 +82,7 @@ def test_a_run_on_the_readers_file_is_repeated_by_its_lines(name, model, tmp_pat
     lines, names = v8.eval(f"pythonOf(spec, {json.dumps(values)}, {json.dumps(name)})"), {}
     exec(lines, names)
     np.testing.assert_allclose(result["curves"]["loss"], names["path"].loss, rtol=1e-9)
-    lab = mha.live.laboratory()
+    lab = mhabook.laboratory()
     lab.read(name)
     assert lab.code(**values) == lines
 
@@ -166,7 +167,7 @@ IN_THE_BROWSER = ["data: the file 'mine.csv' was opened in the browser", "lab.re
 @pytest.fixture
 def lab():
     """Give a laboratory in whose page a file was opened: the page says so, as it does of every move."""
-    lab = mha.live.laboratory()
+    lab = mhabook.laboratory()
     moved = settled(DEFAULTS | SMALL | {"model": "regression", "data": "own"}, "regression")
     lab.set_state({"values": moved, "own": OPENED})
     return lab
@@ -204,7 +205,7 @@ def test_python_does_not_take_another_file_for_the_one_that_is_open(lab, tmp_pat
 
 
 def test_reading_a_file_sets_what_opening_it_sets(tmp_path):
-    lab = mha.live.laboratory()
+    lab = mhabook.laboratory()
     lab.values = {"lr": 50.0, "H": 16, "scale": 10.0}
     for name, model in (("regression.csv", "regression"), ("one-target.csv", "regression"), ("layer.csv", "layer")):
         (tmp_path / name).write_bytes(GOOD[name])
@@ -217,7 +218,7 @@ def test_reading_a_file_sets_what_opening_it_sets(tmp_path):
 
 
 def test_a_file_that_has_changed_is_read_anew(tmp_path):
-    lab, path = mha.live.laboratory(), tmp_path / "r.csv"
+    lab, path = mhabook.laboratory(), tmp_path / "r.csv"
     path.write_bytes(GOOD["regression.csv"])
     lab.read(path)
     before = lab.path(**SMALL).loss[0]
@@ -227,8 +228,8 @@ def test_a_file_that_has_changed_is_read_anew(tmp_path):
 
 
 def test_the_laboratory_knows_its_page_in_the_book(monkeypatch):
-    monkeypatch.setattr("mhalib.live.lab.figure.repository", lambda: "https://github.com/someone/a-book")
+    monkeypatch.setattr("mhabook.c17_laboratory.figure.repository", lambda: "https://github.com/someone/a-book")
     assert figure._description.__wrapped__()["page"] == f"https://someone.github.io/a-book/{figure.PAGE}"
     assert (BOOK.parent / figure.PAGE).with_suffix(".ipynb").is_file()
-    monkeypatch.setattr("mhalib.live.lab.figure.repository", lambda: "")
+    monkeypatch.setattr("mhabook.c17_laboratory.figure.repository", lambda: "")
     assert figure._description.__wrapped__()["page"] == ""

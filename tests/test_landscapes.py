@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-import mhalib as mha
-from mhalib.theory import landscapes
+import mhabook
+from mhabook.c15_landscapes import statements as landscapes
 
 
 @pytest.mark.parametrize("at, attained", [([0, 1], ["μ_1 ≤ ν_1", "μ_2 ≤ ν_2"]),
@@ -21,14 +21,14 @@ def test_interlacing_is_attained_by_planes_of_eigenvectors(at, attained):
 def test_a_chance_to_see_a_saddle_is_neither_too_large_nor_too_small(wrong, seen, monkeypatch):
     missed = landscapes.missed
     monkeypatch.setattr(landscapes, "missed", lambda P, down, up: wrong * missed(P, down, up))
-    found = landscapes.missed_saddle(**mha.ledger["prop-missed-saddle"].extremal[1]())
+    found = landscapes.missed_saddle(**mhabook.ledger["prop-missed-saddle"].extremal[1]())
     assert [bool(check) for check in found] == seen
 
 
 def test_planes_that_are_counted_tell_a_wrong_chance(monkeypatch):
     right = landscapes.chances
     monkeypatch.setattr(landscapes, "chances", lambda values, v: 0.9 * right(values, v))
-    assert not landscapes.missed_saddle(**mha.ledger["prop-missed-saddle"].extremal[1]())[2]
+    assert not landscapes.missed_saddle(**mhabook.ledger["prop-missed-saddle"].extremal[1]())[2]
 
 
 @pytest.mark.parametrize("walls", [(0.3, 5.0), (2.0, 0.7)])
@@ -43,5 +43,5 @@ def test_the_chance_in_three_dimensions_is_an_integral_over_normals(walls):
 
 @pytest.mark.parametrize("moments", [((1.0, 0.5), (-1.0, 0.5)), ((0.0, 0.5), (2 ** 0.5, 0.25), (-2 ** 0.5, 0.25))])
 def test_other_entries_have_the_mean_and_not_the_variance(moments):
-    mean, variance = landscapes.mean_curvature(mha.ledger["prop-mean-curvature"].random(1)["H"], moments)
+    mean, variance = landscapes.mean_curvature(mhabook.ledger["prop-mean-curvature"].random(1)["H"], moments)
     assert mean and not variance

@@ -6,13 +6,14 @@ from math import inf, nan
 
 import pytest
 
+import mhabook
 import mhalib as mha
-from mhalib.theory import Check, along
-from mhalib.theory.ledger import MARKS, Ledger, Statement
+from mhabook.c02_curvature import bounds
+from mhabook.ledger import MARKS, Check, Ledger, Statement, along
 from oracles import assert_close
 
 SEEDS, TWINS = 200, 20
-statements = pytest.mark.parametrize("statement", list(mha.ledger), ids=lambda s: s.id)
+statements = pytest.mark.parametrize("statement", list(mhabook.ledger), ids=lambda s: s.id)
 
 
 def entry(id="a-number", mark="ours", **changes):
@@ -90,7 +91,7 @@ def test_instances_are_seeded(statement):
 @statements
 def test_statements_are_registered_with_all_they_need(statement):
     assert statement.mark in MARKS
-    assert mha.ledger[statement.id] is statement
+    assert mhabook.ledger[statement.id] is statement
     for text in (statement.id, statement.title, statement.source, statement.chapter, statement.assumptions):
         assert text.strip() == text != ""
     assert statement.function.__doc__
@@ -107,8 +108,8 @@ def test_the_number_in_the_paper_is_that_of_the_source(source, number):
 
 
 def test_ids_are_unique():
-    ids = [statement.id for statement in mha.ledger]
-    assert len(ids) == len(set(ids)) == len(mha.ledger)
+    ids = [statement.id for statement in mhabook.ledger]
+    assert len(ids) == len(set(ids)) == len(mhabook.ledger)
 
 
 @pytest.mark.parametrize("lhs, rhs, slack, holds", [
@@ -182,8 +183,8 @@ def test_a_row_names_every_claim_and_fails_where_one_does():
 
 
 def test_the_rows_of_the_book_hold_and_their_twins_fail():
-    rows = mha.ledger.rows(seeds=2)
-    assert [row["id"] for row in rows] == [statement.id for statement in mha.ledger]
+    rows = mhabook.ledger.rows(seeds=2)
+    assert [row["id"] for row in rows] == [statement.id for statement in mhabook.ledger]
     for row in rows:
         assert row["holds"], row
         assert row["twins_fail"], row
@@ -193,8 +194,8 @@ def test_the_rows_of_the_book_hold_and_their_twins_fail():
 def test_along_checks_every_recorded_model():
     data = mha.data.tokenized_mixture(n=4, T=5, d=6, M=2, zeta=0.2)
     path = mha.train(mha.MultiHeadAttention.zeros(2, 5, 6), data, mha.GradientDescent(1.0), steps=6, record=[0, 2, 6])
-    result = along(path, data, mha.theory.gradient_bound)
-    checks = [mha.theory.gradient_bound(model, data) for model in path]
+    result = along(path, data, bounds.gradient_bound)
+    checks = [bounds.gradient_bound(model, data) for model in path]
     assert result.steps.tolist() == [0, 2, 6]
     assert_close(result.lhs, [check.lhs for check in checks], 0)
     assert_close(result.rhs, [check.rhs for check in checks], 0)
@@ -217,6 +218,6 @@ def test_a_check_is_true_when_it_holds():
 
 
 def test_the_ledger_knows_its_ids():
-    assert "prop-1-hessian" in mha.ledger
-    assert "prop-7" not in mha.ledger
-    assert "prop-1-hessian" in repr(mha.ledger)
+    assert "prop-1-hessian" in mhabook.ledger
+    assert "prop-7" not in mhabook.ledger
+    assert "prop-1-hessian" in repr(mhabook.ledger)

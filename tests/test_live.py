@@ -13,6 +13,8 @@ from py_mini_racer import MiniRacer
 
 import mhalib as mha
 from agreement import RUN
+from mhabook.c01_model import figure as c01
+from mhabook.c02_curvature import figure as c02
 from mhalib.live.description import Control
 from mhalib.live.face import module
 
@@ -20,8 +22,8 @@ DATA = mha.data.tokenized_mixture(n=6, T=4, d=6, M=2, zeta=0.25, seed=1)
 FIGURES = {
     "heads": lambda: mha.live.heads(DATA, steps=12),
     "heads without known tokens": lambda: mha.live.heads(mha.data.from_arrays(DATA.X, DATA.y), steps=12),
-    "mixture": lambda: mha.live.mixture(n=5, T=4, d=6, M=2, steps=12),
-    "curvature": lambda: mha.live.curvature(DATA, steps=12),
+    "mixture": lambda: c01.mixture(n=5, T=4, d=6, M=2, steps=12),
+    "curvature": lambda: c02.curvature(DATA, steps=12),
 }
 ROOT = Path(__file__).parent.parent
 SCRIPTS = sorted([*(ROOT / "mhalib" / "live").rglob("*.js"), *(ROOT / "book" / "_static").glob("*.js")])
@@ -44,7 +46,7 @@ def test_path_is_that_of_train():
 
 
 def test_mixture_draws_are_those_of_the_generator():
-    figure = mha.live.mixture(n=5, T=4, d=6, M=2, steps=10, seed=3)
+    figure = c01.mixture(n=5, T=4, d=6, M=2, steps=10, seed=3)
     data = mha.data.tokenized_mixture(n=5, T=4, d=6, M=2, zeta=0.5, sigma=0.8, seed=3)
     path = mha.train(mha.MultiHeadAttention.zeros(1, 4, 6), data, mha.GradientDescent(1.0), 10, test=data.fresh(seed=1),
                      record=figure.path().steps)
@@ -53,7 +55,7 @@ def test_mixture_draws_are_those_of_the_generator():
 
 
 def test_curvature_bounds_hold_along_its_path():
-    path = mha.live.curvature(DATA, steps=12).path(H=4, lr=3.0)
+    path = c02.curvature(DATA, steps=12).path(H=4, lr=3.0)
     assert (path.sharpness <= path.smoothness_bound).all()
     assert (path.negative_curvature <= path.weak_convexity_bound).all()
     assert (path.edge == 2 / 3.0).all()
@@ -81,7 +83,7 @@ def test_numbers_from_the_browser_become_the_controls_own():
 
 @pytest.mark.parametrize("bad, words", [
     (lambda: mha.live.heads(DATA.X), "data: expected a Dataset, got ndarray"),
-    (lambda: mha.live.curvature("data"), "data: expected a Dataset, got str"),
+    (lambda: c02.curvature("data"), "data: expected a Dataset, got str"),
 ])
 def test_what_is_no_dataset_is_refused(bad, words):
     with pytest.raises(TypeError, match=words):
@@ -90,9 +92,9 @@ def test_what_is_no_dataset_is_refused(bad, words):
 
 @pytest.mark.parametrize("bad, words", [
     (lambda: mha.live.heads(DATA, steps=0), "steps: expected"),
-    (lambda: mha.live.mixture(steps=2.5), "steps: expected"),
-    (lambda: mha.live.mixture(d=4), "d: expected room for M"),
-    (lambda: mha.live.curvature(DATA, scale=0.5), "scale: expected .* one of .*, got 0.5"),
+    (lambda: c01.mixture(steps=2.5), "steps: expected"),
+    (lambda: c01.mixture(d=4), "d: expected room for M"),
+    (lambda: c02.curvature(DATA, scale=0.5), "scale: expected .* one of .*, got 0.5"),
     (lambda: Control("lr", "step size", (1.0, 2.0), 3.0), "lr: expected .* one of .*, got 3.0"),
 ])
 def test_bad_numbers_are_refused(bad, words):
@@ -184,7 +186,7 @@ def test_browser_draws_what_mhalib_computes_from_its_own_spec(make):
 
 
 def test_a_run_that_stops_at_its_start_says_why():
-    figure = mha.live.curvature(DATA, steps=5)._description
+    figure = c02.curvature(DATA, steps=5)._description
     wrong = replace(figure, train=lambda values: mha.Path(np.array([]), (), {}, "too large"))
     with pytest.raises(ValueError, match="nothing to draw: too large"):
         wrong.results(wrong.defaults)

@@ -8,11 +8,12 @@ import pytest
 import mhalib as mha
 from engines import asked, assert_bug_is_seen, assert_follows, plain
 from figures import assert_figure_agrees
-from mhalib.live.layer import problem
-from mhalib.theory import one_layer
+from mhabook.c13_layer import figure as c13
+from mhabook.c13_layer import statements as one_layer
+from mhabook.c13_layer.figure import problem
 from oracles import assert_refused
 
-MADE = mha.live.layer(steps=8)
+MADE = c13.layer(steps=8)
 # Where what is broken shows.
 ALL, WIDE = {"moves": "WQ WK WV", "D": 8, "N": 2, "n": 3, "tied": False}, {"D": 40, "N": 4, "n": 3, "H": 2}
 QUERIES, VALUES, FEW = ALL | {"moves": "WQ"}, {"D": 24, "N": 4}, {"D": 4}
@@ -85,16 +86,16 @@ def test_a_run_is_that_of_the_chapter():
 
 
 def test_a_diverging_run_stops_where_mhalibs_does():
-    made, values = mha.live.layer(steps=1000), {"lr": 2.5, "N": 2, "n": 2, "D": 8}
+    made, values = c13.layer(steps=1000), {"lr": 2.5, "N": 2, "n": 2, "D": 8}
     result = asked(plain(), made, values)
     assert_figure_agrees(made, values, result)
     assert json.loads(result)["stopped"] is not None
 
 
 @pytest.mark.parametrize(("call", "words"), [
-    (lambda: mha.live.layer(steps=0), ["steps: expected a whole number ≥ 1"]),
-    (lambda: mha.live.layer(steps=6), ["steps: expected a multiple of 4", "got 6"]),
-    (lambda: mha.live.layer(seed=-1), ["seed"]),
+    (lambda: c13.layer(steps=0), ["steps: expected a whole number ≥ 1"]),
+    (lambda: c13.layer(steps=6), ["steps: expected a multiple of 4", "got 6"]),
+    (lambda: c13.layer(seed=-1), ["seed"]),
 ])
 def test_bad_input_is_named(call, words):
     assert_refused(call, ValueError, words)

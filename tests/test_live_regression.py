@@ -8,11 +8,13 @@ import pytest
 import mhalib as mha
 from engines import asked, assert_bug_is_seen, assert_follows, plain
 from figures import assert_figure_agrees
-from mhalib.live.regression import sample, start_on
+from mhabook.c10_structure import figure as c10
+from mhabook.c10_structure.figure_regression import sample, start_on
+from mhabook.c11_data_and_compute import figure as c11
 from oracles import assert_refused
 
-DESCENT = mha.live.descent(n=60, steps=6)
-BOTH = mha.live.data_and_compute(n=80, steps=5)
+DESCENT = c10.descent(n=60, steps=6)
+BOTH = c11.data_and_compute(n=80, steps=5)
 # Where what is broken shows.
 SA2, SA1 = {"d": 4, "s_max": 1.5}, {"optimizer": "preconditioned", "start": "spectral", "lr": 0.1, "d": 2, "s_max": 1.0}
 MANY, SPECTRAL = {}, {"optimizer": "preconditioned", "start": "spectral", "lr": 0.2, "radius": 1.0}
@@ -76,7 +78,7 @@ def test_a_planted_bug_is_seen(bug):
     assert_bug_is_seen(texts, made, values)
 
 
-@pytest.mark.parametrize("made", [mha.live.descent(n=60, steps=20), mha.live.data_and_compute(n=80, steps=20)])
+@pytest.mark.parametrize("made", [c10.descent(n=60, steps=20), c11.data_and_compute(n=80, steps=20)])
 def test_a_diverging_run_stops_where_mhalibs_does(made):
     values = {"optimizer": "preconditioned", "s_max": 2.0}
     result = asked(plain(), made, values)
@@ -110,10 +112,10 @@ def test_smaller_samples_are_the_first_tokens_and_the_limit_starts_with_the_larg
 
 
 @pytest.mark.parametrize("call, words", [
-    (lambda: mha.live.descent(n=50), ["n: expected 60 tokens or more", "got 50"]),
-    (lambda: mha.live.descent(steps=0), ["steps: expected a whole number ≥ 1"]),
-    (lambda: mha.live.data_and_compute(n=60), ["n: expected 80 tokens or more", "got 60"]),
-    (lambda: mha.live.data_and_compute(instances=0), ["instances: expected a whole number ≥ 1"]),
+    (lambda: c10.descent(n=50), ["n: expected 60 tokens or more", "got 50"]),
+    (lambda: c10.descent(steps=0), ["steps: expected a whole number ≥ 1"]),
+    (lambda: c11.data_and_compute(n=60), ["n: expected 80 tokens or more", "got 60"]),
+    (lambda: c11.data_and_compute(instances=0), ["instances: expected a whole number ≥ 1"]),
 ])
 def test_bad_input_is_named(call, words):
     assert_refused(call, ValueError, words)

@@ -8,9 +8,10 @@ import pytest
 
 import mhalib as mha
 from engines import assert_bug_is_seen, assert_follows, plain
-from mhalib.live.queries import minima, reach
-from mhalib.live.two_tokens import axis, landscape, pairs
-from mhalib.theory.traps import EXAMPLES, example
+from mhabook.c14_traps import figure_traps, figure_two_tokens
+from mhabook.c14_traps.figure_queries import minima, reach
+from mhabook.c14_traps.figure_two_tokens import axis, landscape, pairs
+from mhabook.c14_traps.statements import EXAMPLES, example
 from oracles import assert_refused
 
 KERNELS = {"soft": mha.softmax, "gauss": mha.gaussian, "between": mha.normalized_gaussian}
@@ -23,12 +24,12 @@ ENDS = {"B1": {"soft": 0.0416667, "gauss": 0, "between": 0.0034774},
 
 @cache
 def traps():
-    return mha.live.traps()
+    return figure_traps.traps()
 
 
 @cache
 def two():
-    return mha.live.two_tokens()
+    return figure_two_tokens.two_tokens()
 
 
 BUGS = {
@@ -141,7 +142,7 @@ def test_pictures_are_as_wide_as_their_keys():
     assert [reach(name) for name in EXAMPLES] == [4.0, 4.0, 7.0, 4.0]
 
 
-@pytest.mark.parametrize("make", [mha.live.traps, mha.live.two_tokens])
+@pytest.mark.parametrize("make", [figure_traps.traps, figure_two_tokens.two_tokens])
 @pytest.mark.parametrize("steps", [0, -1, 2.5, True])
 def test_no_number_of_steps_is_refused(make, steps):
     assert_refused(lambda: make(steps=steps), ValueError, ["steps"])

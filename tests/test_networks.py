@@ -4,22 +4,23 @@ import numpy as np
 import pytest
 import torch
 
+import mhabook
 import mhalib as mha
+from mhabook.c16_networks import statements as networks
 from mhalib.models import TextTransformer
-from mhalib.theory import networks
 
 NAMES = ("prop-mean-weight", "prop-loudness", "prop-same-test", "prop-best-of")
 
 
 @pytest.mark.parametrize("name", NAMES)
 def test_statements_hold_and_their_twins_fail(name):
-    assert mha.ledger[name].worst(range(150)).holds
-    assert not any(mha.ledger[name].twin(seed).holds for seed in range(30))
+    assert mhabook.ledger[name].worst(range(150)).holds
+    assert not any(mhabook.ledger[name].twin(seed).holds for seed in range(30))
 
 
 def test_every_claim_sees_a_wrong_constant(monkeypatch):
     """Five percent in a mean weight, in a sum over outcomes, or in a square."""
-    weight, loud, tests = (mha.ledger[name] for name in ("prop-mean-weight", "prop-loudness", "prop-same-test"))
+    weight, loud, tests = (mhabook.ledger[name] for name in ("prop-mean-weight", "prop-loudness", "prop-same-test"))
     right, apart = networks.summed_weight, networks.differences
     with monkeypatch.context() as patch:
         patch.setattr(networks, "summed_weight", lambda *arguments: 1.05 * right(*arguments))

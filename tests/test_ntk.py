@@ -12,9 +12,9 @@ from sklearn.svm import SVC
 
 import mhalib as mha
 import oracles
-from mhalib.theory.first_phase import noise_size, sampling_noise, signal, small_mixture
-from mhalib.theory.max_margin import good_initialization, max_margin, ntk_features, ntk_margin
-from mhalib.theory.ntk import (
+from mhabook.c03_first_step.first_phase import noise_size, sampling_noise, signal, small_mixture
+from mhabook.c03_first_step.max_margin import good_initialization, max_margin, ntk_features, ntk_margin
+from mhabook.c03_first_step.ntk import (
     even_counts,
     even_sample,
     exact_margins,

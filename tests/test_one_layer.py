@@ -6,11 +6,12 @@ import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
+import mhabook
 import mhalib as mha
-from mhalib.theory import one_layer
+from mhabook.c13_layer import statements as one_layer
 from strategies import seeds
 
-STATEMENTS = [one.id for one in mha.ledger if one.chapter == one_layer.SUCCEED]
+STATEMENTS = [one.id for one in mhabook.ledger if one.chapter == one_layer.SUCCEED]
 
 
 def problem(seed):
@@ -40,7 +41,7 @@ def violations(seeds, steps, factors):
 
 @pytest.mark.parametrize("name", STATEMENTS)
 def test_statements_hold_and_their_twins_fail(name):
-    statement = mha.ledger[name]
+    statement = mhabook.ledger[name]
     assert statement.worst(range(60)).holds
     assert not any(statement.twin(seed).holds for seed in range(20))
 
@@ -68,7 +69,7 @@ def test_the_rate_of_the_values_holds_up_to_two_over_both_curvatures_and_no_furt
 
 def test_the_row_of_the_neighborhood_does_not_pin_its_constants(monkeypatch):
     """Chapter 13: four times the rate, a step of 2/L and 16 times the first loss, on a hundred instances."""
-    drawn, rate = [mha.ledger["thm-neighborhood"].random(seed) for seed in range(100)], one_layer.value_rate
+    drawn, rate = [mhabook.ledger["thm-neighborhood"].random(seed) for seed in range(100)], one_layer.value_rate
     for one in drawn:
         layer, data = one["layer"], one["data"]
         L = one_layer.smoothness(layer, data, one_layer.neighborhood(layer, data.X))
@@ -85,8 +86,8 @@ def test_the_row_of_the_neighborhood_does_not_pin_its_constants(monkeypatch):
 def test_a_constant_that_is_a_twentieth_better_fails(id, name, by, monkeypatch):
     function = getattr(one_layer, name)
     monkeypatch.setattr(one_layer, name, lambda *given: by * np.array(function(*given)))
-    for make in mha.ledger[id].extremal:
-        assert not mha.ledger[id].on(make()).holds
+    for make in mhabook.ledger[id].extremal:
+        assert not mhabook.ledger[id].on(make()).holds
 
 
 @pytest.mark.parametrize("kernel", one_layer.KERNELS, ids=["softmax", "gaussian"])

@@ -6,9 +6,11 @@ import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
+import mhabook
 import mhalib as mha
 from engines import assert_bug_is_seen, assert_follows, plain
-from mhalib.theory import planted as theory
+from mhabook.c06_planted import figure as c06
+from mhabook.c06_planted import statements as theory
 from oracles import assert_close
 
 SIZES = {"n": 40, "T": 4, "d": 3}
@@ -126,7 +128,7 @@ def test_the_alignment_of_a_random_start_has_the_stated_variance():
 
 def test_the_check_of_a_random_start_sees_wrong_moments(monkeypatch):
     """Heads that lean to the teacher, and a direction whose fourth moment is five percent off."""
-    statement, moment = mha.ledger["prop-alignment-start"], theory.direction_moment
+    statement, moment = mhabook.ledger["prop-alignment-start"], theory.direction_moment
     instance = statement.random(0)
     assert not statement.on(instance | {"starts": instance["starts"] + 0.2 * instance["teacher"]}).holds
     monkeypatch.setattr(theory, "direction_moment", lambda m, power: moment(m, power) * (1.05 if power == 4 else 1))
@@ -149,7 +151,7 @@ WRONG = {"W transposed": lambda W, U, C: U.mean(axis=0) + W.T @ C @ U.mean(axis=
 
 @pytest.mark.parametrize("wrong", WRONG)
 def test_the_check_of_the_first_look_sees_a_wrong_formula_with_every_seed(wrong, monkeypatch):
-    statement = mha.ledger["prop-first-look"]
+    statement = mhabook.ledger["prop-first-look"]
     monkeypatch.setattr(theory, "turned_mean_row", WRONG[wrong])
     assert not any(statement.on(statement.random(seed)).holds for seed in range(60))
 
@@ -174,6 +176,6 @@ BUGS = {
 
 @pytest.mark.parametrize("bug", BUGS)
 def test_a_planted_bug_in_the_alignment_is_seen(bug):
-    made, values = mha.live.planted(n=24, T=3, d=2, steps=12), {"H": 2, "start": "random"}
+    made, values = c06.planted(n=24, T=3, d=2, steps=12), {"H": 2, "start": "random"}
     assert_follows(plain(), made, values)
     assert_bug_is_seen(BUGS[bug], made, values)

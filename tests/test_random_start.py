@@ -5,9 +5,10 @@ import pytest
 
 import mhalib as mha
 import oracles
-from mhalib.theory import hessian_constant, random_start
-from mhalib.theory.instances import token_radius
-from mhalib.theory.random_start import (
+from mhabook.c01_model.instances import token_radius
+from mhabook.c02_curvature.bounds import hessian_constant
+from mhabook.c08_digits import random_start
+from mhabook.c08_digits.random_start import (
     first_order,
     first_order_ratios,
     frozen_losses,

@@ -3,19 +3,20 @@
 import numpy as np
 import pytest
 
+import mhabook
 import mhalib as mha
-from mhalib.theory import reach
+from mhabook.c14_traps import reach
 
 
 @pytest.mark.parametrize("name", ["prop-values-allow", "prop-star"])
 def test_statements_hold_and_their_twins_fail(name):
-    assert mha.ledger[name].worst(range(150)).holds
-    assert not any(mha.ledger[name].twin(seed).holds for seed in range(30))
+    assert mhabook.ledger[name].worst(range(150)).holds
+    assert not any(mhabook.ledger[name].twin(seed).holds for seed in range(30))
 
 
 @pytest.mark.parametrize("name", ["prop-values-allow", "prop-star"])
 def test_a_constant_five_percent_better_fails(name):
-    check = mha.ledger[name].on(mha.ledger[name].extremal[0]())
+    check = mhabook.ledger[name].on(mhabook.ledger[name].extremal[0]())
     assert not check._replace(rhs=0.95 * check.rhs).holds
 
 
@@ -24,7 +25,7 @@ def test_a_constant_five_percent_better_fails(name):
 def test_a_set_that_is_too_small_is_seen(kernel, claim, monkeypatch):
     corners = reach.corners
     monkeypatch.setattr(reach, "corners", lambda layer, x: (0.5 if layer.kernel == kernel else 1) * corners(layer, x))
-    found = reach.values_allow(**mha.ledger["prop-values-allow"].extremal[0]())
+    found = reach.values_allow(**mhabook.ledger["prop-values-allow"].extremal[0]())
     assert claim in {check.statement for check in found if not check}
 
 

@@ -6,9 +6,9 @@ from functools import cache
 import numpy as np
 import pytest
 
-import mhalib as mha
 from engines import assert_follows, broken, plain
-from mhalib.theory.max_margin import max_margin
+from mhabook.c03_first_step import figure as c03
+from mhabook.c03_first_step.max_margin import max_margin
 
 BUGS = {
     "labels that do not sign the features": ("out[i * p + a] *= y[i] / T", "out[i * p + a] /= T"),
@@ -35,7 +35,7 @@ def normals(n, p):
 
 @cache
 def figure():
-    return mha.live.realizability()
+    return c03.realizability()
 
 
 def assert_engine_agrees(v8, values):
@@ -67,4 +67,4 @@ def test_the_browser_finds_the_nearest_point_of_any_hull(kind):
 
 def test_an_odd_number_of_samples_has_no_mirror():
     with pytest.raises(ValueError, match="n: expected an even number.*got 7"):
-        mha.live.realizability(n=7)
+        c03.realizability(n=7)

@@ -11,11 +11,12 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
+import mhabook
 import mhalib as mha
+from mhabook.ledger import MARKS
+from mhabook.reproduction import FIGURES, STATUSES
+from mhabook.studies import stored
 from mhalib import data as datasets
-from mhalib.reproduction import FIGURES, STATUSES
-from mhalib.sweeps import stored
-from mhalib.theory.ledger import MARKS
 from notebooks import code, directives, nodes, option, paths, read, source, text
 from scripts import loaded
 
@@ -201,7 +202,7 @@ def named(node):
 def test_theory_against_practice_has_a_row_for_every_theorem(against):
     stated = [directive for path in paths() for directive in directives(read(path))]
     theorems = {option(body, "label") for kind, _, body in stated if kind == "prf:theorem"}
-    assert len(theorems) == sum(entry.id.startswith("thm-") for entry in mha.ledger)
+    assert len(theorems) == sum(entry.id.startswith("thm-") for entry in mhabook.ledger)
     assert theorems <= {call.args[0].value for call in against}
 
 
@@ -216,6 +217,6 @@ def test_theory_against_practice_computes_its_factors(against):
 def test_theory_against_practice_leads_to_sections_that_exist(against):
     (cell,) = (cell for cell in code(read(AGAINST)) if cell["id"] == "live-places")
     places = ast.literal_eval(next(node for node in nodes(cell) if isinstance(node, ast.Dict)))
-    assert {mha.ledger[call.args[0].value].chapter for call in against} == set(places)
+    assert {mhabook.ledger[call.args[0].value].chapter for call in against} == set(places)
     for chapter, section in places.items():
         assert section in sections(ROOT / "book" / f"{chapter}.ipynb"), f"{chapter} has no section {section}"

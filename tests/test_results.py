@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-import mhalib as mha
+import mhabook
 from scripts import load, loaded
 
 RESULTS = Path(__file__).parent.parent / "book" / "results"
@@ -21,7 +21,7 @@ from pathlib import Path
 
 import numpy as np
 
-from mhalib.sweeps.table import Table
+from mhabook.studies.table import Table
 
 Table({"loss": np.array([1.0, 2.0])}).save(Path(__file__).with_name("toy.npz"))
 '''
@@ -30,7 +30,7 @@ Table({"loss": np.array([1.0, 2.0])}).save(Path(__file__).with_name("toy.npz"))
 def test_every_table_is_written_by_one_script_that_runs():
     run = [name for name in SCRIPTS if name not in remaking.OUTSIDE]
     written = [(table, name) for name in run for table in remaking.tables(SCRIPTS[name])]
-    commands = {path.name: mha.stored(path.name).about["command"] for path in RESULTS.glob("*.npz")}
+    commands = {path.name: mhabook.stored(path.name).about["command"] for path in RESULTS.glob("*.npz")}
     commands = {table: said for table, said in commands.items() if Path(said.split()[1]).stem not in remaking.OUTSIDE}
     assert {table: f"python book/results/{name}.py" for table, name in written} == commands
     assert len(written) == len(commands)
@@ -81,8 +81,8 @@ def test_runs_that_are_kept_are_named_and_done_again_if_asked(tmp_path, monkeypa
     ({"loss": [1.0, 2.0], "rule": ["a", "c"]}, "rule differs by up to 1"),
     ({"loss": [1.0, 2.0]}, "Table(2 rows of loss, rule) is now Table(2 rows of loss)")])
 def test_a_difference_is_named(changed, words):
-    before = mha.Table({"loss": np.array([1.0, 2.0]), "rule": np.array(["a", "b"])})
-    assert remaking.difference(before, mha.Table({k: np.array(v) for k, v in changed.items()})) == words
+    before = mhabook.Table({"loss": np.array([1.0, 2.0]), "rule": np.array(["a", "b"])})
+    assert remaking.difference(before, mhabook.Table({k: np.array(v) for k, v in changed.items()})) == words
 
 
 @pytest.fixture
@@ -106,7 +106,7 @@ def command(monkeypatch, capsys):
     def computed(*args, **options):
         pytest.fail("it computes")
 
-    monkeypatch.setattr(mha, "sweep", computed)
+    monkeypatch.setattr(mhabook, "sweep", computed)
     return run
 
 
@@ -116,7 +116,7 @@ def files():
 
 
 def toy_sweep(*args, **options):
-    return mha.Table({"loss": np.array([1.0])})
+    return mhabook.Table({"loss": np.array([1.0])})
 
 
 @pytest.mark.parametrize("name", [*SCRIPTS, "__main__"])
@@ -140,13 +140,13 @@ def test_a_stored_table_is_not_replaced_unasked(name, command):
 
 
 def test_a_table_goes_where_out_says(command, tmp_path, monkeypatch):
-    monkeypatch.setattr(mha, "sweep", toy_sweep)
+    monkeypatch.setattr(mhabook, "sweep", toy_sweep)
     for _ in range(2):
         assert command("heads", "--out", tmp_path / "f.npz", "--overwrite")[0] == 0
     assert command("traps", "--out", tmp_path / "new")[0] == 0
     assert {path.relative_to(tmp_path).as_posix() for path in tmp_path.rglob("*.npz")} == {
         "f.npz", "new/traps.npz", "new/traps_random.npz", "new/traps_teachers.npz"}
-    assert mha.Table.load(tmp_path / "f.npz").about["command"] == "python book/results/heads.py"
+    assert mhabook.Table.load(tmp_path / "f.npz").about["command"] == "python book/results/heads.py"
     status, said = command("heads", "--out", tmp_path / "f.npz")
     assert status == 2 and f"{tmp_path / 'f.npz'} would be replaced" in said
 
@@ -181,5 +181,5 @@ def test_toy_sizes_leave_the_stored_table_alone(tmp_path, monkeypatch, capsys):
         assert not list(tmp_path.glob("*.npz"))
         assert capsys.readouterr().out.count("ms a step") == 4
         scale.main([*toy, "--out", str(tmp_path / "toy.npz")])
-    assert len(mha.Table.load(tmp_path / "toy.npz")["seconds"]) == 4
+    assert len(mhabook.Table.load(tmp_path / "toy.npz")["seconds"]) == 4
     assert (RESULTS / "scale_cpu.npz").read_bytes() == kept

@@ -6,15 +6,17 @@ import torch
 
 import mhalib as mha
 from engines import assert_follows, broken, plain
+from mhabook.start import figure_linearized, figure_scores, figure_surface
+from mhabook.start.surface import Surface
 from oracles import assert_refused
 
-SURFACES = [mha.Surface((1.3, 0.2), (0.8, 0.6)), mha.Surface((2.0, -0.7), (0.28, 0.96)), mha.Surface((0.5, 0.0))]
+SURFACES = [Surface((1.3, 0.2), (0.8, 0.6)), Surface((2.0, -0.7), (0.28, 0.96)), Surface((0.5, 0.0))]
 each_surface = pytest.mark.parametrize("surface", SURFACES, ids=str)
 DATA = mha.data.tokenized_mixture(n=7, T=4, d=5, M=3, zeta=0.25, sigma=0.5, seed=2)
 START = mha.MultiHeadAttention.random(3, 4, 5, scale=0.7, seed=1)
 DISPLACEMENT = np.random.default_rng(4).standard_normal(START.ravel().size) / 3
-MADE = {"scores": mha.live.scores(), "surface": mha.live.surface(steps=9),
-        "linearized": mha.live.linearized(n=5, steps=6)}
+MADE = {"scores": figure_scores.scores(), "surface": figure_surface.surface(steps=9),
+        "linearized": figure_linearized.linearized(n=5, steps=6)}
 # Where what is broken shows.
 SADDLE, FAR = {"low": -0.5, "angle": 16}, {"lr": 2.1, "q1": 2.0}
 BUGS = {
@@ -79,8 +81,8 @@ def test_curvatures_of_a_surface_are_those_at_its_center(surface):
 
 @pytest.mark.parametrize("kind", [tuple, list, np.array])
 def test_a_surface_takes_any_two_numbers_in_an_order(kind):
-    surface = mha.Surface(kind([1.0, 0.25]), kind([0.8, 0.6]))
-    assert surface == mha.Surface((1.0, 0.25), (0.8, 0.6)) and len({surface, mha.Surface((1, 0.25), (0.8, 0.6))}) == 1
+    surface = Surface(kind([1.0, 0.25]), kind([0.8, 0.6]))
+    assert surface == Surface((1.0, 0.25), (0.8, 0.6)) and len({surface, Surface((1, 0.25), (0.8, 0.6))}) == 1
 
 
 def test_descent_in_a_bowl_is_its_closed_form():
@@ -92,26 +94,26 @@ def test_descent_in_a_bowl_is_its_closed_form():
 
 
 def test_descent_on_a_ridge_rests_at_the_saddle_and_beside_it_does_not():
-    ridge, beside = (mha.Surface((1.0, -0.5)).descend((1.0, second), 0.5, 200)[-1] for second in (0.0, 1e-6))
+    ridge, beside = (Surface((1.0, -0.5)).descend((1.0, second), 0.5, 200)[-1] for second in (0.0, 1e-6))
     assert abs(ridge).max() < 1e-12 and beside == pytest.approx([0, 1], abs=1e-6)
 
 
 @pytest.mark.parametrize("call, words", [
-    (lambda: mha.Surface((0.0, 1.0)), ["curvatures: expected the first to be > 0", "0.0"]),
-    (lambda: mha.Surface((1.0, np.nan)), ["curvatures: expected two numbers", "nan"]),
-    (lambda: mha.Surface((1.0, 1.0), (1.0, 1.0)), ["direction: expected length 1", "1.41421"]),
-    (lambda: mha.Surface((1.0, 1.0), 1.0), ["direction: expected two numbers", "1.0"]),
-    (lambda: mha.Surface([1.0, 0.5, 0.2]), ["curvatures: expected two numbers", "[1.0, 0.5, 0.2]"]),
-    (lambda: mha.Surface("12"), ["curvatures: expected two numbers", "'12'"]),
-    (lambda: mha.Surface(np.eye(2)), ["curvatures: expected two numbers"]),
-    (lambda: mha.Surface([[1.0], 0.5]), ["curvatures: expected two numbers"]),
-    (lambda: mha.Surface({1.0, 0.5}), ["curvatures: expected two numbers"]),
+    (lambda: Surface((0.0, 1.0)), ["curvatures: expected the first to be > 0", "0.0"]),
+    (lambda: Surface((1.0, np.nan)), ["curvatures: expected two numbers", "nan"]),
+    (lambda: Surface((1.0, 1.0), (1.0, 1.0)), ["direction: expected length 1", "1.41421"]),
+    (lambda: Surface((1.0, 1.0), 1.0), ["direction: expected two numbers", "1.0"]),
+    (lambda: Surface([1.0, 0.5, 0.2]), ["curvatures: expected two numbers", "[1.0, 0.5, 0.2]"]),
+    (lambda: Surface("12"), ["curvatures: expected two numbers", "'12'"]),
+    (lambda: Surface(np.eye(2)), ["curvatures: expected two numbers"]),
+    (lambda: Surface([[1.0], 0.5]), ["curvatures: expected two numbers"]),
+    (lambda: Surface({1.0, 0.5}), ["curvatures: expected two numbers"]),
     (lambda: SURFACES[0].descend((1.0,), 0.1, 3), ["start: expected two finite numbers", "(1.0,)"]),
     (lambda: SURFACES[0].descend((1.0, 1.0), -0.1, 3), ["lr: expected a positive number", "-0.1"]),
     (lambda: SURFACES[0].descend((1.0, 1.0), 0.1, 0), ["steps: expected a whole number", "0"]),
     (lambda: mha.Linearized(DISPLACEMENT[:-1], START), ["V: expected shape (135,)", "(134,)"]),
-    (lambda: mha.live.surface(steps=0), ["steps: expected"]),
-    (lambda: mha.live.linearized(n=0), ["n: expected"]),
+    (lambda: figure_surface.surface(steps=0), ["steps: expected"]),
+    (lambda: figure_linearized.linearized(n=0), ["n: expected"]),
 ])
 def test_bad_input_is_refused(call, words):
     assert_refused(call, ValueError, words)

@@ -7,9 +7,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-import mhalib as mha
+import mhabook
 
-module, address = import_module("mhalib.sweeps.stored"), import_module("mhalib._address")
+module, address = import_module("mhabook.studies.stored"), import_module("mhabook._address")
 RESULTS = Path(__file__).parent.parent / "book" / "results"
 ADDRESS = "https://example.org/book"
 
@@ -25,7 +25,7 @@ def elsewhere(tmp_path, monkeypatch):
 
 @pytest.mark.parametrize("path", sorted(RESULTS.glob("*.npz")), ids=lambda path: path.name)
 def test_every_table_of_the_book_says_where_it_comes_from(path):
-    table = mha.stored(path.name)
+    table = mhabook.stored(path.name)
     assert len(table) > 0
     python, script, *_ = table.about["command"].split()
     assert python == "python" and script.startswith("book/results/")
@@ -37,17 +37,17 @@ def test_a_clone_around_the_notebook_comes_first(elsewhere, monkeypatch):
     folder = elsewhere / "book" / "results"
     (elsewhere / "book" / "multihead").mkdir(parents=True)
     folder.mkdir()
-    mha.Table({"loss": np.array([1.0, 2.0])}).save(folder / "own.npz")
+    mhabook.Table({"loss": np.array([1.0, 2.0])}).save(folder / "own.npz")
     monkeypatch.chdir(elsewhere / "book" / "multihead")
-    assert mha.stored("own.npz")["loss"].tolist() == [1.0, 2.0]
+    assert mhabook.stored("own.npz")["loss"].tolist() == [1.0, 2.0]
 
 
 def test_without_a_clone_the_repository_is_asked(elsewhere, monkeypatch, capsys):
-    mha.Table({"loss": np.array([3.0])}).save(elsewhere / "theirs.npz")
+    mhabook.Table({"loss": np.array([3.0])}).save(elsewhere / "theirs.npz")
     data = (elsewhere / "theirs.npz").read_bytes()
     asked = []
     monkeypatch.setattr(module, "urlopen", lambda address, timeout: asked.append(address) or io.BytesIO(data))
-    assert mha.stored("far.npz")["loss"].tolist() == [3.0]
+    assert mhabook.stored("far.npz")["loss"].tolist() == [3.0]
     assert asked == [f"{ADDRESS}/raw/main/book/results/far.npz"]
     assert asked[0] in capsys.readouterr().out
 
@@ -58,7 +58,7 @@ def test_a_table_that_is_nowhere_is_named(elsewhere, monkeypatch):
 
     monkeypatch.setattr(module, "urlopen", unreachable)
     with pytest.raises(FileNotFoundError, match=r"missing.npz is not in book/results.*no network"):
-        mha.stored("missing.npz")
+        mhabook.stored("missing.npz")
 
 
 def test_the_address_is_that_of_the_package(monkeypatch):

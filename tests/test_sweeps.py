@@ -16,7 +16,8 @@ from threadpoolctl import threadpool_limits
 
 import mhalib as mha
 import swept
-from mhalib.sweeps.grid import configurations
+from mhabook.studies import sweep
+from mhabook.studies.grid import configurations
 from oracles import assert_refused
 from swept import assert_same, marked, started
 
@@ -40,7 +41,7 @@ def one_core():
 @pytest.fixture(scope="module")
 def expected():
     with joblib.parallel_config(n_jobs=1):
-        return mha.sweep(swept.trained, GRID, seeds=3)
+        return sweep(swept.trained, GRID, seeds=3)
 
 
 @pytest.fixture(scope="module")
@@ -54,24 +55,24 @@ def cluster():
 @pytest.mark.parametrize("backend", ["loky", "threading", "multiprocessing"])
 def test_a_table_is_the_same_on_every_backend(backend, expected):
     with joblib.parallel_config(backend, n_jobs=2):
-        assert_same(mha.sweep(swept.trained, GRID, seeds=3), expected)
+        assert_same(sweep(swept.trained, GRID, seeds=3), expected)
 
 
 def test_a_table_is_the_same_on_a_dask_cluster(cluster, expected):
     with joblib.parallel_config("dask"):
-        assert_same(mha.sweep(swept.trained, GRID, seeds=3), expected)
+        assert_same(sweep(swept.trained, GRID, seeds=3), expected)
 
 
 def test_a_dask_cluster_fills_and_reads_the_cache(cluster, expected, tmp_path):
     with joblib.parallel_config("dask"):
-        mha.sweep(swept.trained, GRID, seeds=2, cache=tmp_path)
-    assert_same(mha.sweep(swept.trained, GRID, seeds=3, cache=tmp_path), expected)
+        sweep(swept.trained, GRID, seeds=2, cache=tmp_path)
+    assert_same(sweep(swept.trained, GRID, seeds=3, cache=tmp_path), expected)
 
 
 @pytest.mark.parametrize("backend, here", [("loky", False), ("threading", True)])
 def test_runs_happen_in_the_processes_of_the_backend(backend, here, tmp_path):
     with joblib.parallel_config(backend, n_jobs=2):
-        mha.sweep(marked(swept.trained, tmp_path), GRID, seeds=2)
+        sweep(marked(swept.trained, tmp_path), GRID, seeds=2)
     assert len(started(tmp_path / "marks")) == 8
     assert len(started(tmp_path / "marks", os.getpid())) == 8 * here
 
@@ -81,7 +82,7 @@ def test_a_dask_cluster_runs_on_its_workers(cluster, tmp_path):
     assert len(workers) == 2
     pids = set(cluster.run(os.getpid).values())
     with joblib.parallel_config("dask"):
-        mha.sweep(marked(swept.trained, tmp_path), GRID, seeds=2)
+        sweep(marked(swept.trained, tmp_path), GRID, seeds=2)
     assert {int(path.name.split("-")[1]) for path in (tmp_path / "marks").iterdir()} <= pids
 
 
@@ -113,7 +114,7 @@ def test_a_table_says_what_made_it(expected):
 
 
 def test_several_rows_come_from_one_run(one_core):
-    table = mha.sweep(swept.side_by_side, {"lr": [0.1, 0.5]}, seeds=2)
+    table = sweep(swept.side_by_side, {"lr": [0.1, 0.5]}, seeds=2)
     assert table["H"].tolist() == [1, 3] * 4
     assert table["lr"].tolist() == [0.1] * 4 + [0.5] * 4
     assert table["seed"].tolist() == [0, 0, 1, 1] * 2
@@ -122,7 +123,7 @@ def test_several_rows_come_from_one_run(one_core):
 
 
 def test_several_rows_are_cached(tmp_path, one_core):
-    first, second = (mha.sweep(swept.side_by_side, {"lr": [0.1]}, seeds=2, cache=tmp_path) for _ in range(2))
+    first, second = (sweep(swept.side_by_side, {"lr": [0.1]}, seeds=2, cache=tmp_path) for _ in range(2))
     assert_same(second, first)
     assert len(list(tmp_path.iterdir())) == 2
 
@@ -131,13 +132,13 @@ def test_several_rows_are_cached(tmp_path, one_core):
                                   {"H": np.array([2, 1])}, {"H": range(2, 0, -1)}],
                          ids=["dict", "dicts", "iterator", "array", "range"])
 def test_grids_are_dicts_of_values_or_dicts(grid, one_core):
-    table = mha.sweep(swept.plain, grid, seeds=[7, np.int64(3)])
+    table = sweep(swept.plain, grid, seeds=[7, np.int64(3)])
     assert table["value"].tolist() == [9, 5, 8, 4]
     assert table["seed"].tolist() == [7, 3, 7, 3]
 
 
 def test_a_sweep_over_seeds_alone(one_core):
-    assert mha.sweep(swept.plain, {}, seeds=3)["value"].tolist() == [1, 2, 3]
+    assert sweep(swept.plain, {}, seeds=3)["value"].tolist() == [1, 2, 3]
 
 
 @pytest.mark.parametrize("backend", ["sequential", "threading"])
@@ -145,23 +146,23 @@ def test_products_have_one_thread_during_a_run_and_theirs_again_after_it(backend
     with threadpool_limits(2):
         before = swept.threads(seed=0)
         with joblib.parallel_config(backend, n_jobs=2):
-            table = mha.sweep(swept.threads, {}, seeds=8)
+            table = sweep(swept.threads, {}, seeds=8)
         assert swept.threads(seed=0) == before == {"threads": 2}
     assert table["threads"].tolist() == [1] * 8
 
 
 def test_products_have_one_thread_in_the_processes_of_the_backend():
     with joblib.parallel_config("loky", n_jobs=2, inner_max_num_threads=2):
-        assert mha.sweep(swept.threads, {}, seeds=4)["threads"].tolist() == [1] * 4
+        assert sweep(swept.threads, {}, seeds=4)["threads"].tolist() == [1] * 4
 
 
 def test_results_are_copied(one_core):
-    assert mha.sweep(swept.reusing, {}, seeds=3)["value"][:, 0].tolist() == [0, 1, 2]
+    assert sweep(swept.reusing, {}, seeds=3)["value"][:, 0].tolist() == [0, 1, 2]
 
 
 def test_warnings_of_a_run_are_its_own(one_core):
     with pytest.warns(RuntimeWarning, match="a warning of a run"):
-        assert len(mha.sweep(swept.warning, {}, seeds=2)) == 2
+        assert len(sweep(swept.warning, {}, seeds=2)) == 2
 
 
 # Runs that fail
@@ -172,7 +173,7 @@ def test_a_failing_run_is_named(backend, request):
     if backend == "dask":
         request.getfixturevalue("cluster")
     with joblib.parallel_config(backend), pytest.raises(RuntimeError) as raised:
-        mha.sweep(swept.failing, {"H": [1, 2, 3, 4, 5]}, seeds=2)
+        sweep(swept.failing, {"H": [1, 2, 3, 4, 5]}, seeds=2)
     message = str(raised.value)
     assert message.startswith("the run with H=2, seed=1 failed: Untravelled: lost at sea")
     assert "raise Untravelled" in message  # the line where it happened
@@ -181,9 +182,9 @@ def test_a_failing_run_is_named(backend, request):
 def test_a_failing_run_leaves_the_finished_ones_in_the_cache(tmp_path, one_core):
     run = marked(swept.failing, tmp_path)
     with pytest.raises(RuntimeError, match="H=2, seed=1"):
-        mha.sweep(run, {"H": [1, 2, 3]}, seeds=2, cache=tmp_path / "cache")
+        sweep(run, {"H": [1, 2, 3]}, seeds=2, cache=tmp_path / "cache")
     assert started(tmp_path / "marks") == [0, 0, 1, 1]
-    table = mha.sweep(run, [{"H": 1}, {"H": 3}], seeds=2, cache=tmp_path / "cache")
+    table = sweep(run, [{"H": 1}, {"H": 3}], seeds=2, cache=tmp_path / "cache")
     assert table["value"].tolist() == [1, 2, 3, 4]
     assert started(tmp_path / "marks") == [0, 0, 0, 1, 1, 1]
 
@@ -192,7 +193,7 @@ def test_runs_of_different_shapes_are_named(tmp_path, one_core):
     for cache in (None, tmp_path, tmp_path):
         with pytest.raises(ValueError, match=r"with seed=1 it returned curve: numbers of shape \(4,\), elsewhere "
                                              r"numbers of shape \(3,\)"):
-            mha.sweep(swept.ragged, {}, seeds=2, cache=cache)
+            sweep(swept.ragged, {}, seeds=2, cache=cache)
 
 
 RETURNED = {
@@ -220,14 +221,14 @@ RETURNED = {
 @pytest.mark.parametrize("what, error, words", RETURNED.values(), ids=RETURNED)
 def test_what_a_run_returns_in_error_is_named(what, error, words, one_core):
     with pytest.raises(ValueError if error is None else RuntimeError) as raised:
-        mha.sweep(partial(swept.returning, what=what), {"H": [1]}, seeds=2)
+        sweep(partial(swept.returning, what=what), {"H": [1]}, seeds=2)
     for word in ["H=1, seed=1", *words, error.__name__ if error else "the same names, kinds and shapes"]:
         assert word in str(raised.value)
 
 
 def test_a_name_that_no_column_can_have_ends_the_sweep_at_its_first_run(tmp_path, one_core):
     with pytest.raises(RuntimeError, match="seed=0 failed: ValueError: run: expected results named otherwise"):
-        mha.sweep(marked(swept.misnamed, tmp_path), {}, seeds=5)
+        sweep(marked(swept.misnamed, tmp_path), {}, seeds=5)
     assert started(tmp_path / "marks") == [0]
 
 
@@ -246,41 +247,41 @@ class Callable:
 
 
 CALLS = {
-    "a nested function": (lambda: mha.sweep(outer(), {}), TypeError, ["run: expected a function defined at the top"]),
-    "a lambda": (lambda: mha.sweep(lambda *, seed: {"value": seed}, {}), TypeError, ["top level", "<lambda>"]),
-    "a method": (lambda: mha.sweep(Callable().run, {}), TypeError, ["top level", "method"]),
-    "an object": (lambda: mha.sweep(Callable(), {}), TypeError, ["top level", "Callable"]),
-    "a partial of a lambda": (lambda: mha.sweep(partial(lambda *, seed: {}), {}), TypeError, ["top level"]),
-    "a result": (lambda: mha.sweep(swept.plain(seed=1), {}), TypeError, ["run: expected a function"]),
-    "an unknown name": (lambda: mha.sweep(swept.plain, {"heads": [1]}), TypeError,
+    "a nested function": (lambda: sweep(outer(), {}), TypeError, ["run: expected a function defined at the top"]),
+    "a lambda": (lambda: sweep(lambda *, seed: {"value": seed}, {}), TypeError, ["top level", "<lambda>"]),
+    "a method": (lambda: sweep(Callable().run, {}), TypeError, ["top level", "method"]),
+    "an object": (lambda: sweep(Callable(), {}), TypeError, ["top level", "Callable"]),
+    "a partial of a lambda": (lambda: sweep(partial(lambda *, seed: {}), {}), TypeError, ["top level"]),
+    "a result": (lambda: sweep(swept.plain(seed=1), {}), TypeError, ["run: expected a function"]),
+    "an unknown name": (lambda: sweep(swept.plain, {"heads": [1]}), TypeError,
                         ["run: expected a function of heads, seed", "'heads'"]),
-    "a name too few": (lambda: mha.sweep(swept.trained, {"H": [1]}), TypeError, ["run: expected", "'lr'"]),
-    "a seed in the grid": (lambda: mha.sweep(swept.plain, {"seed": [1]}), ValueError, ["grid: expected names other"]),
-    **{f"{name} in the grid": (lambda name=name: mha.sweep(swept.open_to_all, {name: [1]}), ValueError,
+    "a name too few": (lambda: sweep(swept.trained, {"H": [1]}), TypeError, ["run: expected", "'lr'"]),
+    "a seed in the grid": (lambda: sweep(swept.plain, {"seed": [1]}), ValueError, ["grid: expected names other"]),
+    **{f"{name} in the grid": (lambda name=name: sweep(swept.open_to_all, {name: [1]}), ValueError,
                               ["grid: expected names other", "about, allow_pickle, file, which are reserved", name])
        for name in ("about", "allow_pickle", "file")},
-    "a number for a grid": (lambda: mha.sweep(swept.plain, 3), TypeError,
+    "a number for a grid": (lambda: sweep(swept.plain, 3), TypeError,
                             ["grid: expected a dict name → values", "got 3"]),
-    "words for a grid": (lambda: mha.sweep(swept.plain, "H"), TypeError,
+    "words for a grid": (lambda: sweep(swept.plain, "H"), TypeError,
                          ["grid: expected a dict name → values", "got 'H'"]),
-    "a number for values": (lambda: mha.sweep(swept.plain, {"H": 3}), TypeError, ["a list of values for H, got 3"]),
-    "a word for values": (lambda: mha.sweep(swept.plain, {"H": "abc"}), TypeError, ["a list of values for H", "abc"]),
-    "no value": (lambda: mha.sweep(swept.plain, {"H": []}), ValueError, ["grid: expected one configuration", "none"]),
-    "no configuration": (lambda: mha.sweep(swept.plain, []), ValueError, ["grid: expected one configuration"]),
-    "names that differ": (lambda: mha.sweep(swept.plain, [{"H": 1}, {}]), ValueError, ["all of the same names", "H"]),
-    "a value twice": (lambda: mha.sweep(swept.plain, {"H": [1, 2, 1]}), ValueError, ["no entry twice", "H=1 2 times"]),
-    "an object for a value": (lambda: mha.sweep(swept.plain, {"H": [mha.Adam(0.1)]}), TypeError,
+    "a number for values": (lambda: sweep(swept.plain, {"H": 3}), TypeError, ["a list of values for H, got 3"]),
+    "a word for values": (lambda: sweep(swept.plain, {"H": "abc"}), TypeError, ["a list of values for H", "abc"]),
+    "no value": (lambda: sweep(swept.plain, {"H": []}), ValueError, ["grid: expected one configuration", "none"]),
+    "no configuration": (lambda: sweep(swept.plain, []), ValueError, ["grid: expected one configuration"]),
+    "names that differ": (lambda: sweep(swept.plain, [{"H": 1}, {}]), ValueError, ["all of the same names", "H"]),
+    "a value twice": (lambda: sweep(swept.plain, {"H": [1, 2, 1]}), ValueError, ["no entry twice", "H=1 2 times"]),
+    "an object for a value": (lambda: sweep(swept.plain, {"H": [mha.Adam(0.1)]}), TypeError,
                               ["grid: expected numbers", "H=Adam", "inside of run"]),
-    "None for a value": (lambda: mha.sweep(swept.plain, {"H": [None]}), TypeError, ["expected numbers", "H=None"]),
-    "a huge number": (lambda: mha.sweep(swept.plain, {"H": [2 ** 70]}), TypeError, ["grid: expected numbers", "H="]),
-    "kinds mixed": (lambda: mha.sweep(swept.plain, {"H": [1, "two"]}), TypeError,
+    "None for a value": (lambda: sweep(swept.plain, {"H": [None]}), TypeError, ["expected numbers", "H=None"]),
+    "a huge number": (lambda: sweep(swept.plain, {"H": [2 ** 70]}), TypeError, ["grid: expected numbers", "H="]),
+    "kinds mixed": (lambda: sweep(swept.plain, {"H": [1, "two"]}), TypeError,
                     ["H to be always of one kind", "numbers and words"]),
-    "no seed": (lambda: mha.sweep(swept.plain, {}, seeds=0), ValueError, ["seeds: expected a whole number", "0"]),
-    "an empty list of seeds": (lambda: mha.sweep(swept.plain, {}, seeds=[]), ValueError, ["seeds: expected", "none"]),
-    "a fractional seed": (lambda: mha.sweep(swept.plain, {}, seeds=[1.5]), ValueError, ["seed: expected", "1.5"]),
-    "a huge seed": (lambda: mha.sweep(swept.plain, {}, seeds=[2 ** 63]), ValueError, ["below 2⁶³"]),
-    "a seed twice": (lambda: mha.sweep(swept.plain, {}, seeds=[1, 2, 1]), ValueError, ["seeds: expected no entry"]),
-    "a cached function without source": (lambda: mha.sweep(eval_run(), {}, cache="nowhere"), ValueError,
+    "no seed": (lambda: sweep(swept.plain, {}, seeds=0), ValueError, ["seeds: expected a whole number", "0"]),
+    "an empty list of seeds": (lambda: sweep(swept.plain, {}, seeds=[]), ValueError, ["seeds: expected", "none"]),
+    "a fractional seed": (lambda: sweep(swept.plain, {}, seeds=[1.5]), ValueError, ["seed: expected", "1.5"]),
+    "a huge seed": (lambda: sweep(swept.plain, {}, seeds=[2 ** 63]), ValueError, ["below 2⁶³"]),
+    "a seed twice": (lambda: sweep(swept.plain, {}, seeds=[1, 2, 1]), ValueError, ["seeds: expected no entry"]),
+    "a cached function without source": (lambda: sweep(eval_run(), {}, cache="nowhere"), ValueError,
                                          ["cache: the source of run cannot be read"]),
 }
 
@@ -314,9 +315,9 @@ class Terminal(io.StringIO):
 
 
 def test_a_terminal_sees_how_far_the_sweep_is(monkeypatch, tmp_path, one_core):
-    mha.sweep(swept.plain, {}, seeds=1, cache=tmp_path)
+    sweep(swept.plain, {}, seeds=1, cache=tmp_path)
     monkeypatch.setattr(sys, "stderr", seen := Terminal())
-    mha.sweep(swept.plain, {}, seeds=3, cache=tmp_path)
+    sweep(swept.plain, {}, seeds=3, cache=tmp_path)
     states = [state.strip() for state in seen.getvalue().split("\r")]
     assert states[0] == ""
     assert states[1] == "1 of 3 runs, 1 of them from the cache"
@@ -327,7 +328,7 @@ def test_a_terminal_sees_how_far_the_sweep_is(monkeypatch, tmp_path, one_core):
 @pytest.mark.parametrize("stream, progress", [(io.StringIO, True), (Terminal, False)], ids=["a file", "unwanted"])
 def test_nothing_is_written_where_no_one_looks(stream, progress, monkeypatch, one_core):
     monkeypatch.setattr(sys, "stderr", seen := stream())
-    mha.sweep(swept.plain, {}, seeds=2, progress=progress)
+    sweep(swept.plain, {}, seeds=2, progress=progress)
     assert seen.getvalue() == ""
 
 

@@ -13,8 +13,9 @@ import pytest
 
 import mhalib as mha
 import swept
-from mhalib.sweeps.files import pack, seal
-from mhalib.sweeps.finished import Finished, origin
+from mhabook.studies import sweep
+from mhabook.studies.files import pack, seal
+from mhabook.studies.finished import Finished, origin
 from swept import assert_same, marked, started
 
 ROOT = Path(__file__).parent.parent
@@ -30,24 +31,24 @@ def one_core():
 
 def test_a_finished_run_is_not_done_again(tmp_path):
     run = marked(swept.trained, tmp_path)
-    first = mha.sweep(run, GRID, seeds=2, cache=tmp_path / "cache")
+    first = sweep(run, GRID, seeds=2, cache=tmp_path / "cache")
     assert started(tmp_path / "marks") == [0] * 4 + [1] * 4
-    assert_same(mha.sweep(run, GRID, seeds=2, cache=tmp_path / "cache"), first)
+    assert_same(sweep(run, GRID, seeds=2, cache=tmp_path / "cache"), first)
     assert len(started(tmp_path / "marks")) == 8
-    assert_same(mha.sweep(run, GRID, seeds=3, cache=tmp_path / "cache"), mha.sweep(swept.trained, GRID, seeds=3))
+    assert_same(sweep(run, GRID, seeds=3, cache=tmp_path / "cache"), sweep(swept.trained, GRID, seeds=3))
     assert started(tmp_path / "marks")[8:] == [2] * 4
 
 
 def test_the_cache_may_be_at_home(tmp_path, monkeypatch):
     monkeypatch.setenv("HOME", str(tmp_path))
-    mha.sweep(swept.plain, {}, seeds=3, cache="~/cache")
+    sweep(swept.plain, {}, seeds=3, cache="~/cache")
     assert len(list((tmp_path / "cache").glob("*.run"))) == 3
 
 
 def test_a_sweep_that_is_all_in_the_cache_starts_no_process(tmp_path, monkeypatch):
-    mha.sweep(swept.plain, {}, seeds=3, cache=tmp_path)
+    sweep(swept.plain, {}, seeds=3, cache=tmp_path)
     monkeypatch.setattr(joblib, "Parallel", None)
-    assert len(mha.sweep(swept.plain, {}, seeds=3, cache=tmp_path)) == 3
+    assert len(sweep(swept.plain, {}, seeds=3, cache=tmp_path)) == 3
 
 
 @pytest.mark.parametrize("blow", [signal.SIGKILL, signal.SIGINT], ids=["killed", "interrupted"])
@@ -66,8 +67,8 @@ def test_an_interrupted_sweep_goes_on_where_it_was(blow, tmp_path):
     kept = {path: path.read_bytes() for path in cache.glob("*.run")}
     assert len(kept) == 4
     run = partial(swept.patient, marks=str(marks), gate=str(gate))
-    table = mha.sweep(run, {"scale": [2.0]}, 12, cache=cache)
-    assert_same(table, mha.sweep(run, {"scale": [2.0]}, 12))
+    table = sweep(run, {"scale": [2.0]}, 12, cache=cache)
+    assert_same(table, sweep(run, {"scale": [2.0]}, 12))
     assert started(marks, os.getpid()) == sorted([*range(4, 12), *range(12)])
     assert {path: path.read_bytes() for path in kept} == kept
 
@@ -75,7 +76,7 @@ def test_an_interrupted_sweep_goes_on_where_it_was(blow, tmp_path):
 def cached(tmp_path):
     """A cache of three runs, its files in the order of their seeds, and its table."""
     run = marked(swept.trained, tmp_path, H=2, lr=0.5)
-    table = mha.sweep(run, {}, seeds=3, cache=tmp_path / "cache")
+    table = sweep(run, {}, seeds=3, cache=tmp_path / "cache")
     finished = Finished(tmp_path / "cache", origin(run, mha.__version__))
     return run, table, finished, [finished.path({}, seed) for seed in range(3)]
 
@@ -100,7 +101,7 @@ def test_a_damaged_file_is_named_and_its_run_done_again(damage, tmp_path):
     whole = paths[1].read_bytes()
     paths[1].write_bytes(damage(whole, paths[2].read_bytes()))
     with pytest.warns(RuntimeWarning, match=f"{paths[1].name} is not used, and its run done again") as warned:
-        assert_same(mha.sweep(run, {}, seeds=3, cache=tmp_path / "cache"), table)
+        assert_same(sweep(run, {}, seeds=3, cache=tmp_path / "cache"), table)
     assert len(warned) == 1
     assert warned[0].filename == __file__
     assert started(tmp_path / "marks") == [0, 1, 1, 2]
@@ -121,14 +122,14 @@ def test_no_file_is_ever_half_written(tmp_path, monkeypatch):
     """Whatever has the name of a finished run is whole: it is moved there, after it was written."""
     moved = []
     monkeypatch.setattr(os, "replace", lambda old, new: moved.append((Path(old).read_bytes(), new)))
-    mha.sweep(swept.plain, {}, seeds=2, cache=tmp_path)
+    sweep(swept.plain, {}, seeds=2, cache=tmp_path)
     assert len(moved) == 2
     assert not list(tmp_path.glob("*.run"))
     monkeypatch.undo()
     for data, new in moved:
         Path(new).write_bytes(data)
     monkeypatch.setattr(joblib, "Parallel", None)
-    assert mha.sweep(swept.plain, {}, seeds=2, cache=tmp_path)["value"].tolist() == [1, 2]
+    assert sweep(swept.plain, {}, seeds=2, cache=tmp_path)["value"].tolist() == [1, 2]
 
 
 SOURCE = "def run(*, seed, factor=1):\n    return {'value': factor * seed}\n"
@@ -147,7 +148,7 @@ def imported(folder, source):
 @pytest.mark.parametrize("change", ["source", "bound argument", "configuration", "version"])
 def test_another_origin_is_another_run(change, tmp_path, monkeypatch):
     run, other, grid = imported(tmp_path, SOURCE), None, {}
-    first = mha.sweep(run, {}, seeds=[5], cache=tmp_path / "cache")
+    first = sweep(run, {}, seeds=[5], cache=tmp_path / "cache")
     if change == "source":
         other = imported(tmp_path, SOURCE.replace("* seed", "* seed + 1"))
     elif change == "bound argument":
@@ -156,7 +157,7 @@ def test_another_origin_is_another_run(change, tmp_path, monkeypatch):
         grid = {"factor": [1]}
     else:
         monkeypatch.setattr(mha, "__version__", "0.1.1")
-    table = mha.sweep(other or run, grid, seeds=[5], cache=tmp_path / "cache")
+    table = sweep(other or run, grid, seeds=[5], cache=tmp_path / "cache")
     assert len(list((tmp_path / "cache").iterdir())) == 2
     assert first["value"].tolist() == [5]
     assert table["value"].tolist() == {"source": [6], "bound argument": [15]}.get(change, [5])
@@ -169,8 +170,8 @@ def test_bound_arrays_tell_runs_apart():
 
 
 def test_versions_of_cached_runs_are_theirs(tmp_path, monkeypatch):
-    mha.sweep(swept.plain, {}, seeds=1, cache=tmp_path)
+    sweep(swept.plain, {}, seeds=1, cache=tmp_path)
     monkeypatch.setattr(np, "__version__", "3.0")
-    versions = mha.sweep(swept.plain, {}, seeds=2, cache=tmp_path).about["versions"]
+    versions = sweep(swept.plain, {}, seeds=2, cache=tmp_path).about["versions"]
     assert len(versions) == 2
     assert "3.0" in {found["numpy"] for found in versions}

@@ -6,9 +6,9 @@ import joblib
 import numpy as np
 import pytest
 
-import mhalib as mha
 import swept
-from mhalib.sweeps.files import pack, unpack
+from mhabook.studies import Table, sweep
+from mhabook.studies.files import pack, unpack
 from oracles import assert_refused
 from swept import assert_same
 
@@ -16,7 +16,7 @@ from swept import assert_same
 @pytest.fixture(scope="module")
 def expected():
     with joblib.parallel_config(n_jobs=1):
-        return mha.sweep(swept.trained, {"H": [1, 3], "lr": [0.1, 0.5]}, seeds=3)
+        return sweep(swept.trained, {"H": [1, 3], "lr": [0.1, 0.5]}, seeds=3)
 
 
 def test_where_keeps_the_rows_that_match(expected):
@@ -47,9 +47,9 @@ def test_groups_take_any_reduction(expected):
 
 def test_a_saved_table_is_the_same(expected, tmp_path):
     expected.save(tmp_path / "deep" / "table.npz", command="python table.py")
-    table = mha.Table.load(tmp_path / "deep" / "table.npz")
+    table = Table.load(tmp_path / "deep" / "table.npz")
     assert table.about["command"] == "python table.py"
-    assert_same(table, mha.Table(expected.columns, expected.about | {"command": "python table.py"}))
+    assert_same(table, Table(expected.columns, expected.about | {"command": "python table.py"}))
     with np.load(tmp_path / "deep" / "table.npz") as stored:
         assert np.array_equal(stored["loss"], expected["loss"])
 
@@ -58,12 +58,12 @@ def test_a_table_may_be_kept_at_home(expected, tmp_path, monkeypatch):
     monkeypatch.setenv("HOME", str(tmp_path))
     expected.save("~/kept/table.npz")
     assert (tmp_path / "kept" / "table.npz").exists()
-    assert_same(mha.Table.load("~/kept/table.npz"), expected)
+    assert_same(Table.load("~/kept/table.npz"), expected)
 
 
 def test_equal_tables_are_equal_files(expected, tmp_path):
     expected.save(tmp_path / "a.npz")
-    mha.Table.load(tmp_path / "a.npz").save(tmp_path / "b.npz")
+    Table.load(tmp_path / "a.npz").save(tmp_path / "b.npz")
     assert (tmp_path / "a.npz").read_bytes() == (tmp_path / "b.npz").read_bytes()
 
 
@@ -74,7 +74,7 @@ def test_a_damaged_table_is_named(expected, tmp_path):
     for data in (b"", b"words", whole[:-9], whole[:400] + bytes([whole[400] ^ 1]) + whole[401:]):
         path.write_bytes(data)
         with pytest.raises(ValueError, match="table.npz: damaged"):
-            mha.Table.load(path)
+            Table.load(path)
 
 
 def test_packing_keeps_every_kind():
@@ -90,13 +90,13 @@ def test_a_table_shows_its_size_and_shapes(expected):
 
 
 CALLS = {
-    "columns of two lengths": (lambda: mha.Table({"a": np.ones(2), "b": np.ones(3)}), ValueError, ["same length"]),
-    "no columns": (lambda: mha.Table({}), ValueError, ["columns: expected one or more"]),
-    "a reserved column": (lambda: mha.Table({"about": np.ones(2)}), ValueError,
+    "columns of two lengths": (lambda: Table({"a": np.ones(2), "b": np.ones(3)}), ValueError, ["same length"]),
+    "no columns": (lambda: Table({}), ValueError, ["columns: expected one or more"]),
+    "a reserved column": (lambda: Table({"about": np.ones(2)}), ValueError,
                           ["about cannot name a column: about, allow_pickle, file are reserved"]),
-    "an unknown column": (lambda: mha.Table({"a": np.ones(2)})["b"], KeyError, ["no column 'b'; there are a"]),
-    "a group of none": (lambda: mha.Table({"a": np.ones(2)}).group("b"), KeyError, ["no column 'b'"]),
-    "no such row": (lambda: mha.Table({"a": np.arange(2)}).where(a=5), ValueError, ["no row has a=5", "a takes 0, 1"]),
+    "an unknown column": (lambda: Table({"a": np.ones(2)})["b"], KeyError, ["no column 'b'; there are a"]),
+    "a group of none": (lambda: Table({"a": np.ones(2)}).group("b"), KeyError, ["no column 'b'"]),
+    "no such row": (lambda: Table({"a": np.arange(2)}).where(a=5), ValueError, ["no row has a=5", "a takes 0, 1"]),
 }
 
 

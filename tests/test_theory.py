@@ -4,12 +4,13 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 
+import mhabook
 import mhalib as mha
 import oracles
-from mhalib import theory
+from mhabook.c01_model import selection
+from mhabook.c01_model.instances import equal_tokens, opposite_tokens, token_radius, valley
+from mhabook.c02_curvature import bounds, derivatives, loss_bounds
 from mhalib.losses import logistic
-from mhalib.theory import bounds, derivatives, loss_bounds, selection
-from mhalib.theory.instances import equal_tokens, opposite_tokens, token_radius, valley
 from oracles import assert_close
 from strategies import direction, problem, problems
 
@@ -24,9 +25,9 @@ def recalled_hessian_bound(*instance, **radius):
     return bounds.recalled_bounds(*instance, **radius)[1]
 
 
-ALL_BOUNDS = [theory.gradient_bound, bounds.sharp_gradient_bound, theory.hessian_bound, bounds.sharp_hessian_bound,
-              recalled_gradient_bound, recalled_hessian_bound, theory.self_bounded_gradient, theory.smoothness,
-              theory.weak_convexity, theory.self_bounded_weak_convexity]
+ALL_BOUNDS = [bounds.gradient_bound, bounds.sharp_gradient_bound, bounds.hessian_bound, bounds.sharp_hessian_bound,
+              recalled_gradient_bound, recalled_hessian_bound, loss_bounds.self_bounded_gradient,
+              loss_bounds.smoothness, loss_bounds.weak_convexity, loss_bounds.self_bounded_weak_convexity]
 # Statements whose right side is a tolerance: nothing to attain.
 IDENTITIES = {"prop-mean-weight", "prop-mean-curvature", "prop-filter-scale",
               "lemma-same-rank", "prop-normalized-gaussian", "prop-query-force", "prop-shift", "prop-width",
@@ -132,17 +133,18 @@ tight = pytest.mark.parametrize("name", SLACK)
 
 def nearest(name):
     """The check of a statement on its nearest instance."""
-    statement, (instance, _) = mha.ledger[name.split(",")[0]], SLACK[name]
+    statement, (instance, _) = mhabook.ledger[name.split(",")[0]], SLACK[name]
     return statement.on((instance if callable(instance) else statement.extremal[instance])())
 
 
 def test_every_bound_of_the_ledger_has_a_near_attaining_instance():
-    assert {name.split(",")[0] for name in SLACK} | {*LOOSE} == {statement.id for statement in mha.ledger} - IDENTITIES
+    named = {name.split(",")[0] for name in SLACK} | {*LOOSE}
+    assert named == {statement.id for statement in mhabook.ledger} - IDENTITIES
 
 
 @pytest.mark.parametrize("name", LOOSE)
 def test_loose_bounds_are_no_looser_than_recorded(name):
-    checks = [mha.ledger[name].on(make()) for make in mha.ledger[name].extremal]
+    checks = [mhabook.ledger[name].on(make()) for make in mhabook.ledger[name].extremal]
     assert 0.1 < min(check.slack for check in checks) <= LOOSE[name]
 
 
@@ -187,10 +189,10 @@ def test_constants_are_the_formulas():
     R, (first, second) = 1.3, (np.linalg.norm(U) for U in model.U)
     mean, r = (first ** 2 + second ** 2) / 2, R ** 2 * max(first, second)
     B = 2 * R ** 3 * (r + (r ** 2 + 4) ** 0.5) / 2
-    assert theory.gradient_constant(model, R) == pytest.approx(2 * R * (1 + R ** 4 * mean) ** 0.5, rel=1e-14)
-    assert theory.hessian_constant(model, R) == pytest.approx(B, rel=1e-14)
+    assert bounds.gradient_constant(model, R) == pytest.approx(2 * R * (1 + R ** 4 * mean) ** 0.5, rel=1e-14)
+    assert bounds.hessian_constant(model, R) == pytest.approx(B, rel=1e-14)
     assert loss_bounds.curvature_constant(model, None, R) == pytest.approx(B / 2 ** 0.5, rel=1e-14)
-    assert theory.smoothness_constant(model, R) == \
+    assert bounds.smoothness_constant(model, R) == \
         pytest.approx(R ** 2 * (1 + R ** 4 * mean) + B / 2 ** 0.5, rel=1e-14)
 
 
@@ -200,8 +202,8 @@ def test_recalled_constants_are_the_formulas():
         model, data = opposite_tokens(u=u, T=4, R=1.5, mean=0.05).values()
         theta = (u ** 2 + (np.arctanh(0.05) / 1.5 ** 2) ** 2) ** 0.5
         beta_1, beta_3 = 3 * (4.5 * theta + 1), 13.5 * (3 * 2 ** 0.5 * 2.25 * theta + 1)
-        steep, curved = theory.gradient_bound(model, data).lhs, theory.hessian_bound(model, data).lhs
-        G, B = theory.gradient_constant(model, 1.5), theory.hessian_constant(model, 1.5)
+        steep, curved = bounds.gradient_bound(model, data).lhs, bounds.hessian_bound(model, data).lhs
+        G, B = bounds.gradient_constant(model, 1.5), bounds.hessian_constant(model, 1.5)
         found = [check[:2] for check in bounds.recalled_bounds(model, data)]
         assert_close(found, [(steep, beta_1), (curved * 3 ** 0.5, beta_3), (G, beta_1), (B, beta_3)], 1e-12)
 
@@ -214,13 +216,13 @@ def test_left_sides_are_what_autograd_measures(seed):
     hessians = [oracles.logit_hessian(x, theta, model.sizes) for x in drawn.X]
     _, dW, dU = oracles.loss_and_grad(drawn.X, drawn.y, model.W, model.U)
     eigenvalues = np.linalg.eigvalsh(oracles.loss_hessian(drawn.X, drawn.y, theta, model.sizes))
-    measured = {theory.gradient_bound: np.linalg.norm(gradients, axis=1).max(),
+    measured = {bounds.gradient_bound: np.linalg.norm(gradients, axis=1).max(),
                 bounds.sharp_gradient_bound: np.linalg.norm(gradients, axis=1).max(),
-                theory.hessian_bound: max(np.linalg.norm(hessian, 2) for hessian in hessians),
+                bounds.hessian_bound: max(np.linalg.norm(hessian, 2) for hessian in hessians),
                 bounds.sharp_hessian_bound: max(np.linalg.norm(hessian, 2) for hessian in hessians),
-                theory.self_bounded_gradient: (np.linalg.norm(dW) ** 2 + np.linalg.norm(dU) ** 2) ** 0.5,
-                theory.smoothness: abs(eigenvalues).max(), theory.weak_convexity: -eigenvalues[0],
-                theory.self_bounded_weak_convexity: -eigenvalues[0]}
+                loss_bounds.self_bounded_gradient: (np.linalg.norm(dW) ** 2 + np.linalg.norm(dU) ** 2) ** 0.5,
+                loss_bounds.smoothness: abs(eigenvalues).max(), loss_bounds.weak_convexity: -eigenvalues[0],
+                loss_bounds.self_bounded_weak_convexity: -eigenvalues[0]}
     for bound, lhs in measured.items():
         assert_close(bound(model, data).lhs, lhs, 1e-12, size=abs(eigenvalues).max())
 
@@ -264,14 +266,14 @@ def test_lemma_1_agrees_with_autograd(seed):
 @seeds
 def test_loss_gradient_is_the_gradient(seed):
     drawn = problem(seed)
-    assert_close(theory.loss_gradient(drawn.model, dataset(drawn)),
+    assert_close(loss_bounds.loss_gradient(drawn.model, dataset(drawn)),
                  drawn.model.loss_and_grad(drawn.X, drawn.y)[1].ravel(), 1e-12)
 
 
 @seeds
 def test_the_parts_of_the_hessian_are_what_they_are_called(seed):
     drawn = problem(seed)
-    positive, signed = theory.loss_hessian(drawn.model, dataset(drawn))
+    positive, signed = loss_bounds.loss_hessian(drawn.model, dataset(drawn))
     assert_close(positive + signed, drawn.model.hessian(drawn.X, drawn.y), 1e-13)
     eigenvalues, p = np.linalg.eigvalsh(positive), len(signed) // 2
     assert eigenvalues[0] >= -1e-13 * eigenvalues[-1]
@@ -289,9 +291,9 @@ def test_loss_derivatives_hold_for_any_loss_of_the_margin(loss):
     def value(m):
         return loss(m.margins(data.X, data.y)).mean()
     along = (value(ahead) - value(behind)) / (2 * step)
-    assert_close(theory.loss_gradient(model, data, loss) @ V.ravel(), along, 1e-7)
-    change = (theory.loss_gradient(ahead, data, loss) - theory.loss_gradient(behind, data, loss)) / (2 * step)
-    assert_close(sum(theory.loss_hessian(model, data, loss)) @ V.ravel(), change, 1e-7)
+    assert_close(loss_bounds.loss_gradient(model, data, loss) @ V.ravel(), along, 1e-7)
+    change = (loss_bounds.loss_gradient(ahead, data, loss) - loss_bounds.loss_gradient(behind, data, loss)) / (2 * step)
+    assert_close(sum(loss_bounds.loss_hessian(model, data, loss)) @ V.ravel(), change, 1e-7)
 
 
 def test_the_two_models_of_a_valley_have_one_loss_and_a_hump_between():
@@ -301,7 +303,7 @@ def test_the_two_models_of_a_valley_have_one_loss_and_a_hump_between():
     assert (0.5 * (model + other)).loss(data.X, data.y) > model.loss(data.X, data.y)
 
 
-@pytest.mark.parametrize("check", [theory.gradient_bound, bounds.sharp_gradient_bound, theory.hessian_bound,
+@pytest.mark.parametrize("check", [bounds.gradient_bound, bounds.sharp_gradient_bound, bounds.hessian_bound,
                                    bounds.sharp_hessian_bound, recalled_gradient_bound, recalled_hessian_bound,
                                    lambda *instance, **R: selection.head_scale(*instance, **R)[0]])
 def test_the_bounds_hold_for_tokens_that_are_all_zero_and_for_no_smaller_radius_of_others(check):
@@ -317,7 +319,7 @@ def test_a_segment_too_long_is_refused(distance):
     curvature = loss_bounds.segment_curvature(**valley(distance))
     assert curvature > 8
     with pytest.raises(ValueError, match=rf"κD² < 8, got κD² = {curvature:.4g}"):
-        theory.quasi_convexity(**valley(distance))
+        loss_bounds.quasi_convexity(**valley(distance))
 
 
 @pytest.mark.parametrize("zeta, gap, mass", [(0.1, 0.0, 0.1), (0.5, 1.0, 1 / (1 + np.exp(-1))), (0.2, 800.0, 1.0)])
@@ -335,13 +337,13 @@ def test_bounds_hold_along_a_training_run(heads):
         for bound in ALL_BOUNDS:
             assert bound(model, data).holds
     # Negative curvature dies with the loss, by the theorem and as measured.
-    first, last = (theory.self_bounded_weak_convexity(path[k], data) for k in (0, -1))
+    first, last = (loss_bounds.self_bounded_weak_convexity(path[k], data) for k in (0, -1))
     assert 0 < last.lhs < first.lhs
 
 
 def test_more_heads_are_flatter():
     """With four times as many heads the bound on negative curvature halves, and so does the curvature."""
     one, four = (opposite_tokens(H=H) for H in (1, 4))
-    few, many = (theory.weak_convexity(**instance) for instance in (one, four))
+    few, many = (loss_bounds.weak_convexity(**instance) for instance in (one, four))
     assert many.rhs == pytest.approx(few.rhs / 2, rel=1e-12)
     assert many.lhs == pytest.approx(few.lhs / 2, rel=1e-9)

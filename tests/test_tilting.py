@@ -8,10 +8,13 @@ import numpy as np
 import pytest
 import torch
 
+import mhabook
 import mhalib as mha
 from engines import assert_bug_is_seen, assert_follows, plain
-from mhalib.theory import finite_context, tilting
-from mhalib.theory.factorization import optimum
+from mhabook.c09_tilting import figure as c09
+from mhabook.c09_tilting import finite_context
+from mhabook.c09_tilting import statements as tilting
+from mhabook.c10_structure.factorization import optimum
 
 FALSE_ALARM = 4.5
 """Standard errors that a mean of draws may be off: by chance once in 150,000 comparisons, if it is normal."""
@@ -110,7 +113,7 @@ def test_a_wrong_formula_is_seen_by_its_row(wrong):
     exec(code.replace(right, mutant), space)
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(finite_context, function, space[function])
-        row = mha.ledger[name]
+        row = mhabook.ledger[name]
         assert not all(row.on(row.random(seed)).holds for seed in range(20))
 
 
@@ -146,7 +149,7 @@ def test_the_mean_over_queries_is_what_drawn_tokens_and_queries_do():
 @pytest.mark.parametrize("v", NORMS)
 def test_stored_means_are_the_exact_ones(v):
     """100 draws, whose errors are far from normal: five standard errors at all eleven sizes."""
-    runs, exact = (mha.stored(f"{name}.npz").where(v=v) for name in ("exponents", "exponents_exact"))
+    runs, exact = (mhabook.stored(f"{name}.npz").where(v=v) for name in ("exponents", "exponents_exact"))
     error, wanted = runs["error"], exact["error"][0][:11]
     assert len(error) == 100 and (runs["n"][0] == exact["n"][0][:11]).all()
     assert (abs(error.mean(axis=0) - wanted) < 5 * error.std(axis=0, ddof=1) / 10).all()
@@ -155,7 +158,7 @@ def test_stored_means_are_the_exact_ones(v):
 
 @pytest.mark.parametrize("v", NORMS)
 def test_exact_slopes_tend_to_the_exponent(v):
-    exact = mha.stored("exponents_exact.npz").where(v=v)
+    exact = mhabook.stored("exponents_exact.npz").where(v=v)
     slopes = np.diff(np.log(exact["error"][0])) / np.diff(np.log(exact["n"][0]))
     assert abs(slopes[-1] - tilting.exponent(v)) < 0.0135
     assert abs(slopes[9] - tilting.exponent(v)) < 0.11
@@ -240,7 +243,7 @@ def test_the_best_scale_is_a_minimum():
 
 def test_stored_costs_of_a_scale_are_those_of_the_theory_page():
     """Within two standard deviations between instances of .119, .028, .0082, .023, .162; least between 2 and 2.5."""
-    table = mha.stored("renormalization.npz")
+    table = mhabook.stored("renormalization.npz")
     for c, wanted in ((0.5, 0.119), (1.0, 0.028), (2.0, 0.0082), (5.0, 0.023), (16.0, 0.162)):
         costs = table.where(c=c)["tokens"]
         assert abs(costs.mean() - wanted) < 2 * costs.std(ddof=1)
@@ -283,7 +286,7 @@ SETTINGS = [{}, {"v": 2.0, "n": 1024, "sample": 5}, {"v": 0.25, "n": 16, "tokens
 
 @cache
 def figure():
-    return mha.live.tilting()
+    return c09.tilting()
 
 
 @pytest.mark.parametrize("values", SETTINGS, ids=str)

@@ -9,8 +9,9 @@ import pytest
 import torch
 
 import mhalib as mha
+from mhabook.studies import Checkpoint
+from mhabook.studies.files import pack, seal, unpack, unseal
 from mhalib.models import PatchTransformer, TextTransformer
-from mhalib.sweeps.files import pack, seal, unpack, unseal
 from mhalib.training import minibatches
 from oracles import assert_close, assert_refused
 
@@ -159,7 +160,7 @@ def test_one_cycle_is_that_of_torch():
 @rules
 @pytest.mark.parametrize("killed_at", [2, 7, 10])
 def test_a_killed_run_goes_on_bit_by_bit(tmp_path, rule, killed_at):
-    expected, checkpoint = run(rule), mha.Checkpoint(tmp_path / "run", every=3)
+    expected, checkpoint = run(rule), Checkpoint(tmp_path / "run", every=3)
     with pytest.raises(Killed):
         run(rule, killed_at=killed_at, checkpoint=checkpoint)
     steps = []
@@ -178,7 +179,7 @@ class Noisy(TextTransformer):
 
 
 def test_random_numbers_of_a_network_go_on_too(tmp_path):
-    model, checkpoint = Noisy(len(DATA.vocabulary), 23, d=8, H=2, hidden=5), mha.Checkpoint(tmp_path / "run", every=3)
+    model, checkpoint = Noisy(len(DATA.vocabulary), 23, d=8, H=2, hidden=5), Checkpoint(tmp_path / "run", every=3)
     expected = run(model=model)
     with pytest.raises(Killed):
         run(model=model, killed_at=8, checkpoint=checkpoint)
@@ -187,7 +188,7 @@ def test_random_numbers_of_a_network_go_on_too(tmp_path):
 
 
 def test_part_of_a_network_goes_on_bit_by_bit(tmp_path):
-    expected, checkpoint = run(only=("WQ", "WK")), mha.Checkpoint(tmp_path / "run", every=3)
+    expected, checkpoint = run(only=("WQ", "WK")), Checkpoint(tmp_path / "run", every=3)
     with pytest.raises(Killed):
         run(only=("WQ", "WK"), killed_at=7, checkpoint=checkpoint)
     assert_same_path(run(only=("WQ", "WK"), checkpoint=checkpoint), expected)
@@ -197,7 +198,7 @@ def test_part_of_a_network_goes_on_bit_by_bit(tmp_path):
 def saved(tmp_path_factory):
     """A file that a run left."""
     path = tmp_path_factory.mktemp("saved") / "run"
-    run(checkpoint=mha.Checkpoint(path))
+    run(checkpoint=Checkpoint(path))
     return path
 
 
@@ -239,7 +240,7 @@ def slow(k):
                          ids=["decay", "kernel"])
 def test_a_run_with_another_constant_is_another_run(tmp_path, change):
     model = TextTransformer(len(DATA.vocabulary), 23, d=8, H=2, kernel=Bent(1.0))
-    same, checkpoint = {"rule": mha.AdamW(slow, weight_decay=0.0), "model": model}, mha.Checkpoint(tmp_path / "run")
+    same, checkpoint = {"rule": mha.AdamW(slow, weight_decay=0.0), "model": model}, Checkpoint(tmp_path / "run")
     path = run(checkpoint=checkpoint, **same)
     assert_same_path(run(checkpoint=checkpoint, killed_at=0, **same), path)
     assert_refused(lambda: run(checkpoint=checkpoint, **same | change), ValueError, ["belongs to another run"])
@@ -248,7 +249,7 @@ def test_a_run_with_another_constant_is_another_run(tmp_path, change):
 @pytest.mark.parametrize("only", [{"WK", "WQ"}, ["WQ", "WK", "WQ"], (name for name in ("WQ", "WK"))],
                          ids=["set", "list", "iterator"])
 def test_what_moves_is_kept_in_one_order(tmp_path, only):
-    checkpoint = mha.Checkpoint(tmp_path / "run", every=3)
+    checkpoint = Checkpoint(tmp_path / "run", every=3)
     with pytest.raises(Killed):
         run(only=only, killed_at=7, checkpoint=checkpoint)
     assert_same_path(run(only=("WQ", "WK"), checkpoint=checkpoint), run(only=("WQ", "WK")))
@@ -256,14 +257,14 @@ def test_what_moves_is_kept_in_one_order(tmp_path, only):
 
 def test_a_path_may_begin_at_home(tmp_path, monkeypatch):
     monkeypatch.setenv("HOME", str(tmp_path))
-    run(checkpoint=mha.Checkpoint("~/kept/run"))
+    run(checkpoint=Checkpoint("~/kept/run"))
     assert (tmp_path / "kept" / "run").exists()
 
 
 @pytest.mark.parametrize(("change", "words"), OTHER.values(), ids=OTHER)
 def test_the_state_of_another_run_is_refused(saved, change, words):
     before = saved.read_bytes()
-    assert_refused(lambda: run(checkpoint=mha.Checkpoint(saved), **change), ValueError,
+    assert_refused(lambda: run(checkpoint=Checkpoint(saved), **change), ValueError,
                    [str(saved), "belongs to another run", *words, "remove this one"])
     assert saved.read_bytes() == before
 
@@ -277,7 +278,7 @@ DAMAGE = {"cut off": lambda b: b[:-9], "empty": lambda b: b"", "a bit turned": l
 def test_a_damaged_file_is_refused(saved, tmp_path, damage):
     path = tmp_path / "run"
     path.write_bytes(damage(saved.read_bytes()))
-    assert_refused(lambda: run(checkpoint=mha.Checkpoint(path)), ValueError, [str(path), "cannot be used", "damaged",
+    assert_refused(lambda: run(checkpoint=Checkpoint(path)), ValueError, [str(path), "cannot be used", "damaged",
                                                                               "Remove it to begin anew"])
 
 
@@ -287,7 +288,7 @@ def test_other_versions_are_named_in_a_warning(saved, tmp_path):
     path = tmp_path / "run"
     path.write_bytes(seal(pack(arrays, about | {"versions": about["versions"] | {"torch": "1.0"}})))
     with pytest.warns(RuntimeWarning, match=r"other versions .*'torch': '1.0'"):
-        run(checkpoint=mha.Checkpoint(path))
+        run(checkpoint=Checkpoint(path))
 
 
 def test_a_checkpoint_holds_no_code(saved):
@@ -301,12 +302,12 @@ def test_a_run_killed_while_it_writes_leaves_the_state_before(saved, tmp_path, m
     path.write_bytes(saved.read_bytes())
     monkeypatch.setattr("os.replace", lambda *_: (_ for _ in ()).throw(Killed))
     with pytest.raises(Killed):
-        run(checkpoint=mha.Checkpoint(path))
+        run(checkpoint=Checkpoint(path))
     assert path.read_bytes() == saved.read_bytes()
 
 
 def test_a_run_that_diverges_leaves_a_state_before(tmp_path):
-    checkpoint = mha.Checkpoint(tmp_path / "run", every=1)
+    checkpoint = Checkpoint(tmp_path / "run", every=1)
     for _ in range(2):
         with pytest.warns(RuntimeWarning, match="not finite"):
             path = run(mha.GradientDescent(1e30), checkpoint=checkpoint, record=STEPS + 1)
@@ -344,7 +345,7 @@ RATES = {
                                                 "got 0.1 of 10 steps, which is 1"]),
     "no fall": (lambda: mha.OneCycle(0.1, 10, rise=1.0), ["rise: expected"]),
     "weights that grow": (lambda: mha.AdamW(0.1, weight_decay=-0.1), ["weight_decay: expected a number ≥ 0"]),
-    "no state between": (lambda: mha.Checkpoint("run", every=0), ["every: expected a whole number ≥ 1"]),
+    "no state between": (lambda: Checkpoint("run", every=0), ["every: expected a whole number ≥ 1"]),
 }
 
 

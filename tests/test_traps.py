@@ -5,10 +5,12 @@ from itertools import pairwise
 import numpy as np
 import pytest
 
+import mhabook
 import mhalib as mha
+from mhabook.c14_traps import statements as traps
+from mhabook.c14_traps.lines import Line, sides
+from mhabook.ledger import Check
 from mhalib.attention import Gaussian
-from mhalib.theory import traps
-from mhalib.theory.lines import Line, sides
 
 NAMES = ("thm-waiting", "thm-wells", "prop-rising", "thm-barrier")
 KERNELS = {"softmax": mha.softmax, "Gaussian": mha.gaussian, "Gaussian, rows normalized": mha.normalized_gaussian}
@@ -22,8 +24,8 @@ def problem(seed, n=4):
 
 @pytest.mark.parametrize("name", NAMES)
 def test_statements_hold_and_their_twins_fail(name):
-    assert mha.ledger[name].worst(range(150)).holds
-    assert not any(mha.ledger[name].twin(seed).holds for seed in range(30))
+    assert mhabook.ledger[name].worst(range(150)).holds
+    assert not any(mhabook.ledger[name].twin(seed).holds for seed in range(30))
 
 
 # Each claim that has a constant: 5 % better, it fails on some instance.
@@ -37,7 +39,7 @@ CONSTANTS = {"thm-waiting": ["t* ≤ the first step within ℓ of a key", "½(�
 
 @pytest.mark.parametrize(("name", "claim"), [(name, claim) for name in CONSTANTS for claim in CONSTANTS[name]])
 def test_a_constant_five_percent_better_fails_somewhere(name, claim):
-    one = mha.ledger[name]
+    one = mhabook.ledger[name]
     instances = [*(make() for make in one.extremal), *map(one.random, range(200))]
     assert any(not check._replace(rhs=0.95 * check.rhs).holds for instance in instances
                for check in claims(one, instance) if check.statement == claim)
@@ -46,7 +48,7 @@ def test_a_constant_five_percent_better_fails_somewhere(name, claim):
 def claims(statement, instance):
     """All checks of a statement on an instance."""
     found = statement.function(**instance)
-    return (found,) if isinstance(found, mha.theory.Check) else found
+    return (found,) if isinstance(found, Check) else found
 
 
 def holds(function, instance):
@@ -88,7 +90,7 @@ def test_the_query_of_a_well_has_the_derivatives_of_its_loss(seed):
 @pytest.mark.parametrize("seed", range(20))
 def test_a_bottom_is_below_everything_around_it(seed):
     """Its slope is rounding, and no neighbor lies lower; the instance is a well, so it is inside."""
-    instance = mha.ledger["thm-wells"].random(seed)
+    instance = mhabook.ledger["thm-wells"].random(seed)
     one = traps.GaussianQuery(*(instance[name] for name in ("keys", "values", "y", "kernel")))
     keys, rng = instance["keys"], np.random.default_rng([seed, 142])
     radius = np.linalg.norm(keys[1:] - keys[0], axis=1).min(initial=8) / 2
@@ -193,7 +195,7 @@ def test_a_wait_refuses(change, message):
 
 def test_a_wait_is_bounded_in_steps_and_in_loss():
     """t* is within 1 % of the steps, and the loss within 1e-5 of its bound."""
-    one = mha.ledger["thm-waiting"].extremal[0]()
+    one = mhabook.ledger["thm-waiting"].extremal[0]()
     arguments = [one[name] for name in ("q", "keys", "values", "y", "lr", "kernel", "near")]
     T, (steps, least) = traps.waiting_time(*arguments), traps.first_within(*arguments, 1000)
     bound = (1e3 - np.exp(-3.99 ** 2 / 2)) ** 2 / 2
@@ -206,12 +208,12 @@ def test_a_wait_is_bounded_in_steps_and_in_loss():
 @pytest.mark.parametrize("answer", [(1, 1e9), (1000, 1e-3)])
 def test_a_wait_that_is_too_short_or_too_low_is_seen(answer, monkeypatch):
     monkeypatch.setattr(traps, "first_within", lambda *arguments: answer)
-    assert not holds(traps.waits, mha.ledger["thm-waiting"].extremal[0]())
+    assert not holds(traps.waits, mhabook.ledger["thm-waiting"].extremal[0]())
 
 
 def test_instances_of_the_wait_have_both_bounds():
     """V e^{−c̄ℓ²} ≤ ‖y‖ in many of them."""
-    instances = [mha.ledger["thm-waiting"].random(seed) for seed in range(100)]
+    instances = [mhabook.ledger["thm-waiting"].random(seed) for seed in range(100)]
     reach = [np.linalg.norm(one["values"], axis=1).sum() * np.exp(-one["kernel"].c / len(one["q"]) ** 0.5
              * one["near"] ** 2) for one in instances]
     assert sum(a <= np.linalg.norm(one["y"]) for a, one in zip(reach, instances, strict=True)) > 50
@@ -226,14 +228,14 @@ def test_two_values_at_one_key_are_no_case_of_rising_values():
     assert outputs == pytest.approx([4 / 3, 1.99328, 2], abs=1e-5)
     slope, flow = traps.rising(**instance)
     assert slope and not flow
-    assert not mha.ledger["prop-rising"].hypotheses(**instance)["distinct keys"]
+    assert not mhabook.ledger["prop-rising"].hypotheses(**instance)["distinct keys"]
     assert all(traps.rising(**instance | {"y": 1.5}))
 
 
 def test_values_that_go_up_and_down_are_seen():
     """B2, whose output turns: stationary points beside o = y."""
     instance = barred(q=0.1)
-    assert not mha.ledger["prop-rising"].hypotheses(**instance)["(u_j − u_i)/(k_j − k_i) ≥ χ > 0"]
+    assert not mhabook.ledger["prop-rising"].hypotheses(**instance)["(u_j − u_i)/(k_j − k_i) ≥ χ > 0"]
     assert not traps.rising(**instance)[1]
 
 
@@ -258,7 +260,7 @@ def barred(**changes):
 def test_instances_of_the_barrier_have_all_claims():
     flows = minima = 0
     for seed in range(100):
-        one = mha.ledger["thm-barrier"].random(seed)
+        one = mhabook.ledger["thm-barrier"].random(seed)
         A = traps.top_means(one["keys"], one["values"])
         minima += len(A) > 1 and A[-1] <= A[0] < A[1]
         flows += Line(one["keys"], one["values"]).output([one["q"]])[0] > A[-1]
@@ -400,7 +402,7 @@ def test_directions_move_one_query():
 
 def test_stored_shares_are_those_of_a_fresh_sample():
     """B2 under softmax: gradient flow arrives from one half of all starts, and the stored runs agree."""
-    table = mha.stored("traps.npz")
+    table = mhabook.stored("traps.npz")
     limit = {kind: table.where(kind=kind, s=1.0)["limit"][0] for kind in KERNELS}
     assert limit["softmax"] == pytest.approx(0.5, abs=1e-9) and limit["Gaussian"] == pytest.approx(1)
     for kind in KERNELS:

@@ -7,13 +7,14 @@ import numpy as np
 import pytest
 import torch
 
-import mhalib as mha
+import mhabook
 from engines import assert_bug_is_seen, assert_follows, plain
+from mhabook.c12_two_kernels import figure as c12
+from mhabook.c12_two_kernels import statements as two_kernels
+from mhabook.c12_two_kernels.figure import read
 from mhalib.attention import Gaussian, NormalizedGaussian, gaussian, normalized_gaussian, softmax
 from mhalib.data.sequences import random_sequences
-from mhalib.live.kernels import read
 from mhalib.models.layer import AttentionLayer
-from mhalib.theory import two_kernels
 
 NAMES = ("lemma-same-rank", "prop-normalized-gaussian", "prop-query-force", "prop-shift", "prop-jacobian-rank",
          "prop-flat", "prop-width", "prop-inside-hull")
@@ -22,13 +23,13 @@ TIGHT = {"prop-jacobian-rank": 1e-9, "prop-flat": 1e-9, "prop-inside-hull": 1e-9
 
 @pytest.mark.parametrize("name", NAMES)
 def test_statements_hold_and_their_twins_fail(name):
-    assert mha.ledger[name].worst(range(150)).holds
-    assert not any(mha.ledger[name].twin(seed).holds for seed in range(30))
+    assert mhabook.ledger[name].worst(range(150)).holds
+    assert not any(mhabook.ledger[name].twin(seed).holds for seed in range(30))
 
 
 @pytest.mark.parametrize("name", TIGHT)
 def test_bounds_are_attained(name):
-    checks = [mha.ledger[name].on(make()) for make in mha.ledger[name].extremal]
+    checks = [mhabook.ledger[name].on(make()) for make in mhabook.ledger[name].extremal]
     assert checks and all(check.holds and check.slack <= TIGHT[name] for check in checks)
     assert all(check.lhs > 0.9 * check.rhs > 0 for check in checks)
 
@@ -59,7 +60,7 @@ def test_rounding_is_that_of_the_numbers(dtype):
                                                                    random_sequences(2, 4, 3, 2, seed=1)))
     assert two_kernels.query_force(layer, data)
     assert two_kernels.width(AttentionLayer(layer.WQ, layer.WK, layer.WV, layer.WO, Gaussian(0.8)), data, 0.1)
-    shifted = mha.ledger["prop-shift"].random(0)
+    shifted = mhabook.ledger["prop-shift"].random(0)
     assert two_kernels.shift(**{k: a.astype(dtype) if hasattr(a, "dtype") else a for k, a in shifted.items()})
 
 
@@ -147,7 +148,7 @@ DEFAULTS = {"q": 3.0, "k1": -2.0, "k2": 0.0, "k3": 1.0, "c": 0.5, "values": "mix
 
 @cache
 def figure():
-    return mha.live.kernels()
+    return c12.kernels()
 
 
 @pytest.mark.parametrize("values", SETTINGS, ids=str)

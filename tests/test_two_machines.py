@@ -10,7 +10,7 @@ import joblib
 import pytest
 from distributed import Client
 
-import mhalib as mha
+import mhabook
 import swept
 from swept import assert_same, started
 
@@ -44,9 +44,9 @@ def client(tmp_path_factory):
 
 def test_two_machines_make_the_table_of_one(client, tmp_path):
     with joblib.parallel_config("dask"):
-        found = mha.sweep(swept.marked(swept.trained, tmp_path), GRID, seeds=4)
+        found = mhabook.sweep(swept.marked(swept.trained, tmp_path), GRID, seeds=4)
     with joblib.parallel_config(n_jobs=1):
-        assert_same(found, mha.sweep(swept.trained, GRID, seeds=4))
+        assert_same(found, mhabook.sweep(swept.trained, GRID, seeds=4))
     pids = set(client.run(os.getpid).values())
     folders = set(client.run(os.getcwd).values())
     assert len(pids) == len(folders) == 2

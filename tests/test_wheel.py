@@ -1,4 +1,4 @@
-"""The wheel is what a reader on Colab gets: it holds every file of the package, JavaScript included."""
+"""The wheel is what a reader on Colab gets: it holds every file of both packages, JavaScript included."""
 
 import shutil
 import subprocess
@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).parent.parent
+PACKAGES = ("mhalib", "book/mhabook")
 CACHES = shutil.ignore_patterns("__pycache__", ".ipynb_checkpoints", ".*")
 
 
@@ -20,7 +21,8 @@ def files(folder):
 def source(tmp_path_factory):
     """Give a copy of what a build reads: in place it would leave its files, and take up those of the last one."""
     source = tmp_path_factory.mktemp("source")
-    shutil.copytree(ROOT / "mhalib", source / "mhalib", ignore=CACHES)
+    for folder in PACKAGES:
+        shutil.copytree(ROOT / folder, source / folder, ignore=CACHES)
     for name in ("pyproject.toml", "README.md", "LICENSE"):
         shutil.copy(ROOT / name, source)
     return source
@@ -28,13 +30,14 @@ def source(tmp_path_factory):
 
 @pytest.fixture(scope="module")
 def package(source, tmp_path_factory):
-    """Give the names of mhalib's files, those here and those in the wheel."""
-    held, written = files(source / "mhalib"), tmp_path_factory.mktemp("wheel")
+    """Give the names of the packages' files, those here and those in the wheel."""
+    held = {f"{Path(folder).name}/{name}" for folder in PACKAGES for name in files(source / folder)}
+    written = tmp_path_factory.mktemp("wheel")
     command = ["pip", "wheel", "--no-deps", "--no-build-isolation", "--no-index", "--wheel-dir", written, source]
     subprocess.run([sys.executable, "-m", *command], check=True)
     with zipfile.ZipFile(next(written.glob("mhalib-*.whl"))) as wheel:
         wheel.extractall(written)
-    return held, files(written / "mhalib")
+    return held, {name for name in files(written) if name.startswith(("mhalib/", "mhabook/"))}
 
 
 def test_the_wheel_holds_every_file_of_the_package(package):

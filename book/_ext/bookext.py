@@ -37,8 +37,8 @@ def load_live_figures(app, pagename, templatename, context, doctree):
 
 
 def is_live(model):
-    """Tell whether a widget is one of mhalib's live figures: an anywidget that needs neither kernel nor buffers."""
-    return model["state"].get("_anywidget_id", "").startswith("mhalib.live.")
+    """Tell whether a widget is one of the book's: an anywidget that needs neither kernel nor buffers."""
+    return model["state"].get("_anywidget_id", "").startswith(("mhalib.live.", "mhabook."))
 
 
 def is_manager(js):

@@ -11,7 +11,7 @@ from urllib.parse import urldefrag
 import yaml
 from bs4 import BeautifulSoup
 
-from mhalib import _address
+from mhabook import _address
 
 STYLE = Path(__file__).with_name("edition.css")
 # What asks for a hand, what only a screen can show, and code that the web page hides.

@@ -8,7 +8,7 @@ def label_statements(app, env):
 
     Rows come from a cell, where Sphinx finds no labels; and it finds those of statements only as {prf:ref}.
     """
-    from mhalib import ledger
+    from mhabook import ledger
 
     std = env.get_domain("std")
     for statement in ledger:

@@ -1,55 +1,55 @@
-"""Theory: one function per numbered statement, each registered in the ledger with a check that runs."""
+"""mhabook: what the book *How Attention Learns* adds to ``mhalib``, filed by chapter.
+
+A chapter's folder holds its numbered statements, its live figure and the experiments that it alone needs; it imports
+from earlier chapters only. Every statement is in ``mhabook.ledger``.
+"""
+
+from importlib import import_module
+from typing import TYPE_CHECKING
+
+from mhabook.ledger import ledger
 
 # The order of the book, which is the order of the ledger.
-# isort: off
-from mhalib.theory import (
-    selection,
-    collapse,
-    derivatives,
-    bounds,
-    loss_bounds,
-    max_margin,
-    first_phase,
-    ntk,
-    convergence,
-    early_steps,
-    late_steps,
-    planted,
-    leave_one_out,
-    generalization,
-    random_start,
-    tilting,
-    finite_context,
-    factorization,
-    stationary,
-    contraction,
-    data_and_compute,
-    scaling,
-    two_kernels,
-    one_layer,
-    reach,
-    traps,
-    landscapes,
-    networks,
-)
+for _module in (
+    "c01_model.selection", "c01_model.collapse",
+    "c02_curvature.derivatives", "c02_curvature.bounds", "c02_curvature.loss_bounds",
+    "c03_first_step.max_margin", "c03_first_step.first_phase", "c03_first_step.ntk",
+    "c04_convergence.statements",
+    "c05_heads.early_steps", "c05_heads.late_steps",
+    "c06_planted.statements",
+    "c07_generalization.statements",
+    "c08_digits.random_start",
+    "c09_tilting.statements", "c09_tilting.finite_context",
+    "c10_structure.factorization", "c10_structure.stationary", "c10_structure.contraction",
+    "c11_data_and_compute.statements", "c11_data_and_compute.scaling",
+    "c12_two_kernels.statements",
+    "c13_layer.statements",
+    "c14_traps.reach", "c14_traps.statements",
+    "c15_landscapes.statements",
+    "c16_networks.statements",
+):
+    import_module(f"mhabook.{_module}")
 
-# isort: on
-from mhalib.theory.bounds import gradient_bound, gradient_constant, hessian_bound, hessian_constant, smoothness_constant
-from mhalib.theory.ledger import Along, Check, along, ledger
-from mhalib.theory.loss_bounds import (
-    loss_gradient,
-    loss_hessian,
-    quasi_convexity,
-    self_bounded_gradient,
-    self_bounded_weak_convexity,
-    smoothness,
-    weak_convexity,
-)
+if TYPE_CHECKING:
+    from mhabook.c17_laboratory import laboratory
+    from mhabook.exercises import exercise
+    from mhabook.studies import Checkpoint, Table, stored, sweep
 
-__all__ = ["Along", "Check", "along", "bounds", "collapse", "contraction", "convergence", "data_and_compute",
-           "derivatives", "early_steps", "factorization", "finite_context", "first_phase", "generalization",
-           "gradient_bound", "gradient_constant", "hessian_bound", "hessian_constant", "landscapes", "late_steps",
-           "leave_one_out", "ledger", "loss_bounds", "loss_gradient", "loss_hessian", "max_margin", "networks", "ntk",
-           "one_layer", "planted", "quasi_convexity", "random_start", "reach", "scaling", "selection",
-           "self_bounded_gradient", "self_bounded_weak_convexity", "smoothness", "smoothness_constant", "stationary",
-           "tilting", "traps", "two_kernels", "weak_convexity"]
+__all__ = ["Checkpoint", "Table", "exercise", "laboratory", "ledger", "stored", "sweep"]
+
+# Widgets take longer to import than all statements together; sweeps need joblib.
+_LATER = {"Checkpoint": "studies", "Table": "studies", "exercise": "exercises", "laboratory": "c17_laboratory",
+          "stored": "studies", "sweep": "studies"}
+
+
+def __getattr__(name):
+    if name not in _LATER:
+        raise AttributeError(f"module 'mhabook' has no attribute {name!r}")
+    try:
+        return getattr(import_module(f"mhabook.{_LATER[name]}"), name)
+    except ModuleNotFoundError as error:
+        raise ImportError(f"mhabook.{name} needs {error.name}: pip install {error.name}") from error
+
+
+def __dir__():
+    return sorted({*globals(), *__all__})

@@ -2,8 +2,15 @@
 
 from typing import NamedTuple
 
-from mhalib.theory import factorization, generalization, groups, max_margin, planted, selection, tilting, two_kernels
-from mhalib.theory.ledger import number_in_paper
+from mhabook.c01_model import selection
+from mhabook.c03_first_step import max_margin
+from mhabook.c04_convergence import groups
+from mhabook.c06_planted import statements as planted
+from mhabook.c07_generalization import statements as generalization
+from mhabook.c09_tilting import statements as tilting
+from mhabook.c10_structure import factorization
+from mhabook.c12_two_kernels import statements as two_kernels
+from mhabook.ledger import number_in_paper
 
 
 class Definition(NamedTuple):

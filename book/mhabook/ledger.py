@@ -26,7 +26,7 @@ class Check(NamedTuple):
 
     Examples
     --------
-    >>> mha.theory.Check(lhs=1.0, rhs=4.0, statement="one is less than four").slack
+    >>> Check(lhs=1.0, rhs=4.0, statement="one is less than four").slack
     0.75
     """
 
@@ -124,7 +124,7 @@ class Ledger:
 
     Examples
     --------
-    >>> statement = mha.ledger["prop-1-hessian"]
+    >>> statement = mhabook.ledger["prop-1-hessian"]
     >>> statement.mark, statement.check(seed=0).holds
     ('ours', True)
     """

@@ -19,8 +19,8 @@ from pathlib import Path
 
 import numpy as np
 
-from mhalib.sweeps.command_line import add_overwrite, refuse_overwriting, tables
-from mhalib.sweeps.table import Table
+from mhabook.studies.command_line import add_overwrite, refuse_overwriting, tables
+from mhabook.studies.table import Table
 
 HERE = Path(__file__).parent
 OUTSIDE = {

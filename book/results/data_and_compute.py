@@ -10,9 +10,10 @@ import time
 
 import numpy as np
 
+import mhabook
 import mhalib as mha
-from mhalib.sweeps.command_line import outputs
-from mhalib.theory.factorization import gradient
+from mhabook.c10_structure.factorization import gradient
+from mhabook.studies.command_line import outputs
 
 SIZES = [250, 500, 1000, 2000, 4000]
 LIMITS = {
@@ -95,7 +96,7 @@ if __name__ == "__main__":
     files = outputs(__file__, __doc__)
     for name, function, grid in (("", run, MAIN), ("_limits", limit, OTHER), ("_starts", starts, STARTS)):
         began = time.perf_counter()
-        table = mha.sweep(function, grid, seeds=8, cache=".cache/data_and_compute")
+        table = mhabook.sweep(function, grid, seeds=8, cache=".cache/data_and_compute")
         table.save(files[f"data_and_compute{name}"],
                    command="python book/results/data_and_compute.py")
         print(f"{table!r} in {time.perf_counter() - began:.1f} s")

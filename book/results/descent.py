@@ -12,8 +12,9 @@ excess at the last step over all seeds, of those where no run diverged. Structur
 
 import numpy as np
 
+import mhabook
 import mhalib as mha
-from mhalib.sweeps.command_line import outputs
+from mhabook.studies.command_line import outputs
 from mhalib.whitening import Whitening
 
 COMMAND = "python book/results/descent.py"
@@ -88,8 +89,8 @@ if __name__ == "__main__":
     files = outputs(__file__, __doc__)
     cells = [{"d": d, "left_out": left_out} for d in (5, 20)
              for left_out in ("nothing", "renormalization", "regularizer", "whitening")]
-    mha.sweep(part, cells, seeds=5, cache=".cache/descent_parts").save(files["descent_parts"], command=COMMAND)
+    mhabook.sweep(part, cells, seeds=5, cache=".cache/descent_parts").save(files["descent_parts"], command=COMMAND)
     longer = [{"d": d, "method": "gd", "start": "random", "lr": 0.1, "steps": 1500} for d in (5, 10)]
     cells = [row for d in (5, 10) for row in grid(d)] + longer
-    mha.sweep(run, cells, seeds=5, cache=".cache/descent").save(files["descent"], command=COMMAND)
-    mha.sweep(run, grid(20), seeds=3, cache=".cache/descent").save(files["descent_wide"], command=COMMAND)
+    mhabook.sweep(run, cells, seeds=5, cache=".cache/descent").save(files["descent"], command=COMMAND)
+    mhabook.sweep(run, grid(20), seeds=3, cache=".cache/descent").save(files["descent_wide"], command=COMMAND)

@@ -10,9 +10,10 @@ import warnings
 
 import numpy as np
 
+import mhabook
 import mhalib as mha
-from mhalib.sweeps.command_line import outputs
-from mhalib.theory.random_start import gram
+from mhabook.c08_digits.random_start import gram
+from mhabook.studies.command_line import outputs
 
 HEADS = (1, 2, 4, 8, 16, 32, 64)
 CURVES = ("loss", "test_loss", "accuracy", "test_accuracy")
@@ -60,6 +61,6 @@ def grid():
 if __name__ == "__main__":
     files = outputs(__file__, __doc__)
     began = time.perf_counter()
-    table = mha.sweep(run, list(grid()), seeds=8, cache=".cache/digits")
+    table = mhabook.sweep(run, list(grid()), seeds=8, cache=".cache/digits")
     table.save(files["digits"], command="python book/results/digits.py")
     print(f"{table!r} in {time.perf_counter() - began:.1f} s")

@@ -9,9 +9,10 @@ same keys, values and outputs and with other queries (seed + 1000), so that the 
 
 from dataclasses import replace
 
+import mhabook
 import mhalib as mha
-from mhalib.sweeps.command_line import outputs
-from mhalib.theory.one_layer import least_singular, value_rate
+from mhabook.c13_layer.statements import least_singular, value_rate
+from mhabook.studies.command_line import outputs
 
 STEPS, SEEDS = 3000, 8
 KERNELS = {"softmax": mha.softmax, "gaussian": mha.gaussian}
@@ -44,5 +45,5 @@ def grid():
 
 if __name__ == "__main__":
     files = outputs(__file__, __doc__)
-    table = mha.sweep(run, grid(), seeds=SEEDS, cache=".cache/dimensions")
+    table = mhabook.sweep(run, grid(), seeds=SEEDS, cache=".cache/dimensions")
     table.save(files["dimensions"], command="python book/results/dimensions.py")

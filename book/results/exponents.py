@@ -5,7 +5,7 @@
 exponents.npz has a row for each draw of 10⁶ tokens N(0, 1) and each v: the squared error (m_n(z) − v z)² of the first
 n of them, averaged over queries z ~ N(0, 1) by the trapezoidal rule on [−7, 7].
 
-exponents_exact.npz has a row for each v: the exact means by the integrals of ``mhalib.theory.finite_context``, for
+exponents_exact.npz has a row for each v: the exact means by the integrals of ``c09_tilting.finite_context``, for
 these n and for larger ones. Nothing in it is drawn.
 
 renormalization.npz has a row for each instance of d = 5 with ‖V‖ = 1 (s_max = 1, n = 2000) and each c: half the mean
@@ -17,11 +17,12 @@ import time
 
 import numpy as np
 
+import mhabook
 import mhalib as mha
-from mhalib.sweeps.command_line import outputs
-from mhalib.theory.factorization import optimum
-from mhalib.theory.finite_context import mean_error
-from mhalib.theory.tilting import mean_excess
+from mhabook.c09_tilting.finite_context import mean_error
+from mhabook.c09_tilting.statements import mean_excess
+from mhabook.c10_structure.factorization import optimum
+from mhabook.studies.command_line import outputs
 from mhalib.whitening import symmetric_power
 
 V = [0.5, 0.5 ** 0.5, 0.8, 1.0, 1.4, 2.0]
@@ -71,6 +72,6 @@ if __name__ == "__main__":
     tables = {"renormalization": (scaled, {"c": SCALES}, 20), "exponents_exact": (exact, {"v": V}, 1),
               "exponents": (errors, {"v": V}, 100)}
     for name, (run, grid, seeds) in tables.items():
-        table = mha.sweep(run, grid, seeds=seeds, cache=".cache/exponents")
+        table = mhabook.sweep(run, grid, seeds=seeds, cache=".cache/exponents")
         table.save(files[name], command="python book/results/exponents.py")
         print(f"{table!r} after {time.perf_counter() - began:.1f} s")

@@ -40,6 +40,7 @@ import joblib
 import numpy as np
 import torch
 
+import mhabook
 import mhalib as mha
 from mhalib.data.pathfinder import KINDS, PathfinderTruth
 from mhalib.data.text import from_bytes
@@ -163,7 +164,7 @@ def images(args):
     size = min(BLOCK, args.images_number)
     blocks = list(range(-(-args.images_number // size)))
     with joblib.parallel_config(n_jobs=min(len(blocks), os.cpu_count())):
-        table = mha.sweep(block, {"kind": [args.kind], "patch": [args.patch], "size": [size], "block": blocks},
+        table = mhabook.sweep(block, {"kind": [args.kind], "patch": [args.patch], "size": [size], "block": blocks},
                           seeds=[0], cache=args.images)
     X = table["X"].reshape(-1, *table["X"].shape[2:])[:args.images_number]
     return X.astype(np.float32) / 255, table["y"].ravel()[:args.images_number]
@@ -222,7 +223,7 @@ def save(args, path):
     options = [f"--{name.replace('_', '-')} {shlex.quote(str(value))}" for name, value in config.items()
                if name != "task"]
     command = " ".join(["python book/results/full_size.py", args.task, *options])
-    mha.Table(columns, about).save(args.out, command=command)
+    mhabook.Table(columns, about).save(args.out, command=command)
 
 
 def device(args):
@@ -242,7 +243,7 @@ def main(argv=None):
         record = np.rint(np.linspace(0, args.steps, args.record)).astype(int)
         path = mha.train_network(model.to(args.device), data, rule(args), args.steps, test=test, record=record,
                                  batch=args.batch, seed=args.seed, measured=args.measured, at_once=args.at_once,
-                                 checkpoint=mha.Checkpoint(args.out.with_suffix(".checkpoint"), args.every),
+                                 checkpoint=mhabook.Checkpoint(args.out.with_suffix(".checkpoint"), args.every),
                                  report=Report(args))
     except (OSError, ValueError, ImportError) as error:
         raise SystemExit(f"{type(error).__name__}: {error}") from error

@@ -9,12 +9,13 @@ import time
 
 import numpy as np
 
+import mhabook
 import mhalib as mha
-from mhalib.sweeps.command_line import outputs
-from mhalib.theory import chain, starts
-from mhalib.theory.generalization import gap_bound
-from mhalib.theory.instances import token_radius
-from mhalib.theory.leave_one_out import leave_one_out
+from mhabook.c01_model.instances import token_radius
+from mhabook.c04_convergence import chain, starts
+from mhabook.c07_generalization.leave_one_out import leave_one_out
+from mhabook.c07_generalization.statements import gap_bound
+from mhabook.studies.command_line import outputs
 
 GAP_STEPS = [0, 10, 30, 100, 300, 1000]
 STOP_STEPS = sorted({0, *np.rint(np.geomspace(1, 2000, 40)).astype(int).tolist()})
@@ -102,6 +103,6 @@ if __name__ == "__main__":
     files = outputs(__file__, __doc__)
     for name, run, grid in (("gap", gap, GAP), ("stop", stop, STOP), ("heads", heads, HEADS)):
         began = time.perf_counter()
-        table = mha.sweep(run, grid, seeds=8 if name == "gap" else 10, cache=".cache/generalization")
+        table = mhabook.sweep(run, grid, seeds=8 if name == "gap" else 10, cache=".cache/generalization")
         table.save(files[f"generalization_{name}"], command=COMMAND)
         print(f"{name}: {table!r} in {time.perf_counter() - began:.1f} s")

@@ -9,8 +9,9 @@ import time
 
 import numpy as np
 
+import mhabook
 import mhalib as mha
-from mhalib.sweeps.command_line import outputs
+from mhabook.studies.command_line import outputs
 
 RULES = {
     "gd": lambda H: mha.GradientDescent(1.0),
@@ -40,6 +41,6 @@ def curves(data, test, rule, H):
 if __name__ == "__main__":
     files = outputs(__file__, __doc__)
     began = time.perf_counter()
-    table = mha.sweep(run, {"rule": list(RULES)}, seeds=5, cache=".cache/heads")
+    table = mhabook.sweep(run, {"rule": list(RULES)}, seeds=5, cache=".cache/heads")
     table.save(files["heads"], command="python book/results/heads.py")
     print(f"{table!r} in {time.perf_counter() - began:.1f} s")

@@ -11,8 +11,9 @@ import warnings
 
 import numpy as np
 
+import mhabook
 import mhalib as mha
-from mhalib.sweeps.command_line import outputs
+from mhabook.studies.command_line import outputs
 
 STEPS = (50, 500, 2000)
 CURVES = ("loss", "test_loss", "attention_score")
@@ -53,6 +54,6 @@ def ends(data, test, H, rule):
 if __name__ == "__main__":
     files = outputs(__file__, __doc__)
     began = time.perf_counter()
-    table = mha.sweep(run, {"rule": list(LARGEST), "down": list(range(12))}, seeds=3, cache=".cache/heads_plane")
+    table = mhabook.sweep(run, {"rule": list(LARGEST), "down": list(range(12))}, seeds=3, cache=".cache/heads_plane")
     table.save(files["heads_plane"], command="python book/results/heads_plane.py")
     print(f"{table!r} in {time.perf_counter() - began:.1f} s")

@@ -8,8 +8,9 @@ import time
 
 import numpy as np
 
+import mhabook
 import mhalib as mha
-from mhalib.sweeps.command_line import outputs
+from mhabook.studies.command_line import outputs
 
 RULES = {
     "gd": lambda H: mha.GradientDescent(1.0),
@@ -37,6 +38,6 @@ def run(*, scale, rule, seed):
 if __name__ == "__main__":
     files = outputs(__file__, __doc__)
     began = time.perf_counter()
-    table = mha.sweep(run, {"scale": [0.1, 1.0], "rule": list(RULES)}, seeds=5, cache=".cache/heads_random")
+    table = mhabook.sweep(run, {"scale": [0.1, 1.0], "rule": list(RULES)}, seeds=5, cache=".cache/heads_random")
     table.save(files["heads_random"], command="python book/results/heads_random.py")
     print(f"{table!r} in {time.perf_counter() - began:.1f} s")

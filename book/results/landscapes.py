@@ -13,10 +13,11 @@ from types import SimpleNamespace
 import numpy as np
 import torch
 
+import mhabook
 import mhalib as mha
+from mhabook.studies.command_line import outputs
 from mhalib.models import NetworkPoint, PatchTransformer, TextTransformer
 from mhalib.networks import read, summary
-from mhalib.sweeps.command_line import outputs
 
 KERNELS = {"softmax": mha.softmax, "softmax, scaled": mha.softmax, "Gaussian": mha.gaussian,
            "Gaussian, normalized": mha.normalized_gaussian}
@@ -96,6 +97,6 @@ def slices(point, common, part, only):
 if __name__ == "__main__":
     files = outputs(__file__, __doc__)
     began = time.perf_counter()
-    table = mha.sweep(run, {"first": ["softmax"], "task": list(STEPS)}, seeds=3, cache=".cache/landscapes")
+    table = mhabook.sweep(run, {"first": ["softmax"], "task": list(STEPS)}, seeds=3, cache=".cache/landscapes")
     table.save(files["landscapes"], command="python book/results/landscapes.py")
     print(f"{table!r} in {time.perf_counter() - began:.1f} s")

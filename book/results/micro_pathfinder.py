@@ -12,10 +12,11 @@ from pathlib import Path
 import numpy as np
 import torch
 
+import mhabook
 import mhalib as mha
+from mhabook.studies.command_line import outputs
 from mhalib.models import PatchTransformer
 from mhalib.networks import summary
-from mhalib.sweeps.command_line import outputs
 
 SIZES = {"d": 64, "H": 2, "layers": 2, "hidden": 128}
 KERNELS = {"softmax": mha.softmax, "gaussian": mha.gaussian, "normalized": mha.normalized_gaussian}
@@ -62,6 +63,6 @@ if __name__ == "__main__":
     began = time.perf_counter()
     draw()
     grid = [{"kernel": kernel, "scale": scale, "lr": lr} for lr in (0.002,) for kernel, scale in ARMS]
-    table = mha.sweep(run, grid, seeds=4, cache=CACHE / "micro_pathfinder")
+    table = mhabook.sweep(run, grid, seeds=4, cache=CACHE / "micro_pathfinder")
     table.save(files["micro_pathfinder"], command="python book/results/micro_pathfinder.py")
     print(f"{table!r} in {time.perf_counter() - began:.1f} s")

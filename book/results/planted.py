@@ -7,9 +7,10 @@ heads. A trial is the seed of teacher, samples and start. It takes some three mi
 
 import numpy as np
 
+import mhabook
 import mhalib as mha
-from mhalib.sweeps.command_line import outputs
-from mhalib.theory.planted import alignments
+from mhabook.c06_planted.statements import alignments
+from mhabook.studies.command_line import outputs
 
 RULES = {
     "gd-root": lambda H: mha.GradientDescent(0.3 * H ** 0.5),
@@ -45,5 +46,5 @@ if __name__ == "__main__":
     files = outputs(__file__, __doc__)
     grid = [{"T": T, "d": d, "start": start, "rule": rule}
             for T, d, start in ((10, 5, 0.0), (5, 5, 0.0), (10, 10, 0.0), (10, 5, 0.3)) for rule in RULES]
-    table = mha.sweep(run, grid, seeds=5, cache=".cache/planted")
+    table = mhabook.sweep(run, grid, seeds=5, cache=".cache/planted")
     table.save(files["planted"], command="python book/results/planted.py")

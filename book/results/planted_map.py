@@ -11,8 +11,10 @@ rises along H in at least 4. Everything else is called mixed.
 
 import numpy as np
 
+import mhabook
 import mhalib as mha
-from mhalib.sweeps.command_line import outputs
+from mhabook.c06_planted import statements as c06_statements
+from mhabook.studies.command_line import outputs
 
 RULES = {
     "gd-root": lambda lr, H: mha.GradientDescent(0.3 * lr * H ** 0.5),
@@ -37,7 +39,7 @@ def run(*, start, rule, lr, seed, **setting):
         if start:
             model = mha.MultiHeadAttention.random(H, T, d, scale=start, seed=100 + seed, dtype=np.float32)
         path = mha.train(model, data, RULES[rule](lr, H), STEPS[-1], test=test, record=STEPS)
-        aligned = mha.theory.planted.alignment(path[-1], data.truth)
+        aligned = c06_statements.alignment(path[-1], data.truth)
         rows.append({"H": H, "loss": path.loss, "test_loss": path.test_loss, "test_accuracy": path.test_accuracy,
                      "align_W": aligned["W"], "align_U": aligned["U"]})
     return rows
@@ -49,5 +51,5 @@ if __name__ == "__main__":
             for change in CHANGES for rule in RULES for lr in (1.0, 3.0)]
     grid += [BASE | change | {"start": 0.3, "rule": rule, "lr": 1.0} for change in AT_RANDOM for rule in RULES]
     grid += [BASE | {"start": start, "rule": rule, "lr": 1.0} for start in (0.03, 0.1, 1.0) for rule in RULES]
-    table = mha.sweep(run, grid, seeds=5, cache=".cache/planted_map")
+    table = mhabook.sweep(run, grid, seeds=5, cache=".cache/planted_map")
     table.save(files["planted_map"], command="python book/results/planted_map.py")

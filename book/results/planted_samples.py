@@ -8,8 +8,10 @@ planted_map.py. It takes some four minutes of one core.
 
 import numpy as np
 
+import mhabook
 import mhalib as mha
-from mhalib.sweeps.command_line import outputs
+from mhabook.c06_planted import statements as c06_statements
+from mhabook.studies.command_line import outputs
 
 RULES = {
     "gd-root": lambda H: mha.GradientDescent(0.3 * H ** 0.5),
@@ -28,7 +30,7 @@ def run(*, n, T, d, rule, seed):
     for H in HEADS:
         zero = mha.MultiHeadAttention.zeros(H, T, d, np.float32)
         path = mha.train(zero, data, RULES[rule](H), STEPS[-1], test=test, record=STEPS)
-        aligned = mha.theory.planted.alignment(path[-1], data.truth)
+        aligned = c06_statements.alignment(path[-1], data.truth)
         rows.append({"H": H, "loss": path.loss, "test_loss": path.test_loss, "test_accuracy": path.test_accuracy,
                      "align_W": aligned["W"], "align_U": aligned["U"]})
     return rows
@@ -38,5 +40,5 @@ if __name__ == "__main__":
     files = outputs(__file__, __doc__)
     grid = [{"n": n, "T": T, "d": d, "rule": rule} for T, d in ((5, 5), (10, 5), (10, 10))
             for n in (250, 500, 1000, 2000) for rule in RULES]
-    table = mha.sweep(run, grid, seeds=5, cache=".cache/planted_samples")
+    table = mhabook.sweep(run, grid, seeds=5, cache=".cache/planted_samples")
     table.save(files["planted_samples"], command="python book/results/planted_samples.py")

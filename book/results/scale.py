@@ -26,8 +26,9 @@ import joblib
 import numpy as np
 from threadpoolctl import threadpool_limits
 
+import mhabook
 import mhalib as mha
-from mhalib.sweeps.command_line import add_overwrite, refuse_overwriting
+from mhabook.studies.command_line import add_overwrite, refuse_overwriting
 
 FULL = {"n": (100, 1_000, 10_000, 100_000), "H": (1, 16, 256, 4096)}
 TOY = {"n": (20, 60), "H": (1, 4)}
@@ -138,7 +139,7 @@ def main(argv=None):
         if row not in chosen:
             print(f"left out: {row}")
     with joblib.parallel_config(n_jobs=1):
-        table = mha.sweep(partial(run, device=options.device, dtype=options.dtype), chosen, seeds=1,
+        table = mhabook.sweep(partial(run, device=options.device, dtype=options.dtype), chosen, seeds=1,
                           cache=f"{options.cache}/{options.device}-{options.dtype}")
     for H, n, seconds, held in zip(*(table[name] for name in ("H", "n", "seconds", "megabytes")), strict=True):
         print(f"H = {H:5}, n = {n:7,}: {1e3 * seconds:12,.2f} ms a step, {held:8,.1f} MB")

@@ -13,9 +13,10 @@ import time
 import numpy as np
 import torch
 
+import mhabook
 import mhalib as mha
+from mhabook.studies.command_line import outputs
 from mhalib.models import TextTransformer
-from mhalib.sweeps.command_line import outputs
 
 CURVES = ("loss", "test_loss", "accuracy", "test_accuracy")
 STEPS = (0, 25, 50, 75, 100, 150, 200, 250, 300, 350, 400, 450, 500, 550, 600)
@@ -59,9 +60,9 @@ def shuffled(data):
 if __name__ == "__main__":
     files = outputs(__file__, __doc__)
     began = time.perf_counter()
-    table = mha.sweep(run, {"lr": [0.003, 0.01], "H": [1, 2, 4, 8, 16]}, seeds=8, cache=".cache/text")
+    table = mhabook.sweep(run, {"lr": [0.003, 0.01], "H": [1, 2, 4, 8, 16]}, seeds=8, cache=".cache/text")
     table.save(files["text"], command="python book/results/text.py")
     models = [{"kernel": "softmax", "H": 1}, {"kernel": "softmax", "H": 4}, {"kernel": "gaussian", "H": 4}]
-    right = mha.sweep(kinds, models, seeds=8, cache=".cache/text")
+    right = mhabook.sweep(kinds, models, seeds=8, cache=".cache/text")
     right.save(files["text_kinds"], command="python book/results/text.py")
     print(f"{table!r} and {right!r} in {time.perf_counter() - began:.1f} s")

@@ -24,10 +24,11 @@ from math import erf
 
 import numpy as np
 
+import mhabook
 import mhalib as mha
-from mhalib.sweeps.command_line import outputs
-from mhalib.theory.lines import sides
-from mhalib.theory.traps import EXAMPLES
+from mhabook.c14_traps.lines import sides
+from mhabook.c14_traps.statements import EXAMPLES
+from mhabook.studies.command_line import outputs
 
 KINDS = ("softmax", "Gaussian", "Gaussian, rows normalized")
 KERNELS = {"softmax": mha.softmax, "gaussian": mha.gaussian}
@@ -132,6 +133,6 @@ if __name__ == "__main__":
               "traps": (basins, {"kind": KINDS, "s": [0.5, 1.0, 2.0, 4.0, 8.0]}, 1),
               "traps_teachers": (lesson, {"teacher": [*KERNELS], "student": [*KERNELS], "only": ALL}, 20)}
     for name, (run, grid, seeds) in tables.items():
-        table = mha.sweep(run, grid, seeds=seeds, cache=".cache/traps")
+        table = mhabook.sweep(run, grid, seeds=seeds, cache=".cache/traps")
         table.save(files[name], command=command)
         print(table)

@@ -12,10 +12,11 @@ from pathlib import Path
 import numpy as np
 import torch
 
+import mhabook
 import mhalib as mha
+from mhabook.studies.command_line import outputs
 from mhalib.models import TextTransformer
 from mhalib.networks import summary
-from mhalib.sweeps.command_line import outputs
 
 SIZES = {"d": 64, "H": 2, "layers": 2, "hidden": 128}
 KERNELS = {"softmax": mha.softmax, "gaussian": mha.gaussian, "normalized": mha.normalized_gaussian}
@@ -55,6 +56,6 @@ GRID = [*settings(ARMS, "adam"), *settings(ARMS, "momentum"), *settings(ARMS, "a
 if __name__ == "__main__":
     files = outputs(__file__, __doc__)
     began = time.perf_counter()
-    table = mha.sweep(run, GRID, seeds=4, cache=Path(__file__).parent / ".cache" / "words")
+    table = mhabook.sweep(run, GRID, seeds=4, cache=Path(__file__).parent / ".cache" / "words")
     table.save(files["words"], command="python book/results/words.py")
     print(f"{table!r} in {time.perf_counter() - began:.1f} s")

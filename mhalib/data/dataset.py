@@ -59,6 +59,11 @@ class Dataset(Samples):
         """The same data with ``function`` applied to X and y: ``data.map(torch.as_tensor)``."""
         return replace(self, X=function(self.X), y=function(self.y))
 
+    def subset(self, kept):
+        """The samples with the indices ``kept``, or of a slice of them: ``data.subset(slice(50))``."""
+        relevant = None if self.relevant is None else self.relevant[kept]
+        return replace(self, X=self.X[kept], y=self.y[kept], relevant=relevant)
+
 
 def from_arrays(X, y, relevant=None):
     """A ``Dataset`` from your own arrays: X (n, T, d) floating point, y (n,) in {−1, +1}.

@@ -32,11 +32,15 @@ def engine(more=(), run="run"):
                       f"return {{ run: {run}, spectrumEnds, maxMargin, models, datasets }};", "}"])
 
 
-def module(faces=("element", "training", "drawing", "widget", "figure"), **of_engine):
-    """The JavaScript of a widget: one module of the kernel, the engine, and the files ``faces`` beside this one."""
+def module(faces=("element", "training", "drawing", "widget", "figure"), own=(), **of_engine):
+    """The JavaScript of a widget: one module of the kernel, the engine, and the files ``faces`` beside this one.
+
+    ``own`` are the files that come after them, wherever they are.
+    """
     folder = files("mhalib.live")
     kernel = b64encode((folder / "kernel.wasm").read_bytes()).decode()
-    before, *after = ((folder / f"{name}.js").read_text("utf-8") for name in ("kernel", *faces))
+    ours = (folder / f"{name}.js" for name in ("kernel", *faces))
+    before, *after = (file.read_text("utf-8") for file in (*ours, *own))
     return "\n".join([f'const KERNEL = "{kernel}";', before, engine(**of_engine), *after])
 
 

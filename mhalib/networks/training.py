@@ -35,8 +35,8 @@ def train_network(model, data, optimizer, steps, *, test=None, record=20, batch=
     measured : where evaluation is costly, how many samples of the training set its curves are of, evenly spaced
     at_once : at most so many samples go through the network together, for the sake of memory; a minibatch goes in
         pieces then. It changes results by rounding alone
-    checkpoint : an ``mha.Checkpoint``: the state is saved there as it says, and a run that finds its own state goes on
-        from it. On a CPU it ends with the same bits as one that was never interrupted
+    checkpoint : a ``mhabook.Checkpoint``: the state is saved there as it says, and a run that finds its own state goes
+        on from it. On a CPU it ends with the same bits as one that was never interrupted
     report : a function of (k, row), called at every step k with a dict that holds ``batch_loss``, the loss of the
         minibatch, and at recorded steps the curves
 

@@ -5,7 +5,7 @@ import re
 import pytest
 
 from browser.conftest import BUILD, eventually
-from mhalib.live.exercises import QUESTIONS
+from mhabook.exercises import QUESTIONS
 
 SHEETS, MAP = "book/start/sheets.html", "book/start/map.html"
 FORGOTTEN = "() => [document.cookie, ...Object.values(localStorage)].some((kept) => kept.includes('sqrt(H)'))"

@@ -6,7 +6,7 @@ import re
 import numpy as np
 import pytest
 
-import mhalib as mha
+import mhabook
 from browser.conftest import BUILD, RANGES, eventually, missing
 from browser.laboratory_page import MOVES, PAGE, SETTLED, Lab
 from malformed import BAD, GOOD, LABELS, LARGEST, OVERSIZED, X, npz
@@ -128,7 +128,7 @@ def test_a_link_restores_the_state(lab):
 def test_a_bad_link_gets_a_message_and_the_defaults(lab, bad, words):
     lab.go_to(bad)
     assert words in lab.note.inner_text() and "starts anew" in lab.note.inner_text()
-    assert lab.lines() == mha.live.laboratory().code()
+    assert lab.lines() == mhabook.laboratory().code()
 
 
 def test_malformed_files_are_refused_and_nothing_is_lost(lab):
@@ -218,7 +218,7 @@ def test_random_moves_break_nothing(lab):
     lab.page.evaluate(MOVES, 1000)
     lab.reset()
     assert lab.root.get_attribute("data-state") == "done" and lab.root.get_attribute("data-place") == "worker"
-    assert lab.lines() == mha.live.laboratory().code()
+    assert lab.lines() == mhabook.laboratory().code()
 
 
 def test_a_drawing_measures_few_labels(lab):

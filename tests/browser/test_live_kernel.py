@@ -42,6 +42,7 @@ ipywidgets.VBox([probe, heard, seven])
 
 FIGURE = '''
 import ipywidgets
+import mhabook
 import mhalib as mha
 
 figure = mha.live.heads(mha.data.tokenized_mixture())
@@ -59,7 +60,7 @@ LABORATORY = """
 import ipywidgets
 import mhalib as mha
 
-lab = mha.live.laboratory()
+lab = mhabook.laboratory()
 heard, asked = ipywidgets.Label("nothing yet"), ipywidgets.Label("nothing yet")
 ask, theirs = ipywidgets.Button(description="ask"), ipywidgets.Button(description="theirs")
 
@@ -223,7 +224,7 @@ def test_a_chapter_of_the_book_is_live_unchanged(opened, chapter):
             not_at_home = sliders.evaluate_all("all => all.findIndex((slider) => slider.value !== '0')")
             sliders.nth(not_at_home).press("Home")
             sentence.filter(has_not_text=before).wait_for()
-        if "mha.live.exercise(" in text and "/voila/" not in seen.page.url:
+        if "mhabook.exercise(" in text and "/voila/" not in seen.page.url:
             answer = seen.page.locator(".mha-part").first
             answer.locator("input").press_sequentially("a1/0")  # JupyterLab takes no letter for a command
             answer.locator("input").press("Enter")

@@ -4,10 +4,11 @@ import json
 
 import plotly.offline
 
-import mhalib as mha
+import mhabook
+from mhabook.start import figure_surface
 
-MADE = {"figure": lambda: mha.live.surface(steps=20), "laboratory": mha.live.laboratory,
-        "exercise": lambda: mha.live.exercise("ex-1-half")}
+MADE = {"figure": lambda: figure_surface.surface(steps=20), "laboratory": mhabook.laboratory,
+        "exercise": lambda: mhabook.exercise("ex-1-half")}
 # A page that counts what is opened and what is closed, and a model that no kernel is behind.
 WATCHED = """
 window.counts = { workers: 0, addresses: 0, observers: 0, listeners: 0 };

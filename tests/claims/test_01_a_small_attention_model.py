@@ -4,8 +4,10 @@ import numpy as np
 import pytest
 from sklearn.linear_model import LogisticRegression
 
+import mhabook
 import mhalib as mha
 from claims.page import Page
+from mhabook.c01_model import selection
 
 page = Page("multihead/01_a_small_attention_model")
 HEADS = (1, 2, 4, 8, 16)
@@ -102,13 +104,13 @@ def test_every_weight_is_above_its_bound(bound, weight):
 @pytest.mark.parametrize("name", ["lemma-selection", "prop-head-scale", "prop-first-step", "prop-equal-heads",
                                   "thm-collapse"])
 def test_each_statement_holds_and_fails_without_its_hypothesis(name):
-    assert mha.ledger[name].chapter == page.name
-    assert mha.ledger[name].check(0).holds
-    assert not mha.ledger[name].twin(0).holds
+    assert mhabook.ledger[name].chapter == page.name
+    assert mhabook.ledger[name].check(0).holds
+    assert not mhabook.ledger[name].twin(0).holds
 
 
 def test_these_are_all_statements_of_the_chapter():
-    assert sum(statement.chapter == page.name for statement in mha.ledger) == 5
+    assert sum(statement.chapter == page.name for statement in mhabook.ledger) == 5
 
 
 def weights_on_stars(live, **values):
@@ -240,7 +242,7 @@ def test_up_to_noise_1_the_relevant_token_is_found_and_beyond_it_is_not(ends, si
 
 @page.after("solution-half")
 def test_the_gap_for_0_8_of_the_weight_is_3_6(eps, gap):
-    assert np.allclose(mha.theory.selection.selected_mass(0.1, gap), 1 - eps)
+    assert np.allclose(selection.selected_mass(0.1, gap), 1 - eps)
     assert round(gap[1], 1) == 3.6
 
 

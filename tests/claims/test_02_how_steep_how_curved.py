@@ -3,12 +3,13 @@
 import numpy as np
 import pytest
 
-import mhalib as mha
+import mhabook
 from claims.page import Page
-from mhalib import theory
+from mhabook.c01_model import instances
+from mhabook.c02_curvature import bounds, loss_bounds
 
 page = Page("multihead/02_how_steep_how_curved")
-STATEMENTS = [statement for statement in mha.ledger if statement.chapter == page.name]
+STATEMENTS = [statement for statement in mhabook.ledger if statement.chapter == page.name]
 
 
 def of_two_heads():
@@ -59,9 +60,9 @@ def test_the_constant_grows_from_12_to_21_and_the_bound_falls_by_170(bottom, pat
 
 
 @page.after("check-tight-hessian")
-def test_both_bounds_are_attained_at_zero_decoders():
-    assert abs(theory.gradient_bound(**theory.instances.equal_tokens()).slack) < 1e-12
-    assert abs(theory.hessian_bound(**theory.instances.opposite_tokens()).slack) < 1e-12
+def test_bounds_are_attained_at_zero_decoders():
+    assert abs(bounds.gradient_bound(**instances.equal_tokens()).slack) < 1e-12
+    assert abs(bounds.hessian_bound(**instances.opposite_tokens()).slack) < 1e-12
 
 
 @page.after("check-shares")
@@ -181,9 +182,9 @@ def test_at_the_end_more_heads_have_more_loss_left_and_more_curvature(runs):
 
 @page.after("slider-runs")
 def test_at_the_end_more_heads_have_a_smaller_bound(runs):
-    bounds = [top.rhs[-1] for _, top, _ in runs.values()]
-    assert bounds == sorted(bounds, reverse=True)
-    assert bounds[0] > 4 * bounds[-1]
+    smoothness = [top.rhs[-1] for _, top, _ in runs.values()]
+    assert smoothness == sorted(smoothness, reverse=True)
+    assert smoothness[0] > 4 * smoothness[-1]
 
 
 @page.after("slider-runs")
@@ -229,7 +230,7 @@ def test_sixteen_heads_have_a_quarter_of_the_curvature_of_the_logit(logit):
 
 @page.after("logit-runs")
 def test_with_four_heads_the_bounds_of_the_logit_are_6_and_20_times_too_large(data, logit, runs):
-    steep = theory.gradient_bound(runs[4][0][0], data)
+    steep = bounds.gradient_bound(runs[4][0][0], data)
     assert round(steep.rhs / steep.lhs) == 6
     assert round(logit[4].rhs / logit[4].lhs) == 20
 
@@ -248,8 +249,8 @@ def test_the_share_stays_within_a_factor_of_two_for_the_logistic_loss_alone(both
 
 @page.after("squared-extremal")
 def test_on_the_extremal_data_the_squared_loss_exceeds_the_bound_at_once():
-    instance = theory.instances.opposite_tokens()
-    assert not theory.self_bounded_weak_convexity(**instance, loss=theory.bounds.MarginSquared()).holds
+    instance = instances.opposite_tokens()
+    assert not loss_bounds.self_bounded_weak_convexity(**instance, loss=bounds.MarginSquared()).holds
 
 
 @page.after("solution-flat")
@@ -279,7 +280,7 @@ def test_power_iteration_needs_few_products(products):
 
 @page.after("solution-worst")
 def test_no_search_beats_the_best_constant(best):
-    assert 0.7690 < best < theory.bounds.DEVIATION + 1e-12
+    assert 0.7690 < best < bounds.DEVIATION + 1e-12
 
 
 @page.after("solution-open")

@@ -5,11 +5,12 @@ from math import comb
 import numpy as np
 from sklearn.svm import SVC
 
+import mhabook
 import mhalib as mha
 from claims.page import Page
-from mhalib.theory import ntk
-from mhalib.theory.first_phase import noise_size, sampling_noise, signal
-from mhalib.theory.max_margin import max_margin, ntk_margin
+from mhabook.c03_first_step import ntk
+from mhabook.c03_first_step.first_phase import noise_size, sampling_noise, signal
+from mhabook.c03_first_step.max_margin import max_margin, ntk_margin
 
 page = Page("multihead/03_what_one_random_step_knows")
 EXAMPLE = {"T": 10, "zeta": 0.2, "S": 2.0, "M": 5}
@@ -193,7 +194,7 @@ def test_the_bound_on_the_logits_is_nearest_with_two_heads():
 
 @page.after("table-noise")
 def test_the_row_of_the_logits_has_that_instance():
-    statement = mha.ledger["prop-start-logits"]
+    statement = mhabook.ledger["prop-start-logits"]
     nearest = statement.on(statement.extremal[0]())
     assert nearest.lhs == 0.5
     assert round(nearest.rhs, 2) == 0.74
@@ -385,7 +386,7 @@ def test_for_a_rare_pattern_the_step_is_mostly_chance(ratio):
 
 @page.after("twin")
 def test_patterns_of_unequal_norm_miss_the_exact_margin():
-    assert not mha.ledger["thm-exact-margin"].twin(seed=1).holds
+    assert not mhabook.ledger["thm-exact-margin"].twin(seed=1).holds
 
 
 # --- Exercises ------------------------------------------------------------------------------------------------

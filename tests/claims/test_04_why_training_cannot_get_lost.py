@@ -2,9 +2,11 @@
 
 import numpy as np
 
+import mhabook
 import mhalib as mha
 from claims.page import Page
-from mhalib.theory import chain, convergence, starts
+from mhabook.c04_convergence import chain, starts
+from mhabook.c04_convergence import statements as convergence
 
 page = Page("multihead/04_why_training_cannot_get_lost")
 
@@ -167,13 +169,13 @@ def test_the_constants_leave_room(large, toward):
 def test_every_statement_holds_and_its_twin_fails():
     for id in ("lemma-descent", "lemma-one-point", "lemma-regret", "lemma-bounded-iterates", "thm-1-training",
                "thm-1-fewer-heads", "lemma-linearization", "lemma-reference", "cor-2-mixture", "prop-groups"):
-        assert mha.ledger[id].check(1).holds, id
-        assert not mha.ledger[id].twin(1).holds, id
+        assert mhabook.ledger[id].check(1).holds, id
+        assert not mhabook.ledger[id].twin(1).holds, id
 
 
 def nearest(id):
     """The row's check on the nearest of its extremal instances."""
-    return min((mha.ledger[id].on(make()) for make in mha.ledger[id].extremal), key=lambda check: check.slack)
+    return min((mhabook.ledger[id].on(make()) for make in mhabook.ledger[id].extremal), key=lambda check: check.slack)
 
 
 @page.after("check-links")
@@ -356,7 +358,7 @@ def test_the_twin_has_one_head_where_6500_would_be_needed():
     lonely = starts.saddle(220, 0.37, 0.35, 0.17)
     assert lonely["start"].sizes[0] == 1
     assert round(chain.heads_needed(lonely["reference"].norm(), 0.0, 4, 0.17), -2) == 6500
-    assert not mha.ledger["thm-1-training"].twin(seed=0).holds
+    assert not mhabook.ledger["thm-1-training"].twin(seed=0).holds
 
 
 @page.after("twin")

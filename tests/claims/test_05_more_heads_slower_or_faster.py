@@ -2,9 +2,11 @@
 
 import numpy as np
 
+import mhabook
 import mhalib as mha
 from claims.page import Page
-from mhalib.theory import collapse, early_steps, late_steps
+from mhabook.c01_model import collapse
+from mhabook.c05_heads import early_steps, late_steps
 
 page = Page("multihead/05_more_heads_slower_or_faster")
 
@@ -199,8 +201,8 @@ def test_the_function_of_the_lesson_is_the_librarys_formula(data, first_movement
 def test_the_statements_of_the_page_hold_and_fail_without_their_hypothesis():
     for name in ("prop-second-step", "prop-second-step-adam", "thm-slow-attention", "thm-many-heads", "prop-pull",
                  "prop-lever"):
-        assert mha.ledger[name].check(0).holds
-        assert not mha.ledger[name].twin(0).holds
+        assert mhabook.ledger[name].check(0).holds
+        assert not mhabook.ledger[name].twin(0).holds
 
 
 @page.after("waits")

@@ -2,9 +2,10 @@
 
 import numpy as np
 
+import mhabook
 import mhalib as mha
 from claims.page import Page
-from mhalib.theory.planted import alignments, cosine, seen_in_mean
+from mhabook.c06_planted.statements import alignments, cosine, seen_in_mean
 
 page = Page("multihead/06_a_planted_head")
 
@@ -92,8 +93,8 @@ def test_the_first_row_is_the_mean_row_turned():
 def test_the_statements_of_the_page_hold_and_fail_without_their_hypothesis():
     for name in ("prop-alignment-heads", "prop-alignment-start", "prop-equal-rows", "prop-first-look",
                  "prop-split-decoders"):
-        assert mha.ledger[name].check(0).holds
-        assert not mha.ledger[name].twin(0).holds
+        assert mhabook.ledger[name].check(0).holds
+        assert not mhabook.ledger[name].twin(0).holds
 
 
 # Check it by number: Figures 4 and 5

@@ -4,7 +4,8 @@ import numpy as np
 
 import mhalib as mha
 from claims.page import Page
-from mhalib.theory import generalization
+from mhabook.c04_convergence import chain
+from mhabook.c07_generalization import statements as generalization
 
 page = Page("multihead/07_does_it_generalize")
 
@@ -263,7 +264,7 @@ def test_a_thousand_copies_break_the_bound(checks):
 def test_the_twin_of_stability_jumps(rows):
     stability = next(row for row in rows if row.id == "thm-2-stability")
     twin, instance = stability.twin(0), stability.broken(0)
-    rho = mha.theory.chain.ball_constants(instance["start"], 1e-4, instance["reference"].norm()).rho
+    rho = chain.ball_constants(instance["start"], 1e-4, instance["reference"].norm()).rho
     assert not twin.holds and twin.lhs > twin.rhs
     assert 40 < instance["lr"] * rho < 80
 

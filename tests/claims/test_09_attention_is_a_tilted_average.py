@@ -2,9 +2,10 @@
 
 import numpy as np
 
-import mhalib as mha
+import mhabook
 from claims.page import Page
-from mhalib.theory import finite_context, tilting
+from mhabook.c09_tilting import finite_context
+from mhabook.c09_tilting import statements as tilting
 from notebooks import BOOK, code, read, source
 
 page = Page("preconditioning/09_attention_is_a_tilted_average")
@@ -70,17 +71,17 @@ def test_the_median_falls_faster_than_the_mean(VS, errors, slope_of, true):
 @page.after("ledger")
 def test_every_statement_holds_and_its_twin_fails(checks, names):
     assert all(check.holds for check in checks)
-    assert not any(mha.ledger[name].twin(0).holds for name in names)
+    assert not any(mhabook.ledger[name].twin(0).holds for name in names)
 
 
 @page.after("ledger")
 def test_the_page_names_every_statement_of_the_chapter(names):
-    assert {*names} == {statement.id for statement in mha.ledger if statement.chapter == page.name}
+    assert {*names} == {statement.id for statement in mhabook.ledger if statement.chapter == page.name}
 
 
 @page.after("ledger")
 def test_the_ledger_tries_twenty_random_instances_of_each():
-    assert any("mha.ledger.rows(seeds=20)" in source(cell) for cell in code(read(BOOK / "ledger.ipynb")))
+    assert any("mhabook.ledger.rows(seeds=20)" in source(cell) for cell in code(read(BOOK / "ledger.ipynb")))
 
 
 @page.after("ledger")

@@ -2,9 +2,10 @@
 
 import numpy as np
 
+import mhabook
 import mhalib as mha
 from claims.page import Page
-from mhalib.theory import contraction, factorization
+from mhabook.c10_structure import contraction, factorization
 
 page = Page("preconditioning/10_descent_that_knows_the_structure")
 FAR = {5: 500, 10: 500, 20: 600}
@@ -146,13 +147,13 @@ def test_twelve_statements_hold_and_their_twins_fail(mine):
 
 @page.after("check-ledger")
 def test_balance_of_stationary_points_is_attained():
-    tight = mha.ledger["prop-balanced-stationary"]
+    tight = mhabook.ledger["prop-balanced-stationary"]
     assert all(abs(tight.on(make()).slack) < 1e-9 for make in tight.extremal)
 
 
 @page.after("check-ledger")
 def test_the_local_rate_leaves_half_a_percent_but_six_times_the_logarithm():
-    row = mha.ledger["thm-local-rate"]
+    row = mhabook.ledger["thm-local-rate"]
     instance = row.extremal[0]()
     check, s = row.on(instance), np.linalg.svd(instance["N"])[1]
     before = factorization.distance(instance["U"], instance["V"], instance["N"]) ** 2

@@ -4,9 +4,9 @@ import numpy as np
 
 import mhalib as mha
 from claims.page import Page
-from mhalib.theory import data_and_compute as theory
-from mhalib.theory import scaling
-from mhalib.theory.tilting import exponent, mean_excess
+from mhabook.c09_tilting.statements import exponent, mean_excess
+from mhabook.c11_data_and_compute import scaling
+from mhabook.c11_data_and_compute import statements as theory
 
 page = Page("preconditioning/11_data_and_compute")
 

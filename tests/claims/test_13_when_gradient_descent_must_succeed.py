@@ -4,7 +4,7 @@ import numpy as np
 
 import mhalib as mha
 from claims.page import Page
-from mhalib.theory import one_layer
+from mhabook.c13_layer import statements as one_layer
 
 page = Page("kernels/13_when_gradient_descent_must_succeed")
 KERNELS = ("softmax", "gaussian")

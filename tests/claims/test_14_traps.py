@@ -5,8 +5,9 @@ import pytest
 
 import mhalib as mha
 from claims.page import Page
+from mhabook.c14_traps import lines
+from mhabook.c14_traps import statements as traps
 from mhalib.attention import Gaussian
-from mhalib.theory import lines, traps
 
 page = Page("kernels/14_traps")
 ZERO = 1e-20

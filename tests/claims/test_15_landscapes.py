@@ -3,8 +3,8 @@
 import numpy as np
 
 from claims.page import Page
+from mhabook.c15_landscapes import statements as landscapes
 from mhalib import landscape
-from mhalib.theory import landscapes
 
 page = Page("kernels/15_landscapes")
 ALONE, ALL = "queries and keys", "everything"

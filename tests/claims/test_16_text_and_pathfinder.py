@@ -5,8 +5,8 @@ import pytest
 
 import mhalib as mha
 from claims.page import Page
+from mhabook.c16_networks import statements as networks
 from mhalib.data.text.words import NOT, SIGN, score
-from mhalib.theory import networks
 
 page = Page("kernels/16_text_and_pathfinder")
 SOFTMAX, GAUSSIAN, NORMALIZED, LOUDER = "softmax", "Gaussian", "Gaussian, rows normalized", "softmax × 4"

@@ -2,8 +2,8 @@
 
 import numpy as np
 
-import mhalib as mha
 from claims.page import Page
+from mhabook.start.surface import Surface
 
 page = Page("start/descent_and_curvature")
 SADDLE = {"low": -0.5, "q1": 1.0}
@@ -39,7 +39,7 @@ def test_each_step_multiplies_each_coordinate_by_its_own_number(u, v):
 @page.after("check-closed")
 def test_the_descent_lemma_and_the_inequality_of_a_bowl(valley):
     rng = np.random.default_rng(0)
-    for surface in (valley, mha.Surface((1.0, -0.5)), mha.Surface((2.0, 0.3), (0.6, 0.8))):
+    for surface in (valley, Surface((1.0, -0.5)), Surface((2.0, 0.3), (0.6, 0.8))):
         theta, rho = rng.uniform(-2, 2, (200, 2)), max(map(abs, surface.curvatures))
         slope = surface.gradient(theta)
         for eta in (0.1, 1 / rho, 1.9 / rho):
@@ -99,7 +99,7 @@ def test_with_long_steps_sixty_are_enough_to_enlarge_rounding_errors_to_the_size
     assert growth == 1.9
     assert 1e-16 * growth ** 60 > 1
     assert round(live.path(**ON_THE_RIDGE, lr=1.8).loss[40], 3) == 0.101
-    saddle, nearly = mha.Surface((1.0, -0.5), (0.8, 0.6)), (1.0, 0.75 + 1e-14)
+    saddle, nearly = Surface((1.0, -0.5), (0.8, 0.6)), (1.0, 0.75 + 1e-14)
     assert saddle.loss(saddle.descend(nearly, 1.8, 60)[-1]) < 0.09
     assert round(saddle.loss(saddle.descend(nearly, 0.5, 60)[-1]), 3) == 0.101
 

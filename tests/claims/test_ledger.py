@@ -1,9 +1,9 @@
 """What the page ledger says of all statements, held against what its cells compute and count."""
 
-import mhalib as mha
+import mhabook
 from claims.page import Page
-from mhalib.theory import Check
-from mhalib.theory.ledger import Ledger, Statement
+from mhabook.c02_curvature import bounds
+from mhabook.ledger import Check, Ledger, Statement
 from test_ledger import SEEDS
 
 page = Page("ledger")
@@ -26,7 +26,7 @@ def test_every_twin_fails(rows):
 
 @page.after("check-all")
 def test_every_statement_has_its_row(rows):
-    assert [row["id"] for row in rows] == [statement.id for statement in mha.ledger]
+    assert [row["id"] for row in rows] == [statement.id for statement in mhabook.ledger]
 
 
 @page.after("summary")
@@ -39,11 +39,11 @@ def test_instances_and_twins_are_counted_as_they_are_run(instances, rows, twins)
         extremal=(lambda: {"x": 1.0}, lambda: {"x": 0.9}), broken=lambda seed: {"x": 2.0 + seed}))
     row = ledger.rows(seeds=20)[0]
     assert len(set(called)) == row["instances"] + row["twins"] == 22 + 20
-    for row, statement in zip(rows, mha.ledger, strict=True):
+    for row, statement in zip(rows, mhabook.ledger, strict=True):
         assert row["instances"] == 20 + len(statement.extremal)
         assert row["twins"] == (20 if statement.broken else 0)
-    assert instances == 20 * len(mha.ledger) + sum(len(statement.extremal) for statement in mha.ledger)
-    assert twins == 20 * sum(statement.broken is not None for statement in mha.ledger)
+    assert instances == 20 * len(mhabook.ledger) + sum(len(statement.extremal) for statement in mhabook.ledger)
+    assert twins == 20 * sum(statement.broken is not None for statement in mhabook.ledger)
 
 
 @page.after("summary")
@@ -74,7 +74,7 @@ def test_the_suite_repeats_the_checks_on_200_random_instances():
 
 @page.after("own-check")
 def test_the_statement_that_is_asked_for_holds_and_its_twin_does_not(data, model):
-    statement = mha.ledger["prop-1-hessian"]
+    statement = mhabook.ledger["prop-1-hessian"]
     assert statement.check(seed=0).holds
     assert not statement.twin(seed=0).holds
-    assert mha.theory.hessian_bound(model, data).holds
+    assert bounds.hessian_bound(model, data).holds

@@ -2,6 +2,7 @@
 
 import numpy as np
 
+import mhabook
 import mhalib as mha
 from claims.page import Page
 
@@ -136,4 +137,4 @@ def test_solution_of_the_largest_slope(at, largest, mean):
 
 @page.after("solution-slope")
 def test_the_lemma_on_selection_that_chapter_1_proves_holds():
-    assert mha.ledger["lemma-selection"].check(0).holds
+    assert mhabook.ledger["lemma-selection"].check(0).holds

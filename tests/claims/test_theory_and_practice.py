@@ -4,9 +4,10 @@ from itertools import product
 
 import numpy as np
 
+import mhabook
 import mhalib as mha
 from claims.page import Page
-from mhalib.theory import chain, starts
+from mhabook.c04_convergence import chain, starts
 
 page = Page("theory_and_practice")
 
@@ -73,7 +74,7 @@ def test_equal_heads_are_one_and_random_starts_end_higher(error, higher):
 @page.after("part-1")
 def test_the_curvature_of_these_data_is_far_below_its_bound_which_others_attain(rows):
     assert 100 < rows[-1]["factor"] < 10_000
-    assert mha.ledger["prop-1-hessian"].check(0).slack == 0
+    assert mhabook.ledger["prop-1-hessian"].check(0).slack == 0
 
 
 @page.after("margins")

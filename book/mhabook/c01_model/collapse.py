@@ -4,12 +4,12 @@ from dataclasses import replace
 
 import numpy as np
 
+from mhabook.c01_model.instances import token_radius
+from mhabook.c01_model.selection import CHAPTER
+from mhabook.ledger import Check, statement
 from mhalib.data import from_arrays
 from mhalib.models import MultiHeadAttention
 from mhalib.optim import Adam, GradientDescent, Momentum
-from mhalib.theory.instances import token_radius
-from mhalib.theory.ledger import Check, statement
-from mhalib.theory.selection import CHAPTER
 
 RULES = (GradientDescent(0.3), Momentum(0.1), Adam(0.03), Adam(0.03, eps=1e-2))
 ZERO = "all parameters start at zero"

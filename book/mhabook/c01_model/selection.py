@@ -2,10 +2,7 @@
 
 import numpy as np
 
-from mhalib.attention import softmax
-from mhalib.data import tokenized_mixture
-from mhalib.models import MultiHeadAttention
-from mhalib.theory.instances import (
+from mhabook.c01_model.instances import (
     TOKENS,
     between,
     equal_tokens,
@@ -15,7 +12,10 @@ from mhalib.theory.instances import (
     token_radius,
     tokens_fit,
 )
-from mhalib.theory.ledger import Check, statement
+from mhabook.ledger import Check, statement
+from mhalib.attention import softmax
+from mhalib.data import tokenized_mixture
+from mhalib.models import MultiHeadAttention
 
 CHAPTER = "multihead/01_a_small_attention_model"
 

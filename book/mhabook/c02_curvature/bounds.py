@@ -6,8 +6,7 @@ finite number ≥ 0 is refused with a ValueError.
 
 import numpy as np
 
-from mhalib.losses import logistic, squared
-from mhalib.theory.instances import (
+from mhabook.c01_model.instances import (
     TOKENS,
     between,
     equal_tokens,
@@ -17,7 +16,8 @@ from mhalib.theory.instances import (
     short,
     tokens_fit,
 )
-from mhalib.theory.ledger import Check, statement
+from mhabook.ledger import Check, statement
+from mhalib.losses import logistic, squared
 
 CHAPTER = "multihead/02_how_steep_how_curved"
 
@@ -126,7 +126,7 @@ def gradient_bound(model, data, R=None):
     Examples
     --------
     >>> data = mha.data.tokenized_mixture(n=5, seed=0)
-    >>> mha.theory.gradient_bound(mha.MultiHeadAttention.random(H=2, T=10, d=8), data).holds
+    >>> gradient_bound(mha.MultiHeadAttention.random(H=2, T=10, d=8), data).holds
     True
     """
     R = radius_or_given(data, R)
@@ -172,7 +172,7 @@ def hessian_bound(model, data, R=None):
     Examples
     --------
     >>> data = mha.data.tokenized_mixture(n=5, seed=0)
-    >>> check = mha.theory.hessian_bound(mha.MultiHeadAttention.random(H=2, T=10, d=8, scale=0.1), data)
+    >>> check = hessian_bound(mha.MultiHeadAttention.random(H=2, T=10, d=8, scale=0.1), data)
     >>> check.holds, bool(0 <= check.slack < 1)
     (True, True)
     """

@@ -7,8 +7,8 @@ differentiate by complex steps, which have no cancellation.
 
 import numpy as np
 
+from mhabook.ledger import Check, statement
 from mhalib.attention import softmax
-from mhalib.theory.ledger import Check, statement
 
 
 def logit(X, W, U):

@@ -2,17 +2,7 @@
 
 import numpy as np
 
-from mhalib._array import require_count
-from mhalib.losses import logistic
-from mhalib.models import MultiHeadAttention
-from mhalib.theory.bounds import (
-    CHAPTER,
-    MarginSquared,
-    gradient_constant,
-    hessian_constant,
-    smoothness_constant,
-)
-from mhalib.theory.instances import (
+from mhabook.c01_model.instances import (
     TOKENS,
     between,
     confident,
@@ -27,7 +17,17 @@ from mhalib.theory.instances import (
     tokens_fit,
     valley,
 )
-from mhalib.theory.ledger import Check, statement
+from mhabook.c02_curvature.bounds import (
+    CHAPTER,
+    MarginSquared,
+    gradient_constant,
+    hessian_constant,
+    smoothness_constant,
+)
+from mhabook.ledger import Check, statement
+from mhalib._array import require_count
+from mhalib.losses import logistic
+from mhalib.models import MultiHeadAttention
 
 SOURCE = "this book, after Deora et al. 2023, Corollary 1"
 

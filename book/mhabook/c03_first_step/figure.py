@@ -4,6 +4,15 @@ from functools import cache
 
 import numpy as np
 
+from mhabook.c03_first_step.max_margin import ntk_margin
+from mhabook.c03_first_step.ntk import (
+    exact_margins,
+    first_phase,
+    gaussian_of_equal_norm,
+    mirrored,
+    mixture_margins,
+    signs,
+)
 from mhalib._array import require_count
 from mhalib.data.mixture import draw, patterns, tokenized_mixture
 from mhalib.live.description import Control, Description
@@ -12,8 +21,6 @@ from mhalib.live.frames import line, panels
 from mhalib.models import MultiHeadAttention
 from mhalib.models.multihead import normals
 from mhalib.plots import COLORS
-from mhalib.theory.max_margin import ntk_margin
-from mhalib.theory.ntk import exact_margins, first_phase, gaussian_of_equal_norm, mirrored, mixture_margins, signs
 from mhalib.training import Path
 
 STARTS = {"zero": lambda data, seed: MultiHeadAttention.zeros(1, *data.X.shape[1:]),

@@ -6,14 +6,14 @@ from math import comb, exp, log
 
 import numpy as np
 
+from mhabook.c01_model.instances import problem, token_radius
+from mhabook.c03_first_step.max_margin import CHAPTER
+from mhabook.ledger import Check, statement
 from mhalib._array import require_count, require_seed
 from mhalib.data import tokenized_mixture
 from mhalib.data.mixture import MixtureDraws
 from mhalib.models import MultiHeadAttention
 from mhalib.models.multihead import normals
-from mhalib.theory.instances import problem, token_radius
-from mhalib.theory.ledger import Check, statement
-from mhalib.theory.max_margin import CHAPTER
 
 FIRST = "this book, after Deora et al. 2023"
 

@@ -4,8 +4,8 @@ from typing import NamedTuple
 
 import numpy as np
 
+from mhabook.ledger import Check, statement
 from mhalib._array import require, require_labels, require_same_dtype, to_numpy
-from mhalib.theory.ledger import Check, statement
 
 CHAPTER = "multihead/03_what_one_random_step_knows"
 

@@ -6,9 +6,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from mhalib.data import Dataset, tokenized_mixture
-from mhalib.models import MultiHeadAttention
-from mhalib.theory.first_phase import (
+from mhabook.c01_model.selection import selected_mass
+from mhabook.c03_first_step.first_phase import (
     FIRST,
     first_phase,
     gaussian_of_equal_norm,
@@ -18,9 +17,10 @@ from mhalib.theory.first_phase import (
     signs,
     small_mixture,
 )
-from mhalib.theory.ledger import Check, statement
-from mhalib.theory.max_margin import CHAPTER, ntk_margin
-from mhalib.theory.selection import selected_mass
+from mhabook.c03_first_step.max_margin import CHAPTER, ntk_margin
+from mhabook.ledger import Check, statement
+from mhalib.data import Dataset, tokenized_mixture
+from mhalib.models import MultiHeadAttention
 
 __all__ = ["Margins", "exact_margins", "first_phase", "gaussian_of_equal_norm", "mirrored", "mixture_margins",
            "randomized_step", "saturated", "saturation", "signs", "witness"]

@@ -9,12 +9,12 @@ from typing import NamedTuple
 
 import numpy as np
 
+from mhabook.c01_model.instances import token_radius
+from mhabook.c02_curvature.bounds import curvature, decoder_sizes, steepness
+from mhabook.c04_convergence.groups import HeadGroups
+from mhabook.ledger import Along, Check
 from mhalib._array import is_positive, require_count
 from mhalib.models.vector import Vector
-from mhalib.theory.bounds import curvature, decoder_sizes, steepness
-from mhalib.theory.groups import HeadGroups
-from mhalib.theory.instances import token_radius
-from mhalib.theory.ledger import Along, Check
 
 CURVED = 7 / 64
 """The training theorem asks for (B/√H) D₀² ≤ 7/64, that is √H ≥ (64/7) D₀² B."""

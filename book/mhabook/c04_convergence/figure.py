@@ -5,15 +5,15 @@ from functools import cache
 
 import numpy as np
 
+from mhabook.c01_model.instances import token_radius
+from mhabook.c04_convergence import chain
+from mhabook.c04_convergence.starts import first_phase_groups, mixture_witness
 from mhalib._array import require_count
 from mhalib.data.mixture import draw, tokenized_mixture
 from mhalib.live.description import Control, Description
 from mhalib.live.face import LiveFigure
 from mhalib.live.frames import line, panels
 from mhalib.optim import GradientDescent
-from mhalib.theory import chain
-from mhalib.theory.instances import token_radius
-from mhalib.theory.starts import first_phase_groups, mixture_witness
 from mhalib.training import recorded_steps, train
 
 CURVES = ("loss", "guarantee", "from_start", "from_reference", "limit", "attention_score")

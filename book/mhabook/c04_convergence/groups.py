@@ -5,14 +5,14 @@ from numbers import Integral
 
 import numpy as np
 
+from mhabook.c01_model.instances import token_radius
+from mhabook.ledger import Check, statement
 from mhalib._array import require
 from mhalib.data import from_arrays
 from mhalib.models import MultiHeadAttention
 from mhalib.models.multihead_workspace import equal_heads
 from mhalib.models.vector import Vector
 from mhalib.models.workspace import ClassifierWorkspace
-from mhalib.theory.instances import token_radius
-from mhalib.theory.ledger import Check, statement
 
 CHAPTER = "multihead/04_why_training_cannot_get_lost"
 

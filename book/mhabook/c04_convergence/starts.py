@@ -4,11 +4,12 @@ from math import ceil, log
 
 import numpy as np
 
-from mhalib._array import require_count
-from mhalib.data import from_arrays, tokenized_mixture
-from mhalib.models import MultiHeadAttention
-from mhalib.theory.bounds import smoothness_constant
-from mhalib.theory.chain import (
+from mhabook.c01_model.instances import equal_tokens, leaning, opposite_tokens, problem, token_radius
+from mhabook.c02_curvature.bounds import smoothness_constant
+from mhabook.c02_curvature.loss_bounds import curvature_constant
+from mhabook.c03_first_step.first_phase import randomized_step
+from mhabook.c03_first_step.ntk import witness
+from mhabook.c04_convergence.chain import (
     CURVED,
     constants_of,
     curvature,
@@ -18,11 +19,10 @@ from mhalib.theory.chain import (
     largest_step,
     logit_slopes,
 )
-from mhalib.theory.first_phase import randomized_step
-from mhalib.theory.groups import HeadGroups
-from mhalib.theory.instances import equal_tokens, leaning, opposite_tokens, problem, token_radius
-from mhalib.theory.loss_bounds import curvature_constant
-from mhalib.theory.ntk import witness
+from mhabook.c04_convergence.groups import HeadGroups
+from mhalib._array import require_count
+from mhalib.data import from_arrays, tokenized_mixture
+from mhalib.models import MultiHeadAttention
 
 
 def safe_step(model, data):

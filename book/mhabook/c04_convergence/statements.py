@@ -5,10 +5,12 @@ from typing import NamedTuple
 
 import numpy as np
 
-from mhalib.losses import logistic
-from mhalib.theory import starts
-from mhalib.theory.bounds import gradient_constant, hessian_constant, smoothness_constant
-from mhalib.theory.chain import (
+from mhabook.c01_model.instances import TOKENS, between, radius_or_given, token_radius
+from mhabook.c02_curvature.bounds import gradient_constant, hessian_constant, smoothness_constant
+from mhabook.c02_curvature.loss_bounds import segment_curvature, short_segment
+from mhabook.c03_first_step.ntk import mixture_margins
+from mhabook.c04_convergence import starts
+from mhabook.c04_convergence.chain import (
     CURVED,
     ROOM,
     STEP,
@@ -27,11 +29,9 @@ from mhalib.theory.chain import (
     require_step_size,
     stays_near,
 )
-from mhalib.theory.groups import CHAPTER
-from mhalib.theory.instances import TOKENS, between, radius_or_given, token_radius
-from mhalib.theory.ledger import Check, ledger, statement
-from mhalib.theory.loss_bounds import segment_curvature, short_segment
-from mhalib.theory.ntk import mixture_margins
+from mhabook.c04_convergence.groups import CHAPTER
+from mhabook.ledger import Check, ledger, statement
+from mhalib.losses import logistic
 
 SOURCE = "this book, after Deora et al. 2023, Theorem 1"
 HEADS = f"{TOKENS}; √H ≥ (64/7) D₀² B"

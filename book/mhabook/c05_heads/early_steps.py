@@ -4,13 +4,13 @@ from math import exp
 
 import numpy as np
 
+from mhabook.c01_model.collapse import one_head_run
+from mhabook.c01_model.instances import opposite_tokens, token_radius
+from mhabook.ledger import Check, statement
 from mhalib.data import from_arrays
 from mhalib.losses import logistic
 from mhalib.models import MultiHeadAttention
 from mhalib.optim import Adam, GradientDescent
-from mhalib.theory.collapse import one_head_run
-from mhalib.theory.instances import opposite_tokens, token_radius
-from mhalib.theory.ledger import Check, statement
 
 CHAPTER = "multihead/05_more_heads_slower_or_faster"
 ZERO = "all parameters start at zero"

@@ -4,12 +4,12 @@ from dataclasses import replace
 
 import numpy as np
 
+from mhabook.c01_model.selection import selected_mass
+from mhabook.c05_heads.early_steps import CHAPTER
+from mhabook.ledger import Check, statement
 from mhalib.data import Dataset, tokenized_mixture
 from mhalib.losses import logistic
 from mhalib.models import MultiHeadAttention
-from mhalib.theory.early_steps import CHAPTER
-from mhalib.theory.ledger import Check, statement
-from mhalib.theory.selection import selected_mass
 
 NO_NOISE = "a tokenized mixture in which no distracting token has a part along μ₊ − μ₋"
 

@@ -2,6 +2,7 @@
 
 from dataclasses import replace
 
+from mhabook.c06_planted.statements import alignments
 from mhalib._array import require_count
 from mhalib.data import planted as planted_data
 from mhalib.live.carried import arrays
@@ -10,8 +11,6 @@ from mhalib.live.face import LiveFigure
 from mhalib.live.frames import chosen_rule, line, panels, rule_control, scaling_control, step_axis
 from mhalib.models import MultiHeadAttention
 from mhalib.models.multihead import normals
-from mhalib.theory.leave_one_out import subset
-from mhalib.theory.planted import alignments
 from mhalib.training import recorded_steps, train
 
 HEADS = (1, 2, 4, 8)
@@ -50,7 +49,7 @@ def planted(n=200, T=6, d=4, steps=400, scale=0.3, seed=0):
         start = MultiHeadAttention.zeros(H, T, d)
         if values["start"] == "random":
             start = MultiHeadAttention.random(H, T, d, scale=scale, seed=seed)
-        path = train(start, subset(data, slice(values["n"])), chosen_rule(values), steps, test=test, record=record)
+        path = train(start, data.subset(slice(values["n"])), chosen_rule(values), steps, test=test, record=record)
         aligned = alignments(path, data.truth)
         return replace(path, curves=path.curves | {f"align_{name}": curve for name, curve in aligned.items()})
 

@@ -4,10 +4,10 @@ from functools import cache
 
 import numpy as np
 
+from mhabook.ledger import Check, statement
 from mhalib._array import namespace, require, to_numpy
 from mhalib.attention import softmax
 from mhalib.models import MultiHeadAttention
-from mhalib.theory.ledger import Check, statement
 
 CHAPTER = "multihead/06_a_planted_head"
 REPEATED, EQUAL = "the teacher is repeated once for each head", "all rows of U are equal"

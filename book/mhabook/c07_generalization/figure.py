@@ -4,6 +4,9 @@ from dataclasses import replace
 
 import numpy as np
 
+from mhabook.c01_model.instances import token_radius
+from mhabook.c02_curvature.bounds import gradient_constant
+from mhabook.c07_generalization.leave_one_out import loss_gradient_norms, others, sample_losses
 from mhalib._array import require_count
 from mhalib.data.mixture import draw, tokenized_mixture
 from mhalib.live.carried import mixture_draws
@@ -12,9 +15,6 @@ from mhalib.live.face import LiveFigure
 from mhalib.live.frames import line, panels, step_axis
 from mhalib.models import MultiHeadAttention
 from mhalib.optim import GradientDescent
-from mhalib.theory.bounds import gradient_constant
-from mhalib.theory.instances import token_radius
-from mhalib.theory.leave_one_out import loss_gradient_norms, others, sample_losses, subset
 from mhalib.training import recorded_steps, train
 
 CURVES = ("loss", "held_out_loss", "gap", "gap_bound", "distance", "distance_bound", "pushed", "own_loss", "left_loss")
@@ -79,7 +79,7 @@ def generalization(n=64, T=8, d=8, M=4, S=1.0, steps=500, tests=128, seed=0):
 
 def _with_and_without(start, data, left, lr, steps, test, record):
     """The ``Path`` of the run on all samples, with the curves of the figure at the steps ``record``."""
-    n, rest, own = len(data), subset(data, others(len(data), left)), subset(data, [left])
+    n, rest, own = len(data), data.subset(others(len(data), left)), data.subset([left])
     path = train(start, data, GradientDescent(lr), steps, test=test, record=range(steps + 1))
     without = train(start, rest, GradientDescent(lr * (n - 1) / n), steps, record=record)
     R, at = token_radius(data.X), np.array(record)

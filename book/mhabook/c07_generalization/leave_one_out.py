@@ -5,7 +5,6 @@ the same factor 1/n. θ_k and θ_k^{−i} are gradient descent on L and on L^{�
 Models are ``MultiHeadAttention`` or ``HeadGroups``.
 """
 
-from dataclasses import replace
 from functools import cache
 from itertools import combinations, combinations_with_replacement
 from math import comb, factorial, prod
@@ -13,19 +12,13 @@ from typing import NamedTuple
 
 import numpy as np
 
+from mhabook.c01_model.instances import token_radius
+from mhabook.c04_convergence.chain import curvature, decoder_sizes, steepness
+from mhabook.c04_convergence.groups import HeadGroups
 from mhalib._array import require_count
 from mhalib.losses import logistic
 from mhalib.optim import GradientDescent
-from mhalib.theory.chain import curvature, decoder_sizes, steepness
-from mhalib.theory.groups import HeadGroups
-from mhalib.theory.instances import token_radius
 from mhalib.training import Path, recorded_steps, train
-
-
-def subset(data, kept):
-    """The ``Dataset`` of the samples with the indices ``kept``, or of a slice of them."""
-    relevant = None if data.relevant is None else data.relevant[kept]
-    return replace(data, X=data.X[kept], y=data.y[kept], relevant=relevant)
 
 
 def others(n, i):
@@ -129,7 +122,7 @@ def leave_one_out(start, data, lr, steps, *, test=None, left=None, record=50):
     losses, slopes, G = _along_the_run(start, data, rule, steps)
     runs = [_without(i, start, data, lr, steps, test, recorded) for i in left]
     away = [[(model - other).norm() for model, other in zip(path.models, run.models, strict=True)] for run in runs]
-    own = [[sample_losses(model, subset(data, [i]))[0] for model in run.models]
+    own = [[sample_losses(model, data.subset([i]))[0] for model in run.models]
            for i, run in zip(left, runs, strict=True)]
     return LeaveOneOut(
         path.steps, np.array(away).T, lr / n * _before(losses)[recorded][:, left],
@@ -153,7 +146,7 @@ def _along_the_run(start, data, rule, steps):
 def _without(i, start, data, lr, steps, test, recorded):
     """The run on all samples but i."""
     # Descent on L^{−i} with η is descent on the mean loss of n − 1 samples with η (n − 1)/n.
-    n, rest = len(data), subset(data, others(len(data), i))
+    n, rest = len(data), data.subset(others(len(data), i))
     return _finite(train(start, rest, GradientDescent(lr * (n - 1) / n), steps, test=test, record=recorded))
 
 
@@ -196,5 +189,5 @@ class Population:
 
     def _run(self, kept):
         """The models of gradient descent on (1/n) Σ of the losses of the samples ``kept``, at most n of them."""
-        data, lr = subset(self.data, np.array(kept, dtype=int)), self.lr * len(kept) / self.n
+        data, lr = self.data.subset(np.array(kept, dtype=int)), self.lr * len(kept) / self.n
         return descend(self.start, data, lr, self.steps, np.arange(len(data)))

@@ -6,26 +6,26 @@ from typing import NamedTuple
 
 import numpy as np
 
-from mhalib._array import is_positive
-from mhalib.data import from_arrays
-from mhalib.losses import logistic
-from mhalib.models import MultiHeadAttention
-from mhalib.theory import chain, convergence, starts
-from mhalib.theory.bounds import MarginSquared, gradient_constant, smoothness_constant
-from mhalib.theory.chain import CURVED, ROOM, STEP
-from mhalib.theory.groups import HeadGroups
-from mhalib.theory.instances import TOKENS, between, equal_tokens, radius_or_given, token_radius, tokens_fit
-from mhalib.theory.leave_one_out import (
+from mhabook.c01_model.instances import TOKENS, between, equal_tokens, radius_or_given, token_radius, tokens_fit
+from mhabook.c02_curvature.bounds import MarginSquared, gradient_constant, smoothness_constant
+from mhabook.c02_curvature.loss_bounds import curvature_constant, segment_curvature, short_segment
+from mhabook.c04_convergence import chain, starts
+from mhabook.c04_convergence import statements as convergence
+from mhabook.c04_convergence.chain import CURVED, ROOM, STEP
+from mhabook.c04_convergence.groups import HeadGroups
+from mhabook.c07_generalization.leave_one_out import (
     Population,
     descend,
     others,
     partial_loss_and_grad,
     run_constants,
     sample_losses,
-    subset,
 )
-from mhalib.theory.ledger import Along, Check, ledger, statement
-from mhalib.theory.loss_bounds import curvature_constant, segment_curvature, short_segment
+from mhabook.ledger import Along, Check, ledger, statement
+from mhalib._array import is_positive
+from mhalib.data import from_arrays
+from mhalib.losses import logistic
+from mhalib.models import MultiHeadAttention
 
 CHAPTER = "multihead/07_does_it_generalize"
 SOURCE = "this book, after Deora et al. 2023, Theorem 2"
@@ -234,7 +234,7 @@ def _with_references(seed):
     start, reference, data, steps, n, lr = instance.values()
     rng, away, references = np.random.default_rng([seed, 77]), reference - start, {}
     for _, drawn in Population(start, data, lr, steps, n).training_sets():
-        own = subset(data, list(drawn))
+        own = data.subset(list(drawn))
         toward = 1 / away.norm() * away - (grad := start.loss_and_grad(own.X, own.y)[1]) * (1 / (grad.norm() or 1))
         references[drawn] = start + rng.uniform(0.3, 1) * away.norm() / toward.norm() * toward
         lr = min(lr, _longest_step(start, references[drawn], own, steps))

@@ -4,10 +4,7 @@ from itertools import product
 
 import numpy as np
 
-from mhalib.losses import logistic
-from mhalib.models import MultiHeadAttention
-from mhalib.theory.bounds import decoder_norms, hessian_constant
-from mhalib.theory.instances import (
+from mhabook.c01_model.instances import (
     TOKENS,
     between,
     confident,
@@ -17,7 +14,10 @@ from mhalib.theory.instances import (
     short,
     tokens_fit,
 )
-from mhalib.theory.ledger import Check, statement
+from mhabook.c02_curvature.bounds import decoder_norms, hessian_constant
+from mhabook.ledger import Check, statement
+from mhalib.losses import logistic
+from mhalib.models import MultiHeadAttention
 
 CHAPTER = "multihead/08_heads_on_real_data"
 

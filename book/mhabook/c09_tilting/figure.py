@@ -2,12 +2,12 @@
 
 import numpy as np
 
+from mhabook.c09_tilting.statements import exponent
 from mhalib.live.description import Control, Description
 from mhalib.live.face import LiveFigure
 from mhalib.live.frames import line, panels
 from mhalib.models import AttentionRegression
 from mhalib.plots import COLORS
-from mhalib.theory.tilting import exponent
 from mhalib.training import Path
 
 SIZES = (16, 32, 64, 128, 256, 512, 1024)

@@ -6,9 +6,7 @@ from math import inf, log, sqrt
 
 import numpy as np
 
-from mhalib.attention import softmax
-from mhalib.theory.ledger import Check, statement
-from mhalib.theory.tilting import (
+from mhabook.c09_tilting.statements import (
     BOX,
     CHAPTER,
     GAUSSIAN,
@@ -22,6 +20,8 @@ from mhalib.theory.tilting import (
     tilted_quadrature,
     tilts,
 )
+from mhabook.ledger import Check, statement
+from mhalib.attention import softmax
 from mhalib.whitening import symmetric_power
 
 STEP = 1 / 3

@@ -4,10 +4,10 @@ from math import inf, sqrt
 
 import numpy as np
 
+from mhabook.ledger import Check, statement
 from mhalib._array import namespace, require, require_same_dtype
 from mhalib.attention import softmax
 from mhalib.models.regression import excess
-from mhalib.theory.ledger import Check, statement
 from mhalib.whitening import symmetric_power
 
 CHAPTER = "preconditioning/09_attention_is_a_tilted_average"

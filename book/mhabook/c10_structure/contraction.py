@@ -2,12 +2,12 @@
 
 import numpy as np
 
+from mhabook.c10_structure.factorization import CHAPTER, distance, gradient, optimum, regularized_excess
+from mhabook.ledger import Check, statement
 from mhalib.data.regression import LinearTruth, Population, rotation
 from mhalib.data.regression import regression_from_arrays as from_arrays
 from mhalib.models import AttentionRegression, PopulationRegression
 from mhalib.optim import Preconditioned, StructureAware
-from mhalib.theory.factorization import CHAPTER, distance, gradient, optimum, regularized_excess
-from mhalib.theory.ledger import Check, statement
 from mhalib.training import run
 from mhalib.whitening import Whitening
 

@@ -2,9 +2,9 @@
 
 import numpy as np
 
+from mhabook.ledger import Check, statement
 from mhalib._array import require, require_same_dtype
 from mhalib.models.regression import excess
-from mhalib.theory.ledger import Check, statement
 from mhalib.whitening import symmetric_power
 
 CHAPTER = "preconditioning/10_descent_that_knows_the_structure"

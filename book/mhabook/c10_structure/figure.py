@@ -4,11 +4,20 @@ from dataclasses import replace
 
 import numpy as np
 
+from mhabook.c10_structure.figure_regression import (
+    CONTROLS,
+    FIXED,
+    carried,
+    fitted,
+    path_of,
+    sample,
+    start_on,
+    streams,
+)
 from mhalib._array import require_count
 from mhalib.live.description import Control, Description
 from mhalib.live.face import LiveFigure
 from mhalib.live.frames import line, panels
-from mhalib.live.regression import CONTROLS, FIXED, carried, fitted, path_of, sample, start_on, streams
 
 MEASURES = ("loss", "excess", "v", "effective_tokens")
 PLAIN = {"optimizer": "gd", "lr": 0.1, "share": 1.0}

@@ -5,8 +5,8 @@ Throughout E = U Vᵀ − N with N = M Σ^{1/2} (p, d), U (p, d), V (d, d), D = 
 
 import numpy as np
 
-from mhalib.theory.factorization import CHAPTER, gradient, hessian, optimum
-from mhalib.theory.ledger import Check, statement
+from mhabook.c10_structure.factorization import CHAPTER, gradient, hessian, optimum
+from mhabook.ledger import Check, statement
 
 
 def imbalance(U, V):

@@ -5,14 +5,24 @@ from functools import cache
 
 import numpy as np
 
+from mhabook.c10_structure.figure_regression import (
+    CONTROLS,
+    FIXED,
+    NO_RADIUS,
+    carried,
+    fitted,
+    path_of,
+    sample,
+    start_on,
+    streams,
+)
+from mhabook.c11_data_and_compute.statements import spectral_constant
 from mhalib._array import require_count
 from mhalib.live.description import Control, Description
 from mhalib.live.face import LiveFigure
 from mhalib.live.frames import line, panels
-from mhalib.live.regression import CONTROLS, FIXED, NO_RADIUS, carried, fitted, path_of, sample, start_on, streams
 from mhalib.models import PopulationRegression
 from mhalib.plots import COLORS
-from mhalib.theory.data_and_compute import spectral_constant
 
 SMALLEST = 1e-9
 """What a curve of the limit shows of anything smaller, which is rounding in part."""

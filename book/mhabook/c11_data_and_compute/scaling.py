@@ -6,9 +6,9 @@ from typing import NamedTuple
 
 import numpy as np
 
+from mhabook.c11_data_and_compute.statements import CHAPTER
+from mhabook.ledger import Check, statement
 from mhalib._array import require_count, require_seed
-from mhalib.theory.data_and_compute import CHAPTER
-from mhalib.theory.ledger import Check, statement
 
 
 @dataclass(frozen=True)

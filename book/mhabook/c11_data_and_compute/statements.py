@@ -4,14 +4,14 @@ from math import inf, prod, sqrt
 
 import numpy as np
 
+from mhabook.c09_tilting.statements import quadrature
+from mhabook.c10_structure.factorization import optimum
+from mhabook.ledger import Check, statement
 from mhalib._array import is_positive, require
 from mhalib.data.regression import RegressionDataset
 from mhalib.models.population import PopulationRegression
 from mhalib.models.regression import AttentionRegression, excess
 from mhalib.optim.structured import StructureAware
-from mhalib.theory.factorization import optimum
-from mhalib.theory.ledger import Check, statement
-from mhalib.theory.tilting import quadrature
 from mhalib.whitening import Whitening, symmetric_power
 
 CHAPTER = "preconditioning/11_data_and_compute"

@@ -4,12 +4,12 @@ from typing import NamedTuple
 
 import numpy as np
 
+from mhabook.c01_model.instances import between
+from mhabook.ledger import Check, statement
 from mhalib._array import namespace, require, require_same_dtype
 from mhalib.attention import Gaussian, NormalizedGaussian, gaussian, softmax
 from mhalib.data.sequences import SequenceDataset, random_sequences
 from mhalib.models.layer import AttentionLayer
-from mhalib.theory.instances import between
-from mhalib.theory.ledger import Check, statement
 
 CHAPTER = "kernels/12_two_kernels_one_rank"
 KERNELS = (softmax, gaussian)

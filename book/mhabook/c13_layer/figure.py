@@ -2,6 +2,7 @@
 
 import numpy as np
 
+from mhabook.c13_layer.statements import least_singular, value_rate, value_smoothness
 from mhalib._array import require_count
 from mhalib.attention import gaussian, softmax
 from mhalib.data.sequences import random_sequences
@@ -10,7 +11,6 @@ from mhalib.live.face import LiveFigure
 from mhalib.live.frames import line, panels
 from mhalib.models import AttentionLayer
 from mhalib.optim import GradientDescent
-from mhalib.theory.one_layer import least_singular, value_rate, value_smoothness
 from mhalib.training import Path, run
 
 KERNELS = {"softmax": softmax, "gaussian": gaussian}

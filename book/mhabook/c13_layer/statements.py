@@ -7,12 +7,12 @@ from functools import partial
 
 import numpy as np
 
+from mhabook.c12_two_kernels.statements import KERNELS, one_head, token_jacobians
+from mhabook.ledger import Check, statement
 from mhalib._array import as_like, is_positive
 from mhalib.attention import Gaussian, NormalizedGaussian, gaussian, softmax
 from mhalib.data.sequences import SequenceDataset, random_sequences
 from mhalib.models.layer import AttentionLayer
-from mhalib.theory.ledger import Check, statement
-from mhalib.theory.two_kernels import KERNELS, one_head, token_jacobians
 
 SUCCEED = "kernels/13_when_gradient_descent_must_succeed"
 

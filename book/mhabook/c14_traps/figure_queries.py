@@ -5,13 +5,13 @@ from functools import cache
 
 import numpy as np
 
+from mhabook.c14_traps.lines import Line
+from mhabook.c14_traps.statements import EXAMPLES, example
 from mhalib.attention import Gaussian, NormalizedGaussian, softmax
 from mhalib.live.description import Control, Description
 from mhalib.live.face import LiveFigure
 from mhalib.live.frames import line, step_axis
 from mhalib.optim import GradientDescent
-from mhalib.theory.lines import Line
-from mhalib.theory.traps import EXAMPLES, example
 from mhalib.training import recorded_steps, train
 
 WIDTHS = (0.125, 0.25, 0.5, 0.75, 1.0)

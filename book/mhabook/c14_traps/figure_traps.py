@@ -2,13 +2,13 @@
 
 import numpy as np
 
+from mhabook.c14_traps import figure_queries as queries
+from mhabook.c14_traps.figure_queries import KINDS, NAMES, kernels_of, loss_of_one, minima, of, reach, rounded
+from mhabook.c14_traps.statements import EXAMPLES
 from mhalib._array import require_count
-from mhalib.live import queries
 from mhalib.live.description import Control
 from mhalib.live.frames import line, panels
-from mhalib.live.queries import KINDS, NAMES, kernels_of, loss_of_one, minima, of, reach, rounded
 from mhalib.plots import COLORS
-from mhalib.theory.traps import EXAMPLES
 
 SHIFTS = tuple(round(0.2 * k, 1) for k in range(-15, 16))
 

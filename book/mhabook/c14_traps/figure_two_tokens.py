@@ -5,11 +5,11 @@ from itertools import product
 
 import numpy as np
 
+from mhabook.c14_traps import figure_queries as queries
+from mhabook.c14_traps.figure_queries import KINDS, NAMES, count, kernels_of, loss_of_one, minima, of, reach, rounded
 from mhalib._array import require_count
-from mhalib.live import queries
 from mhalib.live.description import Control
 from mhalib.live.frames import panels
-from mhalib.live.queries import KINDS, NAMES, count, kernels_of, loss_of_one, minima, of, reach, rounded
 from mhalib.plots import COLORS, SEQUENTIAL
 
 PLACES = tuple(0.25 * k for k in range(-16, 17))

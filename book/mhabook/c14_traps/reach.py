@@ -5,13 +5,13 @@ from itertools import product
 
 import numpy as np
 
+from mhabook.c03_first_step.max_margin import nearest_in_hull
+from mhabook.c12_two_kernels.statements import KERNELS
+from mhabook.ledger import Check, statement
 from mhalib._array import require, to_numpy
 from mhalib.attention import Gaussian, gaussian, softmax
 from mhalib.data.sequences import SequenceDataset, random_sequences
 from mhalib.models.layer import AttentionLayer
-from mhalib.theory.ledger import Check, statement
-from mhalib.theory.max_margin import nearest_in_hull
-from mhalib.theory.two_kernels import KERNELS
 
 CHAPTER = "kernels/14_traps"
 

@@ -2,15 +2,15 @@
 
 import numpy as np
 
+from mhabook.c01_model.instances import between
+from mhabook.c12_two_kernels.statements import GaussianQuery
+from mhabook.c14_traps.lines import GRID, Line
+from mhabook.c14_traps.reach import CHAPTER, query_arrays
+from mhabook.ledger import Check, statement
 from mhalib._array import is_positive, require, to_numpy
 from mhalib.attention import Gaussian, gaussian, softmax
 from mhalib.data.sequences import SequenceDataset
 from mhalib.models.layer import AttentionLayer
-from mhalib.theory.instances import between
-from mhalib.theory.ledger import Check, statement
-from mhalib.theory.lines import GRID, Line
-from mhalib.theory.reach import CHAPTER, query_arrays
-from mhalib.theory.two_kernels import GaussianQuery
 
 EXAMPLES = {
     "B1": {"keys": (1.0, -1.0, 0.0), "values": (1.0, 1.0, 0.0), "y": 0.5, "start": (0.8, -0.3, 0.1), "lr": 1.0},

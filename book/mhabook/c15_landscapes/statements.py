@@ -7,11 +7,11 @@ from itertools import product
 
 import numpy as np
 
+from mhabook.ledger import Check, statement
 from mhalib import landscape
 from mhalib.attention import gaussian, normalized_gaussian, softmax
 from mhalib.data.sequences import SequenceDataset, random_sequences
 from mhalib.models.layer import AttentionLayer
-from mhalib.theory.ledger import Check, statement
 
 CHAPTER = "kernels/15_landscapes"
 PLANES = 4000

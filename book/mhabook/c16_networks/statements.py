@@ -5,9 +5,9 @@ from math import comb, log, sqrt
 
 import numpy as np
 
+from mhabook.c01_model.instances import between
+from mhabook.ledger import Check, statement
 from mhalib.attention import gaussian, softmax
-from mhalib.theory.instances import between
-from mhalib.theory.ledger import Check, statement
 
 CHAPTER = "kernels/16_text_and_pathfinder"
 

@@ -3,13 +3,15 @@
 import json
 import re
 
-from mhalib.live.lab.controls import CONTROLS, holds
+from mhabook.c17_laboratory.controls import CONTROLS, holds
 
 # Name → (condition, text) pairs, of which the first that holds is taken. {name} is another of these, or the value of a
 # control in Python.
 PARTS = {
-    "lines": (({}, "import mhalib as mha\n\ndata = {made}\n{begin}\nrule = {rule}\n"
+    "lines": (({}, "{imports}\n\ndata = {made}\n{begin}\nrule = {rule}\n"
                    "path = mha.train(model, data, rule, steps={steps}{only}{test}, record=40)"),),
+    "imports": (({"start": ("first", "gaussian")}, "import mhalib as mha\nfrom mhabook.c03_first_step import ntk"),
+                ({}, "import mhalib as mha")),
     "made": (
         ({"data": ("mixture",)}, "mha.data.tokenized_mixture(\n    n={n}, T={T}, d={d}, M={M}, "
                                  "zeta={relevant} / {T}, S={S}, sigma={sigma}, seed={seed})"),
@@ -23,8 +25,8 @@ PARTS = {
         ({}, "mha.data.from_file({file})")),
     "begin": (
         ({"start": ("zeros",)}, "model = mha.MultiHeadAttention.zeros({H}, *data.X.shape[1:])"),
-        ({"start": ("first",)}, "model = mha.theory.ntk.first_phase(data, {H}, seed={start_seed})"),
-        ({"start": ("gaussian",)}, "model = mha.theory.ntk.gaussian_of_equal_norm(data, {H}, seed={start_seed})"),
+        ({"start": ("first",)}, "model = ntk.first_phase(data, {H}, seed={start_seed})"),
+        ({"start": ("gaussian",)}, "model = ntk.gaussian_of_equal_norm(data, {H}, seed={start_seed})"),
         ({"model": ("heads",)}, "model = mha.MultiHeadAttention.random(\n    {H}, *data.X.shape[1:], scale={scale}, "
                                 "seed={start_seed})"),
         ({"start": ("spectral",)},

@@ -11,17 +11,18 @@ import numpy as np
 import plotly.graph_objects as go
 import traitlets
 
-from mhalib._address import repository, web_address
+from mhabook._address import repository, web_address
+from mhabook.c17_laboratory import code, measures, panels
+from mhabook.c17_laboratory.controls import BEGINNINGS, CONTROLS, DEFAULTS, settled, shown
+from mhabook.c17_laboratory.experiments import EXPERIMENTS
 from mhalib.data import Dataset, RegressionDataset, SequenceDataset, from_file
 from mhalib.data.digits import bundled
 from mhalib.live.face import Face, module
-from mhalib.live.lab import code, measures, panels
-from mhalib.live.lab.controls import BEGINNINGS, CONTROLS, DEFAULTS, settled, shown
-from mhalib.live.lab.experiments import EXPERIMENTS
 from mhalib.training import recorded_steps
 
 ENGINE = ("numpy_random", "schedules", "curvature", "pathfinder", "laboratory")
-FACES = ("element", "training", "drawing", "widget", "lab/files", "lab/links", "lab/face")
+FACES = ("element", "training", "drawing", "widget")
+HERE = files("mhabook.c17_laboratory")
 RECORDED = 40
 KINDS = {Dataset: "heads", RegressionDataset: "regression", SequenceDataset: "layer"}
 TITLE = "The laboratory"
@@ -35,15 +36,16 @@ STOPPED = ("The loss stopped being finite at step {stopped}: the step size is to
 
 
 class Laboratory(Face):
-    """The laboratory of the last chapter. Made by ``mha.live.laboratory``.
+    """The laboratory of the last chapter. Made by ``mhabook.laboratory``.
 
     ``values`` is where the controls stand, in Python as in the browser, and can be set; ``code()`` gives the lines of
     Python that repeat the run, and ``path()`` the ``Path`` that these lines leave. ``own`` says which file of the
     reader is open, in either of them: its name, its checksum, and the model that it is for.
     """
 
-    _esm = module(FACES, more=ENGINE, run="laboratory")
-    _css = "\n".join((files("mhalib.live") / name).read_text("utf-8") for name in ("widget.css", "lab/face.css"))
+    _esm = module(FACES, own=[HERE / f"{name}.js" for name in ("files", "links", "face")],
+                  more=ENGINE, run="laboratory")
+    _css = "\n".join(file.read_text("utf-8") for file in (files("mhalib.live") / "widget.css", HERE / "face.css"))
     laboratory = traitlets.Dict().tag(sync=True)
     values = traitlets.Dict().tag(sync=True)
     own = traitlets.Dict().tag(sync=True)

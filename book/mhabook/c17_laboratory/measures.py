@@ -2,13 +2,13 @@
 
 import numpy as np
 
+from mhabook.c01_model.instances import token_radius
+from mhabook.c02_curvature.bounds import smoothness_constant
+from mhabook.c06_planted.statements import alignments
+from mhabook.c13_layer.statements import least_singular, value_smoothness
 from mhalib._array import to_numpy
 from mhalib.landscape import spectrum
 from mhalib.optim import rate
-from mhalib.theory.bounds import smoothness_constant
-from mhalib.theory.instances import token_radius
-from mhalib.theory.one_layer import least_singular, value_smoothness
-from mhalib.theory.planted import alignments
 
 EDGES = {"gd": 2.0, "momentum": 3.8}
 SHOWN = 16

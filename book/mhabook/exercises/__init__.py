@@ -1,6 +1,6 @@
 """Exercises that check themselves: the fields below an exercise, their questions, and what compares the answers."""
 
-from mhalib.live.exercises.fields import Exercise, exercise
-from mhalib.live.exercises.questions import QUESTIONS, Letter, Question
+from mhabook.exercises.fields import Exercise, exercise
+from mhabook.exercises.questions import QUESTIONS, Letter, Question
 
 __all__ = ["QUESTIONS", "Exercise", "Letter", "Question", "exercise"]

@@ -6,24 +6,25 @@ from importlib.resources import files
 import anywidget
 import traitlets
 
-from mhalib.live.exercises.questions import QUESTIONS
+from mhabook.exercises.questions import QUESTIONS
 
 
 def module():
     """The JavaScript of the widget: what reads and compares formulas, and the face."""
-    folder, names = files("mhalib.live"), ("element.js", "exercises/formula.js", "exercises/face.js")
-    return "\n".join((folder / name).read_text("utf-8") for name in names)
+    here = files("mhabook.exercises")
+    parts = files("mhalib.live") / "element.js", here / "formula.js", here / "face.js"
+    return "\n".join(file.read_text("utf-8") for file in parts)
 
 
 class Exercise(anywidget.AnyWidget):
-    """Fields below an exercise that say whether an answer is right. Made by ``mha.live.exercise``.
+    """Fields below an exercise that say whether an answer is right. Made by ``mhabook.exercise``.
 
     An answer is compared with the book's at drawn values of its letters, by the page itself: no kernel is asked, and
     nothing is stored or sent. Whoever reads the page's source finds the answers there.
     """
 
     _esm = module()
-    _css = (files("mhalib.live") / "exercises" / "face.css").read_text("utf-8")
+    _css = (files("mhabook.exercises") / "face.css").read_text("utf-8")
     exercise = traitlets.Dict().tag(sync=True)
 
     def __init__(self, label, questions):
@@ -35,7 +36,7 @@ class Exercise(anywidget.AnyWidget):
 
 
 def exercise(label):
-    """The fields that check the answers of an exercise of the book, by its label: ``mha.live.exercise("ex-1-half")``.
+    """The fields that check the answers of an exercise of the book, by its label: ``mhabook.exercise("ex-1-half")``.
 
     Raises
     ------

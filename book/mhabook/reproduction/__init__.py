@@ -3,8 +3,8 @@
 ``FIGURES`` holds them in the order of the papers; the book's page Reproduction is made from it.
 """
 
-from mhalib.reproduction import descent, heads, kernels
-from mhalib.reproduction.figures import STATUSES, Figure, Outcome
+from mhabook.reproduction import descent, heads, kernels
+from mhabook.reproduction.figures import STATUSES, Figure, Outcome
 
 FIGURES = (*heads.FIGURES, *descent.FIGURES, *kernels.FIGURES)
 

@@ -2,8 +2,8 @@
 
 import numpy as np
 
-from mhalib.reproduction.figures import Figure, Outcome
-from mhalib.theory.factorization import CHAPTER
+from mhabook.c10_structure.factorization import CHAPTER
+from mhabook.reproduction.figures import Figure, Outcome
 
 PAPER = "Goel et al. 2026"
 FIXED = ("kappa=16, s_max=0.4, kappa_M=4, sigma=0.1", "SAMPLES = {5: 1000, 10: 1000, 20: 1500}",

@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from mhalib.sweeps import stored
+from mhabook.studies import stored
 
 STATUSES = {
     "reproduced": "the claims that we can read hold here, on data and at sizes of our choice",

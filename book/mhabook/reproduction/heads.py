@@ -2,9 +2,12 @@
 
 import numpy as np
 
-from mhalib.reproduction.figures import Figure, Outcome, by_heads, ends
-from mhalib.theory import early_steps, groups, planted, random_start
-from mhalib.theory.ledger import ledger
+from mhabook.c04_convergence import groups
+from mhabook.c05_heads import early_steps
+from mhabook.c06_planted import statements as planted
+from mhabook.c08_digits import random_start
+from mhabook.ledger import ledger
+from mhabook.reproduction.figures import Figure, Outcome, by_heads, ends
 
 PAPER = "Deora et al. 2023"
 SPEED, PLANTED = early_steps.CHAPTER, planted.CHAPTER

@@ -2,8 +2,10 @@
 
 import numpy as np
 
-from mhalib.reproduction.figures import Figure, Outcome
-from mhalib.theory import landscapes, networks, two_kernels
+from mhabook.c12_two_kernels import statements as two_kernels
+from mhabook.c15_landscapes import statements as landscapes
+from mhabook.c16_networks import statements as networks
+from mhabook.reproduction.figures import Figure, Outcome
 
 PAPER, TRANSFORMERS = "Song et al. 2024", networks.CHAPTER
 NETWORK = "Two layers, embedding 64, hidden width 128, two heads"

@@ -2,12 +2,12 @@
 
 import numpy as np
 
+from mhabook.start.surface import Surface
 from mhalib._array import require_count
 from mhalib.live.description import Control, Description
 from mhalib.live.face import LiveFigure
 from mhalib.live.frames import line, panels
 from mhalib.plots import COLORS, SEQUENTIAL
-from mhalib.surface import Surface
 from mhalib.training import Path
 
 DIRECTIONS = {0: (1.0, 0.0), 16: (0.96, 0.28), 37: (0.8, 0.6), 53: (0.6, 0.8), 90: (0.0, 1.0)}

@@ -32,7 +32,7 @@ class Surface:
 
     Examples
     --------
-    >>> bowl = mha.Surface((1.0, 0.25))
+    >>> bowl = Surface((1.0, 0.25))
     >>> bowl.descend((2.0, 2.0), lr=1.0, steps=2)
     array([[2.   , 2.   ],
            [0.   , 1.5  ],

@@ -3,9 +3,9 @@
 Nothing else in mhalib writes to disk: ``train_network`` keeps the state of a long run in a ``Checkpoint``.
 """
 
-from mhalib.sweeps.checkpoint import Checkpoint
-from mhalib.sweeps.running import sweep
-from mhalib.sweeps.stored import stored
-from mhalib.sweeps.table import Table
+from mhabook.studies.checkpoint import Checkpoint
+from mhabook.studies.running import sweep
+from mhabook.studies.stored import stored
+from mhabook.studies.table import Table
 
 __all__ = ["Checkpoint", "Table", "stored", "sweep"]

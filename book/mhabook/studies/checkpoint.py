@@ -5,9 +5,9 @@ from pathlib import Path
 
 import numpy as np
 
+from mhabook.studies.files import pack, seal, unpack, unseal, write
+from mhabook.studies.task import versions
 from mhalib._array import require_count
-from mhalib.sweeps.files import pack, seal, unpack, unseal, write
-from mhalib.sweeps.task import versions
 
 
 class Checkpoint:

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import joblib
 
-from mhalib.sweeps.files import pack, seal, unpack, unseal, write
+from mhabook.studies.files import pack, seal, unpack, unseal, write
 
 
 def inner(run):

@@ -6,8 +6,8 @@ from itertools import product
 
 import numpy as np
 
+from mhabook.studies.files import RESERVED
 from mhalib._array import require_count, require_seed
-from mhalib.sweeps.files import RESERVED
 
 
 def configurations(grid):

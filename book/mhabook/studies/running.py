@@ -10,11 +10,11 @@ import numpy as np
 from joblib.parallel import get_active_backend
 from threadpoolctl import threadpool_limits
 
-from mhalib.sweeps.finished import Finished, inner, name, origin
-from mhalib.sweeps.grid import configurations, kind, seed_list, words
-from mhalib.sweeps.progress import Progress
-from mhalib.sweeps.table import Table
-from mhalib.sweeps.task import attempt, versions
+from mhabook.studies.finished import Finished, inner, name, origin
+from mhabook.studies.grid import configurations, kind, seed_list, words
+from mhabook.studies.progress import Progress
+from mhabook.studies.table import Table
+from mhabook.studies.task import attempt, versions
 
 
 def sweep(run, grid, seeds=5, *, cache=None, progress=True):

@@ -4,9 +4,9 @@ from pathlib import Path
 from urllib.error import URLError
 from urllib.request import urlopen
 
-from mhalib._address import repository
-from mhalib.sweeps.files import unpack
-from mhalib.sweeps.table import Table
+from mhabook._address import repository
+from mhabook.studies.files import unpack
+from mhabook.studies.table import Table
 
 FOLDER = Path("book", "results")
 
@@ -26,7 +26,7 @@ def stored(name):
 
     Examples
     --------
-    >>> table = mha.stored("heads.npz")
+    >>> table = mhabook.stored("heads.npz")
     >>> "H" in table.columns
     True
     """

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import numpy as np
 
-from mhalib.sweeps.files import RESERVED, pack, unpack, write
+from mhabook.studies.files import RESERVED, pack, unpack, write
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -53,7 +53,7 @@ class Table:
 
         Examples
         --------
-        >>> table = mha.Table({"H": np.array([1, 1, 4]), "loss": np.array([0.5, 0.3, 0.2])})
+        >>> table = mhabook.Table({"H": np.array([1, 1, 4]), "loss": np.array([0.5, 0.3, 0.2])})
         >>> len(table.where(H=1)), table.where(H=4)["loss"]
         (2, array([0.2]))
         """
@@ -75,7 +75,7 @@ class Table:
 
         Examples
         --------
-        >>> table = mha.Table({"H": np.array([1, 1, 4]), "loss": np.array([0.5, 0.3, 0.2])})
+        >>> table = mhabook.Table({"H": np.array([1, 1, 4]), "loss": np.array([0.5, 0.3, 0.2])})
         >>> table.group("H")["loss"]
         array([0.4, 0.2])
         """

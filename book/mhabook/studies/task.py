@@ -8,7 +8,7 @@ from collections.abc import Mapping
 import numpy as np
 from threadpoolctl import threadpool_limits
 
-from mhalib.sweeps.files import RESERVED
+from mhabook.studies.files import RESERVED
 
 
 def attempt(run, k, config, seed):

@@ -1,6 +1,6 @@
 """Questions of Part I, chapters 3 and 4: what a start knows, and the training theorem."""
 
-from mhalib.live.exercises.questions.question import Letter, Question, rounded
+from mhabook.exercises.questions.question import Letter, Question, rounded
 
 GUARANTEES = {
     "ex-3-by-hand": (

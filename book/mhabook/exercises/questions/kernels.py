@@ -1,6 +1,6 @@
 """Questions of Part III: two kernels, one layer, traps, slices, networks."""
 
-from mhalib.live.exercises.questions.question import Letter, Question, rounded
+from mhabook.exercises.questions.question import Letter, Question, rounded
 
 c = Letter("c", 0.1, 2, "the width of the kernel")
 d = Letter("d", 2, 40, "the dimension", whole=True)

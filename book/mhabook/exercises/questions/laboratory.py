@@ -1,6 +1,6 @@
 """Questions of chapter 17: what the laboratory shows."""
 
-from mhalib.live.exercises.questions.question import Question, rounded
+from mhabook.exercises.questions.question import Question, rounded
 
 LABORATORY = {
     "ex-17-warm-up": (

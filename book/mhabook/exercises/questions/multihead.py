@@ -1,6 +1,6 @@
 """Questions of Part I, chapters 1 and 2: the model, and its curvature."""
 
-from mhalib.live.exercises.questions.question import Letter, Question, rounded
+from mhabook.exercises.questions.question import Letter, Question, rounded
 
 u = Letter("u", 0.4, 3, "the decoder's entry")
 w = Letter("w", -3, 3, "the key–query product")

@@ -1,6 +1,6 @@
 """Questions of Part II, chapter 11: the law of data and compute."""
 
-from mhalib.live.exercises.questions.question import Letter, Question, rounded
+from mhabook.exercises.questions.question import Letter, Question, rounded
 
 kappa = Letter("kappa", 1.2, 30, "the condition number", "κ")
 

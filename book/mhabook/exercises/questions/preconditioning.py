@@ -1,6 +1,6 @@
 """Questions of Part II, chapters 9 and 10: tilted averages, factorization."""
 
-from mhalib.live.exercises.questions.question import Letter, Question, rounded
+from mhabook.exercises.questions.question import Letter, Question, rounded
 
 tau = Letter("tau", -1.5, 1.5, "the tilt", "τ")
 v = Letter("v", 0.05, 0.68)

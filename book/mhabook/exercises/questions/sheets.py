@@ -1,6 +1,6 @@
 """Questions of the exercise sheets' own problems."""
 
-from mhalib.live.exercises.questions.question import Letter, Question, rounded
+from mhabook.exercises.questions.question import Letter, Question, rounded
 
 H = Letter("H", 2, 64, "the number of heads", whole=True)
 eta = Letter("eta", 0.02, 2, "the step size", "η")

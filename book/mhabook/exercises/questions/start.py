@@ -1,6 +1,6 @@
 """Questions of the pages before the first chapter: softmax, descent and curvature, the tangent kernel."""
 
-from mhalib.live.exercises.questions.question import Letter, Question, rounded
+from mhabook.exercises.questions.question import Letter, Question, rounded
 
 u0 = Letter("u0", -2, 2, symbol="u₀")
 w0 = Letter("w0", -2, 2, symbol="w₀")

@@ -1,6 +1,6 @@
 """Questions of Part I, chapters 5 to 8: heads against speed, a planted head, stability, random starts."""
 
-from mhalib.live.exercises.questions.question import Letter, Question, rounded
+from mhabook.exercises.questions.question import Letter, Question, rounded
 
 eta = Letter("eta", 0.02, 2, "the step size", "η")
 H = Letter("H", 2, 64, "the number of heads", whole=True)

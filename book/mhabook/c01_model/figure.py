@@ -1,0 +1,81 @@
+"""The live figure of chapter 1: a mixture in the reader's hands."""
+
+from mhalib._array import require_count
+from mhalib.data.mixture import draw, tokenized_mixture
+from mhalib.live.carried import mixture_draws
+from mhalib.live.description import Control, Description
+from mhalib.live.face import LiveFigure
+from mhalib.live.frames import STEP_SIZES, line, panels, step_axis
+from mhalib.models import MultiHeadAttention
+from mhalib.optim import GradientDescent
+from mhalib.plots import SEQUENTIAL
+from mhalib.training import recorded_steps, train
+
+
+def mixture(n=64, T=8, d=8, M=4, S=2.0, steps=500, seed=0):
+    """A live figure: how many tokens carry the label, how noisy the others are, and the step size, for one head.
+
+    The page carries the draws of a ``tokenized_mixture`` and of as many fresh samples, and assembles both anew for
+    every share ζ and noise σ.
+
+    Parameters
+    ----------
+    n, T, d, M, S, seed : as in ``tokenized_mixture``
+    steps : how many steps a run has
+
+    Returns
+    -------
+    LiveFigure
+
+    Raises
+    ------
+    ValueError
+        for what ``tokenized_mixture`` refuses, or if steps is no whole number ≥ 1.
+
+    Source: Deora et al. 2023, data model DM1 [recalled].
+    """
+    require_count(steps=steps)
+    record = recorded_steps(steps, 60)
+
+    def sample(zeta=1 / T, sigma=0.2, **_):
+        return tokenized_mixture(n=n, T=T, d=d, M=M, S=S, zeta=zeta, sigma=sigma, seed=seed)
+
+    def run(values):
+        data, rule = sample(**values), GradientDescent(values["lr"])
+        return train(MultiHeadAttention.zeros(1, T, d), data, rule, steps, test=data.fresh(seed=1), record=record)
+
+    def attention(path, values):
+        return path[-1].attention(sample(**values).X[:1]).mean(axis=1)[0].tolist()
+
+    def token_names(path, values):
+        return [f"{t}★" if star else f"{t}" for t, star in enumerate(sample(**values).relevant[0])]
+
+    source = sample().truth
+
+    frame = panels("loss", "attention of sample 0 at the end")
+    line(frame, 0, "training loss, default settings", 1, faint=True)
+    line(frame, 0, "training loss", 1)
+    line(frame, 1, "test loss", 1)
+    frame.add_heatmap(zmin=0, zmax=1, colorscale=SEQUENTIAL, colorbar={"title": "weight"}, row=1, col=2)
+    step_axis(frame, steps, col=1)
+    frame.update_yaxes(type="log", range=[-8, 4], dtick=2, exponentformat="power", col=1)
+    frame.update_xaxes(title="key token", tickvals=list(range(T)), constrain="domain", col=2)
+    frame.update_yaxes(title="query token", autorange="reversed", tickvals=list(range(T)), constrain="domain", col=2)
+    return LiveFigure(Description(
+        title="Relevant tokens, noise, step size",
+        alt="Left, training and test loss over 500 steps of one head from zero. Right, the attention weights of one "
+            "sample after the last step: the column of the relevant token, which carries a star, stands out.",
+        model="multihead", data=mixture_draws(source, draw(n, T, d, M, (seed, 1))), start={"kind": "zeros"},
+        test=mixture_draws(source, draw(n, T, d, M, (seed, 2, 1))), record=tuple(record),
+        fixed={"H": 1, "optimizer": "gd"},
+        curves=("loss", "test_loss"), lasts=("attention", "attention_score", "test_accuracy", "token_names"),
+        controls=(Control("zeta", "relevant share ζ", tuple(k / T for k in range(1, max(T // 2, 1) + 1)), 1 / T),
+                  Control("sigma", "noise σ", (0.0, 0.2, 0.4, 0.6, 0.8, 1.0, 1.5, 2.0), 0.2),
+                  Control("lr", "step size η", STEP_SIZES, 1.0)),
+        frame=frame, draw=({"trace": 0, "x": "steps", "y": "loss", "once": True},
+                           {"trace": 1, "x": "steps", "y": "loss"}, {"trace": 2, "x": "steps", "y": "test_loss"},
+                           {"trace": 3, "z": "attention"}, {"layout": "xaxis2.ticktext", "from": "token_names"}),
+        summary="After {steps} steps with ζ = {zeta}, σ = {sigma}, η = {lr}: training loss {loss}, "
+                "test loss {test_loss}, test accuracy {test_accuracy}, "
+                "attention score {attention_score}.",
+        train=run, measure={"attention": attention, "token_names": token_names}))
