@@ -17,7 +17,7 @@ NAMES = sorted(".".join(path.relative_to(folder.parent).with_suffix("").parts).r
 
 @pytest.mark.parametrize("name", NAMES)
 def test_examples_give_what_they_say(name):
-    found = doctest.testmod(import_module(name), extraglobs={"mha": mha, "np": np})
+    found = doctest.testmod(import_module(name), extraglobs={"mha": mha, "mhabook": mhabook, "np": np})
     assert found.attempted
     assert not found.failed, "the examples above printed something else"
 

@@ -10,7 +10,6 @@ from importlib import metadata
 from pathlib import Path
 
 import pytest
-
 from test_layers import imported
 
 ROOT = Path(__file__).parent.parent

@@ -48,7 +48,7 @@ TRIED = """function tried(work) {
 @cache
 def v8():
     engine = MiniRacer()
-    engine.eval((ROOT / "mhalib" / "live" / "exercises" / "formula.js").read_text("utf-8") + TRIED)
+    engine.eval((ROOT / "book" / "mhabook" / "exercises" / "formula.js").read_text("utf-8") + TRIED)
     return engine
 
 

@@ -1,13 +1,13 @@
 """One run, in whatever process it happens."""
 
 import platform
-import sys
 import traceback
 from collections.abc import Mapping
 
 import numpy as np
 from threadpoolctl import threadpool_limits
 
+import mhalib
 from mhabook.studies.files import RESERVED
 
 
@@ -46,8 +46,7 @@ def parts(returned, config):
 
 def versions():
     """The versions that compute here."""
-    package = sys.modules[__name__.partition(".")[0]]
-    return {"mhalib": package.__version__, "numpy": np.__version__, "python": platform.python_version()}
+    return {"mhalib": mhalib.__version__, "numpy": np.__version__, "python": platform.python_version()}
 
 
 def _array(name, value):
