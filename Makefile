@@ -37,7 +37,7 @@ pdf: $(READY) chromium   ## print the built book: _build/pdf/how-attention-learn
 test: lint notebooks book chromium   ## everything that is checked: style, book, notebooks, code, pages
 	@echo "== running the tests and every notebook cell"
 	@$(PY) -m pytest tests/browser book tests \
-	    -n 2 --dist loadfile --no-loadscope-reorder -rs \
+	    -n 2 --dist loadgroup --no-loadscope-reorder -rs \
 	    --nbval-lax --nbval-current-env --nbval-cell-timeout 300 $(ARGS)
 
 lint: $(READY)   ## style of the code, and who imports whom

@@ -10,8 +10,9 @@ import sys
 from functools import partial
 from pathlib import Path
 
-sys.path.append(str(Path(__file__).parent.parent / "tests"))
+sys.path.append(str(Path(__file__).parent.parent / "tests" / "support"))
 from browser.laboratory_page import MOVES, PAGE, SETTLED, Lab  # noqa: E402
+
 from malformed import BAD, LARGEST, OVERSIZED  # noqa: E402
 
 TIMES = 4

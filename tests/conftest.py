@@ -28,27 +28,18 @@ def pytest_addoption(parser):
 
 
 def unit(nodeid):
-    """What stays on one worker, in its order: the tests of one page of the book, or those of a file.
+    """What ``--dist loadgroup`` keeps on one worker, in its order: the tests of one page of the book, or of a file.
 
     The tests of a page share the page, opened once, and what mhalib computes for its live figures.
     """
-    page = re.match(r"tests/(?:browser/test_(?:live|pages|touch)|test_engine)\.py.*?\[([\w/-]+\.html)", nodeid)
+    page = re.match(r"tests/(?:browser/test_(?:live|pages|touch)|chapters/test_engine)\.py.*?\[([\w/-]+\.html)", nodeid)
     return page[1] if page else nodeid.split("::")[0]
 
 
-@pytest.hookimpl(optionalhook=True)
-def pytest_xdist_make_scheduler(config, log):
-    """Hand out units instead of files, so that no worker is left alone with the live figures."""
-    from xdist.scheduler import LoadScopeScheduling
-
-    class ByUnit(LoadScopeScheduling):
-        _split_scope = staticmethod(unit)
-
-    return ByUnit(config, log)
-
-
 def pytest_collection_modifyitems(config, items):
-    """Shuffle, if asked to: the units, the files in a unit, the tests in a file; the cells of a notebook stay."""
+    """Keep units together; shuffle, if asked to, units, files in them, tests in a file; cells of a notebook stay."""
+    for item in items:
+        item.add_marker(pytest.mark.xdist_group(unit(item.nodeid)))
     if (seed := config.getoption("shuffle")) is not None:
         rng, drawn = random.Random(seed), {}
 

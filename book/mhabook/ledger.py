@@ -12,7 +12,7 @@ MARKS = ("paper", "second-hand", "recalled", "ours")
 ROUNDING = 1e-9
 """Relative room for rounding in ``Check.holds``."""
 NUMBER = re.compile(r"(\w+ et al\. \d{4}), ((?:Theorem|Lemma|Proposition|Corollary|Definition) \d+)")
-TEST = "tests/test_ledger.py::test_statements_hold_on_random_instances"
+TEST = "tests/chapters/test_ledger.py::test_statements_hold_on_random_instances"
 
 
 def number_in_paper(source):

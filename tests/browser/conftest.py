@@ -1,97 +1,19 @@
 """A Chromium that reads the built book from a local server, with every other host out of reach."""
 
-import os
 import threading
-import warnings
 from functools import partial
 from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
-from pathlib import Path
 
 import pytest
 
-from browser import widgets
+import widgets
 from scripts import load
+from visits import BUILD, NO_BUILD, PATIENCE, Visit, missing
 
-BUILD = Path(__file__).parents[2] / "_build" / "html"
-NO_BUILD = "no built book at _build/html, so NO PAGE WAS OPENED: run `make book` first"
 NO_CHROMIUM = (
     "no Chromium, so NO PAGE WAS OPENED: install it (Debian: `apt-get install chromium`) "
     "or give its path in the environment variable CHROMIUM"
 )
-
-
-def missing(what):
-    """Skip loudly at a reader's desk; fail in CI, where a skip would pass for a check."""
-    if os.environ.get("CI") == "true":
-        pytest.fail(what)
-    warnings.warn(what, stacklevel=2)
-    pytest.skip(what)
-
-
-PATIENCE = 240_000
-"""How many milliseconds a busy machine may take for what an idle one does at once."""
-
-
-# Where the axes of a figure begin and end.
-RANGES = """(box) => Object.entries(box._fullLayout).filter(([key]) => /^[xy]axis\\d*$/.test(key))
-  .map(([key, { range }]) => [key, ...range])"""
-FRAMES = """(count) => new Promise((resolve) => {
-  const next = () => (count-- > 0 ? requestAnimationFrame(next) : resolve());
-  next();
-})"""
-AT_REST = """async (calm) => {
-  const boxes = () => [...document.querySelectorAll(".main-svg, .bd-article > *, .mha-live")]
-    .map((el) => Object.values(el.getBoundingClientRect().toJSON()).join()).join()
-    + document.getElementsByTagName("*").length;
-  for (let still = 0, before = ""; still < calm; ) {
-    await new Promise(requestAnimationFrame);
-    const now = boxes();
-    still = now === before ? still + 1 : 0;
-    before = now;
-  }
-}"""
-
-
-def frames(page, count):
-    """Let the page draw so many frames: a busy machine draws late, and the page gets the time it needs."""
-    page.evaluate(FRAMES, count)
-
-
-def at_rest(page):
-    """Wait until a page has looked the same for so many frames that nothing it had put off is still to come."""
-    page.evaluate(AT_REST, 20)
-
-
-def eventually(page, check):
-    """What ``check`` asserts holds now, or soon: a busy machine draws late."""
-    for _ in range(PATIENCE // 10 // 100):
-        try:
-            return check()
-        except AssertionError:
-            frames(page, 6)
-    return check()
-
-
-def built_pages():
-    """List the pages of the built book; one None stands for a book that was not built."""
-    pages = sorted(path.relative_to(BUILD).as_posix() for path in BUILD.rglob("*.html"))
-    return [page for page in pages if page != "index.html" and not page.startswith("_static/")] or [None]
-
-
-# Not the browser's "network idle": once in a few hundred openings a request that was dropped keeps it waiting for ever.
-DRAWN = """() => {
-  const count = (selector) => document.querySelectorAll(selector).length;
-  return count(".mha-figure:not(:has(.main-svg))") === 0
-    && count("script[type='application/vnd.jupyter.widget-view+json']") === count(".jupyter-widgets")
-    && count(".mha-live:not([data-state=done], [data-state=failed])") === 0;
-}"""
-SET_DROPDOWNS = """(shown) => {
-  const shut = ".bd-article details:not(.mha-group)"; // the laboratory's groups of controls stand open
-  document.querySelectorAll(shut).forEach((box) => { box.open = shown; });
-  document.querySelectorAll(".bd-article .admonition.toggle").forEach((box) => {
-    if (box.classList.contains("toggle-hidden") === shown) box.querySelector("button.toggle-button").click();
-  });
-}"""
 
 
 class Quiet(SimpleHTTPRequestHandler):
@@ -125,66 +47,6 @@ def chromium():
         browser = ours.launch(playwright)
         yield browser
         browser.close()
-
-
-class Visit:
-    """One page opened in a fresh context: what it asked for, what failed, what it complained of."""
-
-    def __init__(self, browser, site, name):
-        self.name, self.requests, self.failures, self.complaints = name, [], [], []
-        self.site, self.shown = site, {"dropdowns": False, "theme": "light", "width": 1280}
-        self.context = browser.new_context(viewport={"width": self.shown["width"], "height": 900}, color_scheme="light")
-        self.context.set_default_timeout(PATIENCE)
-        self.context.route("**/*", self.pass_if_local)
-        self.page = page = self.context.new_page()
-        page.on("response", self.note_response)
-        page.on("requestfailed", lambda request: self.failures.append(f"failed: {request.url}"))
-        page.on("pageerror", lambda error: self.complaints.append(str(error)))
-        page.on("console", lambda said: self.complaints.append(said.text) if said.type == "error" else None)
-
-    def pass_if_local(self, route):
-        """Let the book's own files through, abort everything else; an abort counts as a failure."""
-        local = route.request.url.startswith(self.site)
-        route.continue_() if local else route.abort()
-
-    def note_response(self, response):
-        self.requests.append(response.url.removeprefix(self.site))
-        if response.status >= 400:
-            self.failures.append(f"{response.status}: {response.url}")
-
-    def open(self):
-        """Load the page and wait for its figures, its mathematics and its fonts."""
-        self.page.goto(self.site + self.name, wait_until="load")
-        self.page.wait_for_function(DRAWN)
-        self.page.evaluate("() => window.MathJax?.startup?.promise")
-        self.page.evaluate("() => document.fonts.ready.then(() => null)")
-        at_rest(self.page)  # plotly and what is hidden are put in order a moment later
-        return self
-
-    def show(self, dropdowns=True, theme="light", width=1280):
-        """Bring the page into a state that a test needs; what is so already costs nothing."""
-        now = self.shown
-        if now["dropdowns"] != dropdowns:
-            self.page.evaluate(SET_DROPDOWNS, dropdowns)
-        if now["width"] != width:
-            self.page.set_viewport_size({"width": width, "height": 900})
-            at_rest(self.page)  # plotly redraws a moment after the last change of size
-        if now["theme"] != theme:
-            self.choose(theme)
-        now.update(dropdowns=dropdowns, theme=theme, width=width)
-        return self
-
-    def choose(self, theme):
-        """Press the page's own button until the theme is there, and leave the button, whose tooltip goes then."""
-        mode = "() => document.documentElement.dataset.mode"
-        for _ in range(3):
-            if self.page.evaluate(mode) != theme:
-                self.page.locator("button.theme-switch-button:visible").first.click()
-        assert self.page.evaluate(mode) == theme
-        self.page.mouse.move(0, 0)
-        self.page.evaluate("() => document.activeElement.blur()")
-        self.page.wait_for_function("() => !document.querySelector('.tooltip')")
-        at_rest(self.page)
 
 
 @pytest.fixture(scope="session")

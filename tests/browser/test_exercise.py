@@ -4,8 +4,8 @@ import re
 
 import pytest
 
-from browser.conftest import BUILD, eventually
 from mhabook.exercises import QUESTIONS
+from visits import BUILD, eventually
 
 SHEETS, MAP = "book/start/sheets.html", "book/start/map.html"
 FORGOTTEN = "() => [document.cookie, ...Object.values(localStorage)].some((kept) => kept.includes('sqrt(H)'))"

@@ -7,9 +7,9 @@ import numpy as np
 import pytest
 
 import mhabook
-from browser.conftest import BUILD, RANGES, eventually, missing
-from browser.laboratory_page import MOVES, PAGE, SETTLED, Lab
+from laboratory_page import MOVES, PAGE, SETTLED, Lab
 from malformed import BAD, GOOD, LABELS, LARGEST, OVERSIZED, X, npz
+from visits import BUILD, RANGES, eventually, missing
 
 # The last worker, so that it can be killed.
 WATCHED = """

@@ -6,11 +6,11 @@ from functools import partial
 
 import pytest
 
-from browser import widgets
-from browser.conftest import eventually, frames
-from browser.laboratory_page import Alone
-from browser.widgets import CLOSE, FINISHED, MOUNT
+import widgets
+from laboratory_page import Alone
 from malformed import GOOD, npz
+from visits import eventually, frames
+from widgets import CLOSE, FINISHED, MOUNT
 
 SET = """(given) => {
   for (const [name, value] of Object.entries(given)) {

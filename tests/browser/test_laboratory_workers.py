@@ -2,9 +2,9 @@
 
 import pytest
 
-from browser.conftest import eventually
-from browser.laboratory_page import Alone
-from browser.widgets import FINISHED, MOUNT
+from laboratory_page import Alone
+from visits import eventually
+from widgets import FINISHED, MOUNT
 
 # Workers that do not answer to a run, or die of it.
 FATE = """() => {

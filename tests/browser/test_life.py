@@ -9,7 +9,7 @@ from pathlib import Path
 import plotly.offline
 import pytest
 
-from browser.widgets import CLOSE, FINISHED, MADE, MOUNT
+from widgets import CLOSE, FINISHED, MADE, MOUNT
 
 LIVE_JS = Path(__file__).parents[2] / "book" / "_static" / "live.js"
 LIVE = ("figure", "laboratory")

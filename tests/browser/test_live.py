@@ -7,8 +7,8 @@ from itertools import pairwise
 import numpy as np
 import pytest
 
-from browser.conftest import BUILD, RANGES, eventually, frames
 from figures import FIGURES, PLACES, expected, figure, place_id
+from visits import BUILD, RANGES, eventually, frames
 
 SCRIPT = r'<script type="application/vnd.jupyter.widget-{}\+json">(.*?)</script>'
 STATE, VIEW = (re.compile(SCRIPT.format(kind), re.DOTALL) for kind in ("state", "view"))

@@ -8,10 +8,10 @@ from urllib.parse import urlparse
 
 import pytest
 
-from browser import servers
-from browser.conftest import frames
+import servers
 from figures import FIGURES
 from malformed import GOOD
+from visits import frames
 
 PLACES = {"JupyterLab": (servers.jupyterlab, servers.in_jupyterlab), "Voila": (servers.voila, servers.in_voila)}
 

@@ -5,8 +5,8 @@ from functools import partial
 import plotly.offline
 import pytest
 
-from browser import axe
-from browser.conftest import at_rest, built_pages, eventually
+import axe
+from visits import at_rest, built_pages, eventually
 
 ARTICLE_TEXT = """() => {
   const copy = document.querySelector(".bd-article").cloneNode(true);

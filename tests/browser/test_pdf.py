@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from browser.conftest import BUILD, NO_BUILD, missing
+from visits import BUILD, NO_BUILD, missing
 
 ROOT = Path(__file__).parents[2]
 sys.path.append(str(ROOT / "book" / "_ext"))

@@ -2,8 +2,8 @@
 
 import pytest
 
-from browser.conftest import BUILD, RANGES, at_rest, eventually, frames
 from figures import FIGURES
+from visits import BUILD, RANGES, at_rest, eventually, frames
 
 DRAWS = [page.relative_to(BUILD).as_posix() for page in sorted(BUILD.rglob("book/**/*.html"))
          if 'class="mha-figure"' in page.read_text("utf-8") or page.relative_to(BUILD).as_posix() in FIGURES]

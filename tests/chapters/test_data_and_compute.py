@@ -244,7 +244,7 @@ def test_the_law_describes_the_stored_runs():
 
 def test_a_stored_run_is_made_again():
     """The script's own loop, and ``train``, from the same seed."""
-    script = run_path(str(Path(__file__).parent.parent / "book" / "results" / "data_and_compute.py"))
+    script = run_path(str(Path(__file__).parents[2] / "book" / "results" / "data_and_compute.py"))
     found = script["run"](rule="SA2", s_max=0.4, n=250, seed=1)
     row = mhabook.stored("data_and_compute.npz").where(rule="SA2", s_max=0.4, n=250, seed=1)
     assert_close(found["excess"], row["excess"][0], 1e-6)
@@ -254,7 +254,7 @@ def test_a_stored_run_is_made_again():
 
 
 def test_many_starts_together_are_the_rule_on_each():
-    script = run_path(str(Path(__file__).parent.parent / "book" / "results" / "data_and_compute.py"))
+    script = run_path(str(Path(__file__).parents[2] / "book" / "results" / "data_and_compute.py"))
     found = script["starts"](kappa=4.0, seed=3, count=3, steps=6)
     U, V = np.random.default_rng([3, 119]).standard_normal((2, 3, 5, 5))
     N, rule, each = np.diag(0.4 * np.geomspace(1, 1 / 4, 5)), mha.StructureAware(whitening=Whitening.none(5)), []

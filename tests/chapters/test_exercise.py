@@ -12,15 +12,14 @@ from hypothesis import strategies as st
 from py_mini_racer import MiniRacer
 
 import mhabook
-import mhalib as mha
 import notebooks
 from answers import TRUTH as CHAPTERS
 from answers_by_hand import TRUTH as BY_HAND
 from answers_runs import TRUTH as RUNS
 from answers_start import TRUTH as OPENING
-from mhabook.exercises import QUESTIONS, Letter, Question
+from mhabook.exercises import QUESTIONS, Exercise, Letter, Question
 
-ROOT = Path(__file__).parent.parent
+ROOT = Path(__file__).parents[2]
 TRUTH = CHAPTERS | BY_HAND | RUNS | OPENING
 PLACES = [(label, k) for label, questions in QUESTIONS.items() for k in range(len(questions))]
 each = pytest.mark.parametrize(("label", "k"), PLACES, ids=lambda part: str(part))
@@ -338,7 +337,7 @@ def test_every_exercise_is_asked_below_itself_and_every_page_asks():
     for path in notebooks.paths():
         cells = notebooks.read(path)["cells"]
         for before, cell, after in zip(cells, cells[1:], cells[2:], strict=False):
-            for label in re.findall(r'mha\.live\.exercise\("([^"]+)"\)', notebooks.source(cell)):
+            for label in re.findall(r'mhabook\.exercise\("([^"]+)"\)', notebooks.source(cell)):
                 assert f":label: {label}\n" in notebooks.source(before), f"{label}: not below its exercise"
                 assert re.search(rf"\{{solution(-start)?\}} {label}\n", notebooks.source(after)), (
                     f"{label}: not above its solution"
@@ -358,7 +357,7 @@ def test_the_widget_carries_its_questions_and_no_spec():
 
 
 def test_module_is_one_text_without_eval_or_imports():
-    source = mha.live.Exercise._esm
+    source = Exercise._esm
     assert str(source).count("export default") == 1
     assert not re.search(r"\beval\(|new Function|\bimport\b|fetch\(|localStorage", str(source))
 

@@ -13,7 +13,7 @@ import mhalib as mha
 from mhalib.models import TextTransformer
 from scripts import loaded
 
-SCRIPT = Path(__file__).parent.parent / "book" / "results" / "finetune_sst2.py"
+SCRIPT = Path(__file__).parents[2] / "book" / "results" / "finetune_sst2.py"
 HEADS = 4
 
 

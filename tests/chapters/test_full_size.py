@@ -15,7 +15,7 @@ import mhabook
 import mhalib as mha
 from scripts import loaded
 
-SCRIPT = Path(__file__).parent.parent / "book" / "results" / "full_size.py"
+SCRIPT = Path(__file__).parents[2] / "book" / "results" / "full_size.py"
 
 
 @pytest.fixture(scope="module")

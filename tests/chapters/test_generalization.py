@@ -21,7 +21,7 @@ from mhalib.losses import logistic
 from oracles import assert_close, assert_refused
 from strategies import grouped, problem
 
-RESULTS = Path(__file__).parent.parent / "book" / "results"
+RESULTS = Path(__file__).parents[2] / "book" / "results"
 seeds = pytest.mark.parametrize("seed", range(6))
 
 

@@ -11,7 +11,7 @@ from engines import assert_bug_is_seen
 from mhabook.c05_heads.figure import width
 from scripts import load
 
-RESULTS = Path(__file__).parent.parent / "book" / "results"
+RESULTS = Path(__file__).parents[2] / "book" / "results"
 CURVES = ("loss", "test_loss", "norm_W", "norm_U", "attention_score")
 
 

@@ -11,8 +11,9 @@ import mhalib as mha
 from mhabook.c02_curvature import bounds
 from mhabook.ledger import MARKS, Check, Ledger, Statement, along
 from oracles import assert_close
+from strategies import SEEDS
 
-SEEDS, TWINS = 200, 20
+TWINS = 20
 statements = pytest.mark.parametrize("statement", list(mhabook.ledger), ids=lambda s: s.id)
 
 
@@ -166,7 +167,7 @@ def test_rows_say_what_was_checked():
     expected = {"id": "a-number", "title": "A number is at most one", "claim": "x ≤ 1", "source": "here",
                 "number": "", "mark": "ours", "chapter": "none", "assumptions": "none", "instances": 6, "holds": True,
                 "slack": 0.25, "breaks": "", "twins": 0, "twins_fail": True,
-                "test": "tests/test_ledger.py::test_statements_hold_on_random_instances[a-number]"}
+                "test": "tests/chapters/test_ledger.py::test_statements_hold_on_random_instances[a-number]"}
     assert plain == expected
     assert broken == expected | {"id": "broken", "test": expected["test"].replace("a-number", "broken"), "instances": 5,
                                  "holds": False, "slack": -1.0, "breaks": "all",

@@ -20,7 +20,7 @@ from mhalib import data as datasets
 from notebooks import code, directives, nodes, option, paths, read, source, text
 from scripts import loaded
 
-ROOT = Path(__file__).parent.parent
+ROOT = Path(__file__).parents[2]
 AGAINST = ROOT / "book" / "theory_and_practice.ipynb"
 LISTED = {
     "Deora et al. 2023": ["Figure 1", "Figure 2", "Figure 3, left", "Figure 3, right", "Figure 4", "Figure 5, left",

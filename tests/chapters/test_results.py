@@ -10,7 +10,7 @@ import pytest
 import mhabook
 from scripts import load, loaded
 
-RESULTS = Path(__file__).parent.parent / "book" / "results"
+RESULTS = Path(__file__).parents[2] / "book" / "results"
 remaking = load("book/results/__main__.py", "remaking")
 SCRIPTS = remaking.scripts()
 TOY = '''"""A toy.

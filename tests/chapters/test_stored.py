@@ -10,7 +10,7 @@ import pytest
 import mhabook
 
 module, address = import_module("mhabook.studies.stored"), import_module("mhabook._address")
-RESULTS = Path(__file__).parent.parent / "book" / "results"
+RESULTS = Path(__file__).parents[2] / "book" / "results"
 ADDRESS = "https://example.org/book"
 
 

@@ -21,7 +21,7 @@ from mhabook.studies.grid import configurations
 from oracles import assert_refused
 from swept import assert_same, marked, started
 
-ROOT = Path(__file__).parent.parent
+ROOT = Path(__file__).parents[2]
 GRID = {"H": [1, 3], "lr": [0.1, 0.5]}
 
 

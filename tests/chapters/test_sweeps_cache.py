@@ -18,7 +18,7 @@ from mhabook.studies.files import pack, seal
 from mhabook.studies.finished import Finished, origin
 from swept import assert_same, marked, started
 
-ROOT = Path(__file__).parent.parent
+ROOT = Path(__file__).parents[2]
 GRID = {"H": [1, 3], "lr": [0.1, 0.5]}
 
 
@@ -56,7 +56,7 @@ def test_an_interrupted_sweep_goes_on_where_it_was(blow, tmp_path):
     cache, marks, gate = (tmp_path / name for name in ("cache", "marks", "gate"))
     marks.mkdir()
     os.mkfifo(gate)
-    environment = os.environ | {"PYTHONPATH": os.pathsep.join(map(str, (ROOT, ROOT / "tests")))}
+    environment = os.environ | {"PYTHONPATH": os.pathsep.join(map(str, (ROOT, ROOT / "tests" / "support")))}
     with subprocess.Popen([sys.executable, swept.__file__, tmp_path], env=environment, stdout=subprocess.PIPE,
                           stderr=subprocess.DEVNULL, start_new_session=True) as process:
         assert [process.stdout.readline() for _ in range(4)] == [b"saved\n"] * 4

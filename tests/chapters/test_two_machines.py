@@ -14,7 +14,7 @@ import mhabook
 import swept
 from swept import assert_same, started
 
-ROOT = Path(__file__).parent.parent
+ROOT = Path(__file__).parents[2]
 GRID = {"H": [1, 3], "lr": [0.1, 0.5]}
 
 
@@ -22,7 +22,7 @@ GRID = {"H": [1, 3], "lr": [0.1, 0.5]}
 def client(tmp_path_factory):
     """The commands of the page on large runs: processes in folders of their own that know one address."""
     place = tmp_path_factory.mktemp("cluster")
-    environment = os.environ | {"PYTHONPATH": f"{ROOT}{os.pathsep}{ROOT / 'tests'}"}
+    environment = os.environ | {"PYTHONPATH": f"{ROOT}{os.pathsep}{ROOT / 'tests' / 'support'}"}
     with ExitStack() as stack:
         def start(name, *arguments):
             (place / name).mkdir()

@@ -6,8 +6,8 @@ from sklearn.linear_model import LogisticRegression
 
 import mhabook
 import mhalib as mha
-from claims.page import Page
 from mhabook.c01_model import selection
+from page import Page
 
 page = Page("multihead/01_a_small_attention_model")
 HEADS = (1, 2, 4, 8, 16)

@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 
 import mhabook
-from claims.page import Page
 from mhabook.c01_model import instances
 from mhabook.c02_curvature import bounds, loss_bounds
+from page import Page
 
 page = Page("multihead/02_how_steep_how_curved")
 STATEMENTS = [statement for statement in mhabook.ledger if statement.chapter == page.name]

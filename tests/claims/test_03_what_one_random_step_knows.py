@@ -7,10 +7,10 @@ from sklearn.svm import SVC
 
 import mhabook
 import mhalib as mha
-from claims.page import Page
 from mhabook.c03_first_step import ntk
 from mhabook.c03_first_step.first_phase import noise_size, sampling_noise, signal
 from mhabook.c03_first_step.max_margin import max_margin, ntk_margin
+from page import Page
 
 page = Page("multihead/03_what_one_random_step_knows")
 EXAMPLE = {"T": 10, "zeta": 0.2, "S": 2.0, "M": 5}

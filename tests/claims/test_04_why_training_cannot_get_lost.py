@@ -4,9 +4,9 @@ import numpy as np
 
 import mhabook
 import mhalib as mha
-from claims.page import Page
 from mhabook.c04_convergence import chain, starts
 from mhabook.c04_convergence import statements as convergence
+from page import Page
 
 page = Page("multihead/04_why_training_cannot_get_lost")
 

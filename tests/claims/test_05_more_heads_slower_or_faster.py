@@ -4,9 +4,9 @@ import numpy as np
 
 import mhabook
 import mhalib as mha
-from claims.page import Page
 from mhabook.c01_model import collapse
 from mhabook.c05_heads import early_steps, late_steps
+from page import Page
 
 page = Page("multihead/05_more_heads_slower_or_faster")
 

@@ -4,8 +4,8 @@ import numpy as np
 
 import mhabook
 import mhalib as mha
-from claims.page import Page
 from mhabook.c06_planted.statements import alignments, cosine, seen_in_mean
+from page import Page
 
 page = Page("multihead/06_a_planted_head")
 

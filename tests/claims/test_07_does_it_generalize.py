@@ -3,9 +3,9 @@
 import numpy as np
 
 import mhalib as mha
-from claims.page import Page
 from mhabook.c04_convergence import chain
 from mhabook.c07_generalization import statements as generalization
+from page import Page
 
 page = Page("multihead/07_does_it_generalize")
 

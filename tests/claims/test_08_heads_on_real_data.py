@@ -5,9 +5,9 @@ import pytest
 from sklearn.linear_model import LogisticRegression
 
 import mhalib as mha
-from claims.page import Page
-from mhalib import theory
+from mhabook.c02_curvature import bounds, loss_bounds
 from mhalib.models import TextTransformer
+from page import Page
 from scripts import load
 
 page = Page("multihead/08_heads_on_real_data")
@@ -297,9 +297,9 @@ def test_with_a_step_size_that_grows_the_loss_jumps_and_no_run_diverges(STARTS, 
 
 @page.after("figure-jump")
 def test_the_squared_loss_of_the_margin_would_diverge(hundred):
-    model, squared = mha.MultiHeadAttention.random(64, 8, 8, 0.1), theory.bounds.MarginSquared()
+    model, squared = mha.MultiHeadAttention.random(64, 8, 8, 0.1), bounds.MarginSquared()
     for _ in range(3):
-        model = model - 8.0 * model.unravel(theory.loss_gradient(model, hundred, squared))
+        model = model - 8.0 * model.unravel(loss_bounds.loss_gradient(model, hundred, squared))
     assert squared(model.margins(hundred.X, hundred.y)).mean() > 1e6
 
 

@@ -3,10 +3,10 @@
 import numpy as np
 
 import mhabook
-from claims.page import Page
 from mhabook.c09_tilting import finite_context
 from mhabook.c09_tilting import statements as tilting
 from notebooks import BOOK, code, read, source
+from page import Page
 
 page = Page("preconditioning/09_attention_is_a_tilted_average")
 

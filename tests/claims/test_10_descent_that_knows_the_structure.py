@@ -4,8 +4,8 @@ import numpy as np
 
 import mhabook
 import mhalib as mha
-from claims.page import Page
 from mhabook.c10_structure import contraction, factorization
+from page import Page
 
 page = Page("preconditioning/10_descent_that_knows_the_structure")
 FAR = {5: 500, 10: 500, 20: 600}

@@ -3,10 +3,10 @@
 import numpy as np
 
 import mhalib as mha
-from claims.page import Page
 from mhabook.c09_tilting.statements import exponent, mean_excess
 from mhabook.c11_data_and_compute import scaling
 from mhabook.c11_data_and_compute import statements as theory
+from page import Page
 
 page = Page("preconditioning/11_data_and_compute")
 

@@ -4,8 +4,8 @@ import numpy as np
 
 import mhabook
 import mhalib as mha
-from claims.page import Page
 from mhabook.c12_two_kernels import statements as two_kernels
+from page import Page
 
 page = Page("kernels/12_two_kernels_one_rank")
 

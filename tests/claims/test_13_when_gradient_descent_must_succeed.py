@@ -3,8 +3,8 @@
 import numpy as np
 
 import mhalib as mha
-from claims.page import Page
 from mhabook.c13_layer import statements as one_layer
+from page import Page
 
 page = Page("kernels/13_when_gradient_descent_must_succeed")
 KERNELS = ("softmax", "gaussian")

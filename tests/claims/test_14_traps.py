@@ -4,10 +4,10 @@ import numpy as np
 import pytest
 
 import mhalib as mha
-from claims.page import Page
 from mhabook.c14_traps import lines
 from mhabook.c14_traps import statements as traps
 from mhalib.attention import Gaussian
+from page import Page
 
 page = Page("kernels/14_traps")
 ZERO = 1e-20

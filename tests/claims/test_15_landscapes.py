@@ -2,9 +2,9 @@
 
 import numpy as np
 
-from claims.page import Page
 from mhabook.c15_landscapes import statements as landscapes
 from mhalib import landscape
+from page import Page
 
 page = Page("kernels/15_landscapes")
 ALONE, ALL = "queries and keys", "everything"

@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 
 import mhalib as mha
-from claims.page import Page
 from mhabook.c16_networks import statements as networks
 from mhalib.data.text.words import NOT, SIGN, score
+from page import Page
 
 page = Page("kernels/16_text_and_pathfinder")
 SOFTMAX, GAUSSIAN, NORMALIZED, LOUDER = "softmax", "Gaussian", "Gaussian, rows normalized", "softmax × 4"

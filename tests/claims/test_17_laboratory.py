@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import mhalib as mha
-from claims.page import Page
+from page import Page
 
 page = Page("laboratory/17_laboratory")
 SA2 = {"optimizer": "structure_aware", "lr": 0.5}

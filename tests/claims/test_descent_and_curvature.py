@@ -2,8 +2,8 @@
 
 import numpy as np
 
-from claims.page import Page
 from mhabook.start.surface import Surface
+from page import Page
 
 page = Page("start/descent_and_curvature")
 SADDLE = {"low": -0.5, "q1": 1.0}

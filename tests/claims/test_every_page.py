@@ -5,10 +5,10 @@ from pathlib import Path
 
 import pytest
 
+import page as module
 from book_rules import lessons
-from claims import page as module
-from claims.page import Page
 from notebooks import BOOK, paths, read
+from page import Page
 
 PAGES = {path.relative_to(BOOK).with_suffix("").as_posix(): path for path in paths()}
 CLAIMS = {found[1]: text for file in Path(__file__).parent.glob("test_*.py")

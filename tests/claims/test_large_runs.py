@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from claims.page import Page
+from page import Page
 
 page = Page("large_runs")
 

@@ -1,10 +1,10 @@
 """What the page ledger says of all statements, held against what its cells compute and count."""
 
 import mhabook
-from claims.page import Page
 from mhabook.c02_curvature import bounds
 from mhabook.ledger import Check, Ledger, Statement
-from test_ledger import SEEDS
+from page import Page
+from strategies import SEEDS
 
 page = Page("ledger")
 

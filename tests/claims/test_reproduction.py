@@ -1,6 +1,6 @@
 """What the page reproduction says, held against the stored tables that its cells read."""
 
-from claims.page import Page
+from page import Page
 
 page = Page("reproduction")
 

@@ -4,7 +4,7 @@ import numpy as np
 
 import mhabook
 import mhalib as mha
-from claims.page import Page
+from page import Page
 
 page = Page("start/softmax")
 

@@ -6,8 +6,8 @@ import numpy as np
 
 import mhabook
 import mhalib as mha
-from claims.page import Page
 from mhabook.c04_convergence import chain, starts
+from page import Page
 
 page = Page("theory_and_practice")
 

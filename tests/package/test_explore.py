@@ -17,7 +17,7 @@ from mhalib.exploring import explorer as timing
 
 pytestmark = pytest.mark.usefixtures("no_running_loop")
 
-ROOT = Path(__file__).parent.parent
+ROOT = Path(__file__).parents[2]
 
 
 @pytest.fixture(autouse=True)

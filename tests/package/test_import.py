@@ -8,7 +8,7 @@ import pytest
 
 import mhalib as mha
 
-ROOT = Path(__file__).parent.parent
+ROOT = Path(__file__).parents[2]
 
 
 def imported_with(statement):

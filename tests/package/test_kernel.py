@@ -18,7 +18,7 @@ from mhalib.losses import logistic
 from oracles import assert_close
 from strategies import direction, problem, problems, rounding, steepness
 
-ROOT = Path(__file__).parent.parent
+ROOT = Path(__file__).parents[2]
 LIVE = ROOT / "mhalib" / "live"
 NO_COMPILER = "no ziglang, so NOBODY LOOKED WHETHER kernel.wasm IS kernel.c: install the pins of requirements.txt"
 

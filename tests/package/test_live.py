@@ -25,7 +25,7 @@ FIGURES = {
     "mixture": lambda: c01.mixture(n=5, T=4, d=6, M=2, steps=12),
     "curvature": lambda: c02.curvature(DATA, steps=12),
 }
-ROOT = Path(__file__).parent.parent
+ROOT = Path(__file__).parents[2]
 SCRIPTS = sorted([*(ROOT / "mhalib" / "live").rglob("*.js"), *(ROOT / "book" / "_static").glob("*.js")])
 each = pytest.mark.parametrize("make", FIGURES.values(), ids=FIGURES)
 

@@ -16,7 +16,7 @@ from mhalib.networks import summary
 from mhalib.training import minibatches
 from oracles import assert_close, assert_refused
 
-ROOT = Path(__file__).parent.parent
+ROOT = Path(__file__).parents[2]
 WORDS, LENGTH = 11, 7
 KERNELS = {"softmax": mha.softmax, "gaussian": mha.gaussian, "normalized": mha.normalized_gaussian}
 kernels = pytest.mark.parametrize("kernel", KERNELS.values(), ids=KERNELS)

@@ -7,7 +7,7 @@ import pytest
 import book_rules as rules
 from notebooks import directives, option, paths, read
 
-ROOT = Path(__file__).parent.parent
+ROOT = Path(__file__).parents[2]
 NOTEBOOKS = paths()
 CHAPTERS = [p for p in NOTEBOOKS if p.match("book/*/[0-9][0-9]_*.ipynb")]
 

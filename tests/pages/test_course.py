@@ -12,7 +12,7 @@ import yaml
 import notebooks
 from scripts import load
 
-ROOT = Path(__file__).parent.parent
+ROOT = Path(__file__).parents[2]
 course = load("book/_ext/course.py")
 FOUND = course.course()
 PAGES, WEEKS = FOUND["pages"], FOUND["weeks"]

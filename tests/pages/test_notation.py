@@ -7,7 +7,7 @@ import pytest
 
 import notebooks
 
-PAGE = (Path(__file__).parent.parent / "book" / "notation.md").read_text("utf-8")
+PAGE = (Path(__file__).parents[2] / "book" / "notation.md").read_text("utf-8")
 GENERAL, *NAMED = re.split(r"(?m)^\((notation-[\w-]+)\)=$", PAGE)
 SECTIONS = dict(zip(NAMED[::2], NAMED[1::2], strict=True))
 PARTS = {"start": "notation-start", "multihead": "notation-part-1", "preconditioning": "notation-part-2",

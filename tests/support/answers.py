@@ -5,6 +5,8 @@ from scipy.optimize import brentq, minimize_scalar
 
 import mhabook
 import mhalib as mha
+from mhabook.c01_model import selection
+from mhabook.c02_curvature import bounds, loss_bounds
 from mhabook.c03_first_step import ntk
 from mhabook.c04_convergence import chain
 from mhabook.c04_convergence import statements as convergence
@@ -15,7 +17,6 @@ from mhabook.c13_layer import statements as one_layer
 from mhabook.c14_traps import statements as traps
 from mhabook.c15_landscapes import statements as landscapes
 from mhabook.c16_networks import statements as networks
-from mhalib import theory
 from mhalib.attention import Gaussian
 
 
@@ -38,7 +39,7 @@ def logit_hessian(u, w):
 def smoothness_at_the_start():
     """Of the training run of chapter 2."""
     data = mha.data.tokenized_mixture(n=40, T=8, d=6, M=3, zeta=0.25, S=1.0, sigma=0.1, seed=0)
-    return theory.smoothness(mha.MultiHeadAttention.random(H=4, T=8, d=6, scale=0.3, seed=0), data)
+    return loss_bounds.smoothness(mha.MultiHeadAttention.random(H=4, T=8, d=6, scale=0.3, seed=0), data)
 
 
 def slope(function, x, h=1e-5):
@@ -50,7 +51,7 @@ def root(function, low, high):
 
 
 def selecting_gap(eps, zeta):
-    return root(lambda gap: theory.selection.selected_mass(zeta, gap) - (1 - eps), -9, 12)
+    return root(lambda gap: selection.selected_mass(zeta, gap) - (1 - eps), -9, 12)
 
 
 def at_largest(function, low, high):
@@ -58,7 +59,7 @@ def at_largest(function, low, high):
 
 
 def two_point_deviation(p):
-    return theory.bounds.deviation(np.array([-1.0, 1.0]), np.array([(1 - p) / 2, (1 + p) / 2]))
+    return bounds.deviation(np.array([-1.0, 1.0]), np.array([(1 - p) / 2, (1 + p) / 2]))
 
 
 def by_hand(S):

@@ -11,7 +11,7 @@ from agreement import RUN
 from figures import assert_figure_agrees
 from mhalib.live.face import engine as source_of_the_engine
 
-LIVE = Path(__file__).parent.parent / "mhalib" / "live"
+LIVE = Path(__file__).parents[2] / "mhalib" / "live"
 ENGINE = source_of_the_engine()
 DECODE = """function bytesOf(text) { return Uint8Array.from(JSON.parse(text)); }"""
 

@@ -11,7 +11,7 @@ from agreement import RUN
 from mhabook.c17_laboratory.figure import ENGINE
 from mhalib.live.face import engine
 
-LIVE = Path(__file__).parent.parent / "mhalib" / "live"
+LIVE = Path(__file__).parents[2] / "mhalib" / "live"
 SCRIPT = engine(more=ENGINE, run="laboratory")
 HERE = LIVE.parent.parent / "book" / "mhabook" / "c17_laboratory"
 PIECES = "\n".join(file.read_text("utf-8") for file in (LIVE / "widget.js", HERE / "files.js", HERE / "links.js"))

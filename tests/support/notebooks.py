@@ -5,7 +5,7 @@ import json
 import re
 from pathlib import Path
 
-BOOK = Path(__file__).parent.parent / "book"
+BOOK = Path(__file__).parents[2] / "book"
 
 HIDING = {"remove-cell", "remove-input", "hide-input", "hide-cell"}
 FENCE = re.compile(r"\s*(?P<fence>`{3,}|:{3,})(?P<info>.*)")

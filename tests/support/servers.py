@@ -16,7 +16,7 @@ from threading import Event, Thread
 
 import nbformat
 
-from browser.conftest import PATIENCE
+from visits import PATIENCE
 
 ROOT = Path(__file__).parents[2]
 LAB = ["-m", "jupyterlab", "--no-browser", "--ServerApp.ip=127.0.0.1", "--ServerApp.port_retries=0",

@@ -8,6 +8,9 @@ from hypothesis import strategies as st
 import mhalib as mha
 from mhabook.c04_convergence.groups import HeadGroups
 
+SEEDS = 200
+"""How many random instances each statement of the ledger is checked on."""
+
 SIZES = {"n": 5, "T": 4, "d": 3, "H": 2}
 """Generic sizes: n, T, d and H all differ, so that no wrong axis fits."""
 

@@ -12,7 +12,7 @@ import yaml
 
 from notebooks import paths, read, source
 
-ROOT = Path(__file__).parent.parent
+ROOT = Path(__file__).parents[2]
 NEW = "https://github.com/someone/a-new.home"
 SOURCES = ["pyproject.toml", "_config.yml", "CITATION.cff", "README.md"]
 LEFT_OUT = shutil.ignore_patterns("vendor", ".ipynb_checkpoints", "results")

@@ -43,5 +43,5 @@ def test_a_page_without_widgets_is_left_alone():
 
 
 def test_the_managers_scripts_are_those_of_the_configuration():
-    config = (Path(__file__).parents[1] / "_config.yml").read_text("utf-8")
+    config = (Path(__file__).parents[2] / "_config.yml").read_text("utf-8")
     assert all(name.removeprefix("_static/") in config for name in MANAGER)

@@ -9,7 +9,7 @@ import pytest
 
 from scripts import load
 
-ROOT = Path(__file__).parent.parent
+ROOT = Path(__file__).parents[2]
 chromium = load("book/_ext/chromium.py")
 
 

@@ -14,7 +14,7 @@ import pytest
 
 from notebooks import code, paths, read, source
 
-ROOT = Path(__file__).parent.parent
+ROOT = Path(__file__).parents[2]
 NOTEBOOK = paths()[0]
 MANAGER = "https://example.org/manager.min.js"
 VIEW = "application/vnd.jupyter.widget-view+json"

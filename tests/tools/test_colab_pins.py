@@ -7,7 +7,7 @@ import pytest
 
 from scripts import load
 
-ROOT = Path(__file__).parent.parent
+ROOT = Path(__file__).parents[2]
 pins = load(".ci/colab_pins.py")
 NOW = pins.PINS.read_text("utf-8")
 SHIPPED, OWN = NOW.split(pins.OWN)

@@ -12,10 +12,10 @@ from unittest.mock import MagicMock
 import pytest
 
 import mhalib as mha
-from browser.conftest import BUILD, NO_BUILD, missing
 from notebooks import code, paths, read
+from visits import BUILD, NO_BUILD, missing
 
-ROOT = Path(__file__).parent.parent
+ROOT = Path(__file__).parents[2]
 sys.path.append(str(ROOT / "book" / "_ext"))
 sys.path.append(str(ROOT / ".ci"))
 import colophon  # noqa: E402

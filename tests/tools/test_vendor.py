@@ -9,7 +9,7 @@ import pytest
 
 from scripts import load
 
-ROOT = Path(__file__).parents[1]
+ROOT = Path(__file__).parents[2]
 vendor = load("book/_ext/vendor.py")
 MANIFEST = json.loads((vendor.VENDOR / "manifest.json").read_text())
 

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-ROOT = Path(__file__).parent.parent
+ROOT = Path(__file__).parents[2]
 PACKAGES = ("mhalib", "book/mhabook")
 CACHES = shutil.ignore_patterns("__pycache__", ".ipynb_checkpoints", ".*")
 

@@ -12,7 +12,7 @@ import yaml
 
 from scripts import load
 
-ROOT = Path(__file__).parent.parent
+ROOT = Path(__file__).parents[2]
 FILES = sorted((ROOT / ".github" / "workflows").glob("*.yml"))
 WORKFLOWS = {path.name: yaml.safe_load(path.read_text("utf-8")) for path in FILES}
 JOBS = {f"{name}: {job}": what for name, flow in WORKFLOWS.items() for job, what in flow["jobs"].items()}

@@ -11,9 +11,9 @@ PAPER, TRANSFORMERS = "Song et al. 2024", networks.CHAPTER
 NETWORK = "Two layers, embedding 64, hidden width 128, two heads"
 UNKNOWN = "step sizes, starts, steps, batches, every number"
 SIZES = ('SIZES = {"d": 64, "H": 2, "layers": 2, "hidden": 128}',)
-TOY = "tests/test_reproduction.py::test_scripts_run_at_toy_size"
-FULL = ("tests/test_full_size.py::test_a_killed_process_goes_on_to_the_same_bytes",
-        "tests/test_full_size.py::test_an_interrupted_run_on_images_goes_on_to_the_same_bytes")
+TOY = "tests/claims/test_reproduction.py::test_scripts_run_at_toy_size"
+FULL = ("tests/chapters/test_full_size.py::test_a_killed_process_goes_on_to_the_same_bytes",
+        "tests/chapters/test_full_size.py::test_an_interrupted_run_on_images_goes_on_to_the_same_bytes")
 
 
 def accuracy(table, kernel):
@@ -87,7 +87,7 @@ FIGURES = (
     Figure("song2024-architecture", PAPER, "1 of 4: one head (a drawing)", "Tokens, queries, keys and values, softmax, "
            "the output matrix, then MLP layers.", "second-hand", "not knowable", "the drawing",
            two_kernels.CHAPTER, "prove-the-same-rank-two-forces", layer,
-           ("tests/test_layer.py::test_gradient_is_autograds",),
+           ("tests/package/test_layer.py::test_gradient_is_autograds",),
            setting="One attention head: inner products of queries and keys, softmax, values, an output matrix, then "
            "MLP layers [second-hand]", models=("mha.AttentionLayer",)),
     Figure("song2024-text", PAPER, "2 of 4: text, test accuracy and loss", "Both kernels on text classification, bands "

@@ -31,7 +31,7 @@ def stored(name):
     True
     """
     here = Path.cwd()
-    folders = [parent / FOLDER for parent in (here, *here.parents, *Path(__file__).resolve().parents[2:3])]
+    folders = [parent / FOLDER for parent in (here, *here.parents, *Path(__file__).resolve().parents[3:4])]
     for folder in folders:
         if (folder / name).exists():
             return Table.load(folder / name)
