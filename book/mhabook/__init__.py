@@ -48,7 +48,8 @@ def __getattr__(name):
     try:
         return getattr(import_module(f"mhabook.{_LATER[name]}"), name)
     except ModuleNotFoundError as error:
-        raise ImportError(f"mhabook.{name} needs {error.name}: pip install {error.name}") from error
+        package = {"yaml": "pyyaml"}.get(error.name, error.name)
+        raise ImportError(f"mhabook.{name} needs {package}: pip install {package}") from error
 
 
 def __dir__():

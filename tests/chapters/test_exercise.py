@@ -17,7 +17,8 @@ from answers import TRUTH as CHAPTERS
 from answers_by_hand import TRUTH as BY_HAND
 from answers_runs import TRUTH as RUNS
 from answers_start import TRUTH as OPENING
-from mhabook.exercises import QUESTIONS, Exercise, Letter, Question
+from mhabook.exercises import QUESTIONS, Exercise, Question, Variable
+from mhabook.exercises.questions import read
 
 ROOT = Path(__file__).parents[2]
 TRUTH = CHAPTERS | BY_HAND | RUNS | OPENING
@@ -107,23 +108,23 @@ def test_an_answer_is_what_mhalib_computes_or_its_solution_says(label, k):
 
 
 @each
-def test_an_answer_is_right_and_a_slip_is_named(label, k):
+def test_an_answer_is_right_and_a_common_mistake_is_named(label, k):
     question = QUESTIONS[label][k]
     assert judge(question, question.answer)["right"]
-    for formula, words in question.slips:
+    for formula, words in question.common_mistakes:
         result = judge(question, formula)
-        assert not result["right"] and result["slip"] == words
+        assert not result["right"] and result["mistake"] == words
 
 
 @each
-def test_instances_tell_letters_apart(label, k):
+def test_instances_tell_variables_apart(label, k):
     question = QUESTIONS[label][k]
     drawn = instances(question)
-    assert len(drawn) == (24 if question.letters else 1)
-    for letter in question.letters:
-        values = [row[letter.name] for row in drawn]
-        assert min(values) >= letter.low and max(values) <= letter.high and len(set(values)) > 1
-        assert not letter.whole or all(value == int(value) for value in values)
+    assert len(drawn) == (24 if question.variables else 1)
+    for variable in question.variables:
+        values = [row[variable.name] for row in drawn]
+        assert min(values) >= variable.low and max(values) <= variable.high and len(set(values)) > 1
+        assert not variable.whole or all(value == int(value) for value in values)
     assert all(np.isfinite(float(evaluate(question.answer, **row))) for row in drawn)
 
 
@@ -224,17 +225,17 @@ def test_a_product_of_letters_is_seen_in_either_spelling():
 
 
 def test_a_letter_may_be_typed_as_the_chapter_writes_it():
-    letters = [letter for questions in QUESTIONS.values() for question in questions for letter in question.letters]
-    for letter in {letter for letter in letters if letter.symbol}:
-        assert judge(Question("how", f"2*{letter.name}", (letter,)), f"{letter.symbol}+{letter.symbol}")["right"]
-    prime = Question("how", "2*xp", (Letter("xp", 1, 2, symbol="x′"),))
+    found = {each for questions in QUESTIONS.values() for question in questions for each in question.variables}
+    for each in (each for each in found if each.symbol):
+        assert judge(Question("how", f"2*{each.name}", (each,)), f"{each.symbol}+{each.symbol}")["right"]
+    prime = Question("how", "2*xp", (Variable("xp", 1, 2, symbol="x′"),))
     assert judge(prime, "2*x'")["right"]
 
 
 def test_a_wrong_answer_tells_where_and_not_what_is_right():
-    question = Question("what", "u+w^2", (Letter("u", 1, 2), Letter("w", 0, 9, whole=True)))
+    question = Question("what", "u+w^2", (Variable("u", 1, 2), Variable("w", 0, 9, whole=True)))
     result = judge(question, "u+w")
-    assert not result["right"] and 0 < result["off"] < 24 and result["slip"] is None
+    assert not result["right"] and 0 < result["off"] < 24 and result["mistake"] is None
     assert result["first"]["yours"] == result["first"]["values"]["u"] + result["first"]["values"]["w"]
 
 
@@ -244,7 +245,7 @@ def test_other_ways_to_write_an_answer_are_right():
         assert judge(question, text)["right"]
 
 
-NUMBERS = [(label, k) for label, k in PLACES if not QUESTIONS[label][k].letters]
+NUMBERS = [(label, k) for label, k in PLACES if not QUESTIONS[label][k].variables]
 
 
 @pytest.mark.parametrize(("label", "k"), NUMBERS, ids=lambda part: str(part))
@@ -286,7 +287,7 @@ def test_what_is_rounded_too_far_is_told_from_what_is_wrong(label, k, text, righ
     assert (result["right"], result["almost"]) == (right, almost)
 
 
-u, w, x = (Letter(name, 0.5, 3) for name in "uwx")
+u, w, x = (Variable(name, 0.5, 3) for name in "uwx")
 
 
 @pytest.mark.parametrize(
@@ -373,3 +374,36 @@ def test_module_is_one_text_without_eval_or_imports():
 def test_labels_that_no_question_has_are_refused(bad, error, words):
     with pytest.raises(error, match=words):
         mhabook.exercise(bad)
+
+
+# --- the files of questions -----------------------------------------------------------------------------------
+
+ENTRY = """
+variables: {u: {low: 0.5, high: 3}}
+ex-0:
+  - ask: how much
+    answer: 2*u
+    variables: [u]
+    hints: [twice]
+"""
+
+
+@pytest.mark.parametrize(
+    "before, after, words",
+    [
+        ("hints", "hnits", ": expected keys among ask, answer, .*, got ask, answer, variables, hnits"),
+        ("    answer: 2*u\n", "", ": .* missing 1 required .*'answer'"),
+        ("[u]", "[w]", ": w does not stand under the variables of the file"),
+        ("[u]", "[{name: u, low: 1, hihg: 3}]", ": expected keys among name, low, .*, got name, low, hihg"),
+        ("[twice]", "twice", ", hints: expected a list, got 'twice'"),
+        ("2*u", "{2: u}", ", answer: expected a str, got"),
+        ("- ask: how much", "- digits: two", ": Expecting value"),
+        ("ex-0:\n  -", "ex-0:\n   ", ": expected keys among ask, .*, got 'ask'"),
+    ],
+)
+def test_a_wrong_entry_is_named_by_its_file_and_label(tmp_path, before, after, words):
+    (tmp_path / "questions.yml").write_text(ENTRY, "utf-8")
+    assert read(tmp_path) == {"ex-0": (Question("how much", "2*u", (Variable("u", 0.5, 3),), ("twice",)),)}
+    (tmp_path / "questions.yml").write_text(ENTRY.replace(before, after), "utf-8")
+    with pytest.raises(ValueError, match=f"^{tmp_path.name}/questions.yml, ex-0{words}"):
+        read(tmp_path)

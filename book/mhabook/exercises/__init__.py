@@ -1,6 +1,6 @@
 """Exercises that check themselves: the fields below an exercise, their questions, and what compares the answers."""
 
-from mhabook.exercises.fields import Exercise, exercise
-from mhabook.exercises.questions import QUESTIONS, Letter, Question
+from mhabook.exercises.questions import QUESTIONS, Question, Variable
+from mhabook.exercises.widget import Exercise, exercise
 
-__all__ = ["QUESTIONS", "Exercise", "Letter", "Question", "exercise"]
+__all__ = ["QUESTIONS", "Exercise", "Question", "Variable", "exercise"]

@@ -164,7 +164,7 @@ function uniforms(text) {
 
 const DRAWS = 24;
 
-// Drawn values for the letters of a question, with three digits, so that what is shown is what was used.
+// Drawn values for the variables of a question, with three digits, so that what is shown is what was used.
 function instances({ ask, variables }) {
   const uniform = uniforms(ask);
   const one = ({ low, high, whole }) => {
@@ -197,19 +197,19 @@ function almost(x, right, part) {
   return Math.abs(x - right) <= Math.min(allowance(right, part, 1), 0.05 * Math.abs(right));
 }
 
-// What becomes of an answer: where it first differs, or that it does nowhere; the slip that it is, or the formula that
+// What becomes of an answer: where it first differs, or that it does nowhere; the mistake that it is, or the formula that
 // it would be with other parentheses, where that is right.
 function judge(part, text) {
   const [names, aliases] = spelled(part);
   const yours = read(text, names, aliases), ours = read(part.answer, names, aliases);
   const rows = instances(part).map((values) => ({ values, yours: yours(values), ours: ours(values) }));
   const off = rows.filter((row) => !near(row.yours, row.ours, part));
-  const slip = off.length ? part.slips.find(([formula]) => agrees(read(formula, names, aliases), rows, part)) : null;
+  const mistake = off.length ? part.common_mistakes.find(([formula]) => agrees(read(formula, names, aliases), rows, part)) : null;
   const right = (other) => {
     const formula = read(other, names, aliases);
     return rows.every(({ values, ours }) => near(formula(values), ours, part));
   };
-  return { right: !off.length, of: rows.length, off: off.length, first: off[0] ?? null, slip: slip?.[1] ?? null,
+  return { right: !off.length, of: rows.length, off: off.length, first: off[0] ?? null, mistake: mistake?.[1] ?? null,
            almost: off.every((row) => almost(row.yours, row.ours, part)),
            meant: off.length ? regroupings(text).find(right) ?? null : null };
 }

@@ -6,28 +6,28 @@ from importlib.resources import files
 import anywidget
 import traitlets
 
-from mhabook.exercises.questions import QUESTIONS
+from mhabook.exercises.questions import QUESTIONS, Question
 
 
-def module():
-    """The JavaScript of the widget: what reads and compares formulas, and the face."""
+def module() -> str:
+    """The JavaScript of the widget: what reads and compares formulas, and the fields."""
     here = files("mhabook.exercises")
-    parts = files("mhalib.live") / "element.js", here / "formula.js", here / "face.js"
+    parts = files("mhalib.live") / "element.js", here / "formula.js", here / "widget.js"
     return "\n".join(file.read_text("utf-8") for file in parts)
 
 
 class Exercise(anywidget.AnyWidget):
     """Fields below an exercise that say whether an answer is right. Made by ``mhabook.exercise``.
 
-    An answer is compared with the book's at drawn values of its letters, by the page itself: no kernel is asked, and
+    An answer is compared with the book's at drawn values of its variables, by the page itself: no kernel is asked, and
     nothing is stored or sent. Whoever reads the page's source finds the answers there.
     """
 
     _esm = module()
-    _css = (files("mhabook.exercises") / "face.css").read_text("utf-8")
+    _css = (files("mhabook.exercises") / "widget.css").read_text("utf-8")
     exercise = traitlets.Dict().tag(sync=True)
 
-    def __init__(self, label, questions):
+    def __init__(self, label: str, questions: tuple[Question, ...]):
         super().__init__(exercise={"label": label, "parts": [question.to_json() for question in questions]})
 
     def __repr__(self):
@@ -35,7 +35,7 @@ class Exercise(anywidget.AnyWidget):
         return f"Answers are checked on the book's page: {asked}"
 
 
-def exercise(label):
+def exercise(label: str) -> Exercise:
     """The fields that check the answers of an exercise of the book, by its label: ``mhabook.exercise("ex-1-half")``.
 
     Raises

@@ -1,4 +1,4 @@
-// The face of an exercise that checks itself. It stands behind element.js and formula.js in one module; the questions come from
+// The fields of an exercise that checks itself. This stands behind element.js and formula.js in one module; the questions come from
 // Python. Answers stay in the page's memory: nothing is stored, nothing is sent.
 
 const MINUS = "−";
@@ -16,8 +16,8 @@ function marked(text, { message, at, length }) {
   return [length ? `At character ${at + 1}: ${message} ` : message, ...where];
 }
 
-function differs(part, { off, of, first, slip, almost, meant }) {
-  if (slip) return `Not yet. ${slip}`;
+function differs(part, { off, of, first, mistake, almost, meant }) {
+  if (mistake) return `Not yet. ${mistake}`;
   if (meant) return `Not yet: as it is typed it is another formula. With these parentheses it is right: ${meant}`;
   if (!Number.isFinite(first.yours))
     return part.variables.length ? `Not yet: at ${place(part, first.values)} your formula has no finite value.`
