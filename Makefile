@@ -5,6 +5,7 @@ VENV   := .venv
 BIN    := $(VENV)/bin
 PY     := $(BIN)/python
 READY  := $(VENV)/.ready
+JUPYTER_BOOK = BOOK_CACHE="$(CURDIR)/_build/executed" $(PY) -c 'from jupyter_book.cli.main import main; main()' build .
 NOTEBOOKS = $(shell find book -name '*.ipynb' -not -path '*/.*')
 
 # Small products on many threads fight each other: one thread is faster, and the same everywhere.
@@ -26,8 +27,7 @@ book: $(READY)   ## build the book from scratch, warnings as errors
 	@rm -rf _build
 	@$(PY) book/_ext/execute.py _build/executed
 	@echo "== setting the pages (half a minute); a warning is an error"
-	@BOOK_CACHE="$(CURDIR)/_build/executed" \
-	    $(PY) -c 'from jupyter_book.cli.main import main; main()' build . -W --keep-going -n -q >/dev/null
+	@$(JUPYTER_BOOK) -W --keep-going -n -q >/dev/null
 	@echo "== the book: _build/html/index.html"
 
 pdf: $(READY) chromium   ## print the built book: _build/pdf/how-attention-learns.pdf
@@ -64,8 +64,8 @@ newest:          ## the tests and the notebooks on the newest versions that the 
 everywhere: $(READY)  ## do the claims hold on other processors, Pythons and libraries? ARGS=--list says which can be tried
 	@$(PY) .ci/everywhere.py $(ARGS)
 
-links: $(READY)  ## follow every link of the built book, to other hosts too
-	@$(PY) .ci/links.py
+links: $(READY)  ## follow every link of the book to other hosts; those inside it are tested
+	@$(JUPYTER_BOOK) -q --builder custom --custom-builder linkcheck
 
 browsers: $(READY)  ## the built book in Firefox; BROWSER=webkit takes WebKitGTK, which has Safari's engine
 	@$(PY) -m pip install --quiet --no-deps -r .ci/browsers.txt

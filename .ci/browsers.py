@@ -12,13 +12,13 @@ import os
 import sys
 from pathlib import Path
 
-from links import BUILD
 from selenium import webdriver
 from selenium.common.exceptions import WebDriverException
 from selenium.webdriver.webkitgtk.options import Options as WebKitOptions
 
 from mhabook.exercises import QUESTIONS
 
+BUILD = Path(__file__).resolve().parents[1] / "_build" / "html"
 # Lists what is wrong with a page, and counts what was looked at.
 LOOK = """(answers) => (async () => {
   const faults = [], all = (selector, root = document) => [...root.querySelectorAll(selector)];

@@ -17,10 +17,8 @@ from visits import BUILD, NO_BUILD, missing
 
 ROOT = Path(__file__).parents[2]
 sys.path.append(str(ROOT / "book" / "_ext"))
-sys.path.append(str(ROOT / ".ci"))
 import colophon  # noqa: E402
 import licenses  # noqa: E402
-import links  # noqa: E402
 
 CITATION = colophon.citation()
 ARCHIVE = json.loads((ROOT / ".zenodo.json").read_text("utf-8"))
@@ -111,9 +109,3 @@ def test_the_built_book_says_how_long_each_notebook_took():
     with_code = [path for path in paths() if path.stem in pages and code(read(path))]
     assert len(with_code) > 15
     assert not [path.name for path in with_code if f'{path.stem}.html"' not in table]
-
-
-def test_links_inside_the_built_book_lead_somewhere():
-    if not BUILD.is_dir():
-        missing(NO_BUILD)
-    assert links.inner_faults(links.read(BUILD)) == []

@@ -3,14 +3,10 @@
 import os
 import re
 import subprocess
-import threading
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
 import pytest
 import yaml
-
-from scripts import load
 
 ROOT = Path(__file__).parents[2]
 FILES = sorted((ROOT / ".github" / "workflows").glob("*.yml"))
@@ -18,7 +14,6 @@ WORKFLOWS = {path.name: yaml.safe_load(path.read_text("utf-8")) for path in FILE
 JOBS = {f"{name}: {job}": what for name, flow in WORKFLOWS.items() for job, what in flow["jobs"].items()}
 TARGETS = set(re.findall(r"(?m)^([a-z]+):", (ROOT / "Makefile").read_text("utf-8")))
 every_job = pytest.mark.parametrize("job", JOBS.values(), ids=JOBS)
-links = load(".ci/links.py")
 
 
 def scripts(job):
@@ -75,39 +70,3 @@ def test_a_lane_that_fails_has_one_issue(tmp_path, opened):
     assert ("issue create" in said) == (not opened)
     assert ("issue comment 7 --body It failed again: https://run" in said) == bool(opened)
     assert 'select(.title == "Weekly run fails: Colab\'s versions")' in said
-
-
-class Answers(BaseHTTPRequestHandler):
-    """A server that answers the number in the address; where there is none, something that is not HTTP."""
-
-    def do_GET(self):
-        if self.path == "/":
-            self.wfile.write(b"nothing of HTTP\r\n\r\n")
-            return
-        self.send_response(int(self.path[1:]))
-        self.end_headers()
-
-    def log_message(self, *_):
-        pass
-
-
-def test_links_to_others_are_followed():
-    server = ThreadingHTTPServer(("127.0.0.1", 0), Answers)
-    threading.Thread(target=server.serve_forever, daemon=True).start()
-    address = f"http://127.0.0.1:{server.server_port}"
-    said = [links.state(f"{address}/{code}") for code in (200, 404, 403, 500)]
-    nonsense = links.state(f"{address}/", tries=1)
-    server.shutdown()
-    server.server_close()
-    assert said == ["", "answers 404", "refuses programs (403)", "answers 500"]
-    assert nonsense.startswith("cannot be reached (BadStatusLine(")
-    assert links.state(address, tries=1).startswith("cannot be reached")
-
-
-def test_links_inside_lead_somewhere(tmp_path):
-    (tmp_path / "a.html").write_text('<a href="b.html#here">x</a><a href="b.html#gone">x</a><a href="c.html">x</a>')
-    (tmp_path / "b.html").write_text('<p id="here"><a href="#here">x</a><a href="https://github.com/OWNER/x">y</a>')
-    pages = links.read(tmp_path)
-    assert links.inner_faults(pages) == ["a.html: b.html#gone", "a.html: c.html"]
-    assert links.outer_links(pages, "https://github.com/OWNER/x") == []
-    assert links.outer_links(pages, "https://github.com/me/x") == ["https://github.com/OWNER/x"]

@@ -1,0 +1,57 @@
+"""Links: `make links` asks other hosts (Sphinx's linkcheck), and these tests follow those inside the built book."""
+
+import re
+from html.parser import HTMLParser
+from pathlib import Path
+from urllib.parse import unquote, urldefrag
+
+import yaml
+
+from scripts import load
+from visits import BUILD, NO_BUILD, missing
+
+CONFIG = yaml.safe_load((Path(__file__).parents[2] / "_config.yml").read_text("utf-8"))["sphinx"]["config"]
+
+
+class Page(HTMLParser):
+    """The links and the names of places of one page."""
+
+    def __init__(self, path):
+        super().__init__()
+        self.links, self.names = set(), set()
+        self.feed(path.read_text("utf-8"))
+
+    def handle_starttag(self, tag, attributes):
+        attributes = dict(attributes)
+        self.names |= {attributes.get("id"), attributes.get("name") if tag == "a" else None}
+        self.links |= {attributes.get("href", "")} if tag == "a" else set()
+
+
+def faults(build):
+    """The links to pages, files or places of the book that are not there."""
+    pages = {path: Page(path) for path in sorted(build.rglob("*.html")) if "_static" not in path.parts}
+    for path, page in pages.items():
+        for link in sorted(link for link in page.links if not re.match("(https?|mailto|javascript|data):", link)):
+            target, anchor = urldefrag(unquote(link))
+            to = (path.parent / target).resolve() if target else path
+            state = not anchor or "=" in anchor  # of a live figure, which reads it
+            if not to.is_file() or not (state or to not in pages or anchor in pages[to].names):
+                yield f"{path.name}: {link}"
+
+
+def test_links_inside_the_built_book_lead_somewhere(tmp_path):
+    (tmp_path / "a.html").write_text('<a href="b.html#here">x</a><a href="b.html#gone">x</a><a href="c.html">x</a>')
+    (tmp_path / "b.html").write_text('<p id="here"><a href="#here">x</a><a href="#x=1">x</a><a href="https://x.y">x</a>')
+    assert list(faults(tmp_path)) == ["a.html: b.html#gone", "a.html: c.html"]
+    if not BUILD.is_dir():
+        missing(NO_BUILD)
+    assert list(faults(BUILD)) == []
+
+
+def test_every_link_to_another_host_is_followed_but_to_the_books_own_place_before_it_has_one():
+    others = ["https://doi.org/10.1/x", "https://github.com/someone/how-attention-learns", "https://someone.github.io/x"]
+    own = ["https://github.com/OWNER/how-attention-learns/blob/main/x.py", "https://OWNER.github.io/x.pdf"]
+    ignored = [uri for uri in own + others if any(re.match(line, uri) for line in CONFIG["linkcheck_ignore"])]
+    assert ignored == own
+    asked = [load("book/_ext/bookext.py").ask_the_register(None, uri) for uri in others]
+    assert asked == ["https://doi.org/api/handles/10.1/x", *others[1:]]
