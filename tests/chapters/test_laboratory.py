@@ -69,6 +69,17 @@ def test_exported_lines_give_the_curve_from_every_start(start):
         assert_repeats(whole(), values)
 
 
+@pytest.mark.parametrize("model", choices("model"))
+def test_exported_lines_leave_what_python_trains(model):
+    for name in ("data", "classes", "start", "kernel", "keys", "moves", "optimizer", "schedule"):
+        for choice in choices(name, model=model):
+            values, names = settled(DEFAULTS | SMALL | {"model": model, name: choice}), {}
+            exec(LAB.code(**values), names)
+            for left, ours in LAB.run(**values).items():
+                assert type(names[left]) is type(ours), f"{left} at {values}"
+            assert (names["path"].loss == LAB.path(**values).loss).all(), f"{values}"
+
+
 @pytest.mark.parametrize("moves", choices("moves", model="layer"))
 def test_weight_decay_leaves_weights_that_do_not_move(moves):
     assert_repeats(whole(), settled(DEFAULTS | SMALL | LAYER | {"optimizer": "adamw", "decay": 1.0, "moves": moves}))

@@ -2,13 +2,12 @@
 
 from itertools import product
 
-from mhabook.c17_laboratory.controls import CONTROLS, DEFAULTS, settled
+from mhabook.c17_laboratory.controls import BY_NAME, DEFAULTS, settled
 
 
 def choices(name, **values):
     """What a control offers beside these values of others."""
-    control = next(control for control in CONTROLS if control.name == name)
-    return control.offered(settled(DEFAULTS | values))
+    return BY_NAME[name].offered(settled(DEFAULTS | values))
 
 
 COMBINATIONS = [(model, *rest) for model in choices("model")

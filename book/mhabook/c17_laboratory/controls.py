@@ -1,6 +1,8 @@
 """What the reader of the laboratory can choose, and when which choice is there."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
+from typing import Any
 
 from mhalib.live.description import Control
 
@@ -12,38 +14,47 @@ class Choice(Control):
     """A control that is there only ``when`` the others stand at given values, and so is each of its ``entries``.
 
     ``when`` = {name: values}, ``entries`` = {value: {name: values}}; both speak of controls before this one, and of
-    ``own``, which is "fits" if the reader's file is for the chosen model. ``codes`` writes each value in Python.
+    ``own``, which is "fits" if the reader's file is for the chosen model. ``python`` has each value as Python takes it,
+    where that is another.
     """
 
     when: dict = field(default_factory=dict)
     entries: dict = field(default_factory=dict)
-    codes: tuple[str, ...] = ()
+    python: tuple = ()
     group: str = "data"
 
     def __post_init__(self):
         super().__post_init__()
-        if not self.codes:
-            object.__setattr__(self, "codes", tuple(map(repr, self.values)))
+        if not self.python:
+            object.__setattr__(self, "python", self.values)
 
-    def offered(self, values):
+    def offered(self, values: Mapping[str, Any]) -> tuple:
         """The values that can be chosen where the controls before stand at ``values``; none if it is not there."""
         if not holds(self.when, values):
             return ()
         return tuple(value for value in self.values if holds(self.entries.get(value, {}), values))
 
-    def to_json(self):
+    def in_python(self, value: Any) -> Any:
+        """What Python has for a value."""
+        return self.python[self.values.index(value)]
+
+    def code(self, value: Any) -> str:
+        """A value, written in Python."""
+        return repr(self.in_python(value)).replace("'", '"')
+
+    def to_json(self) -> dict[str, Any]:
         """What the browser reads."""
         entries = [self.entries.get(value, {}) for value in self.values]
-        return super().to_json() | {"when": self.when, "entries": entries, "codes": list(self.codes),
+        return super().to_json() | {"when": self.when, "entries": entries, "codes": [*map(self.code, self.values)],
                                     "group": self.group}
 
 
-def holds(conditions, values):
+def holds(conditions: Mapping[str, tuple], values: Mapping[str, Any]) -> bool:
     """Whether every named value is one of those that a condition lists."""
     return all(values.get(name, "") in allowed for name, allowed in conditions.items())
 
 
-def settled(values, own=""):
+def settled(values: Mapping[str, Any], own: str = "") -> dict[str, Any]:
     """The same values, each that is not offered replaced by its control's own, or by the first that is offered.
 
     ``own`` is the model that the reader's file is for, or "" without one.
@@ -56,7 +67,7 @@ def settled(values, own=""):
     return values
 
 
-def shown(values, own=""):
+def shown(values: Mapping[str, Any], own: str = "") -> list[str]:
     """The names of the controls that are there."""
     return [control.name for control in CONTROLS if control.offered(_with(values, own))]
 
@@ -92,7 +103,7 @@ CONTROLS = (
     _slider("n", "samples n", (4, 8, 16, 32, 64, 100, 200), 64, MADE),
     _menu("classes", "digits", {"3 8": "3 against 8", "0 1": "0 against 1", "4 9": "4 against 9",
                                 "1 7": "1 against 7"}, "3 8", {"data": ("digits",)},
-          codes=("(3, 8)", "(0, 1)", "(4, 9)", "(1, 7)")),
+          python=((3, 8), (0, 1), (4, 9), (1, 7))),
     _slider("patch", "side of a patch", (2, 3, 4, 6), 4, {"data": ("pathfinder",)}),
     _slider("T", "tokens T", (4, 6, 8, 10), 8, {"data": ("mixture", "planted")}),
     _slider("d", "dimensions d", (6, 8, 10, 12), 8, {"data": ("mixture", "planted")}),
@@ -114,8 +125,7 @@ CONTROLS = (
     _slider("H", "heads H", (1, 2, 4, 8, 16), 4, {"model": ("heads", "layer")}, "model"),
     _slider("width", "head width", (2, 4, 8), 8, LAYER, "model"),
     _menu("kernel", "kernel", {"softmax": "softmax", "gaussian": "Gaussian", "normalized": "Gaussian, normalized"},
-          "softmax", LAYER, "model",
-          codes=("mha.softmax", "mha.attention.Gaussian({c})", "mha.attention.NormalizedGaussian({c})")),
+          "softmax", LAYER, "model"),
     _slider("c", "kernel's c", (0.05, 0.1, 0.25, 0.5, 1.0, 2.0), 0.5, LAYER | {"kernel": ("gaussian", "normalized")},
             "model"),
     _menu("start", "start", {"normal": "random", "zeros": "zero", "first": "first phase",
@@ -124,10 +134,10 @@ CONTROLS = (
                    "spectral": REGRESSION | LINEAR | {"tokens": (10, 30, 60, 100, 200, 400)}}),
     _slider("scale", "start scale", (0.01, 0.03, 0.1, 0.3, 1.0, 3.0, 10.0), 0.3, {"start": ("normal",)}, "model"),
     _slider("start_seed", "start number", SEEDS, 0, {"start": ("normal", "first", "gaussian")}, "model"),
-    _menu("keys", "keys", {"own": "their own", "queries": "= queries"}, "own", LAYER, "model", codes=("False", "True")),
+    _menu("keys", "keys", {"own": "their own", "queries": "= queries"}, "own", LAYER, "model", python=(False, True)),
     _menu("moves", "trained", {"WQ WK WV WO": "all weights", "WQ WK WV": "queries, keys, values", "WV": "values",
                                "WQ": "queries"}, "WQ WK WV WO", LAYER, "model",
-          codes=("None", '("WQ", "WK", "WV")', '("WV",)', '("WQ",)')),
+          python=(None, ("WQ", "WK", "WV"), ("WV",), ("WQ",))),
     _menu("optimizer", "update rule", {"gd": "gradient descent", "momentum": "momentum 0.9", "adam": "Adam",
                                        "adamw": "AdamW", "preconditioned": "SA1: whitened",
                                        "structure_aware": "SA2: renormalized"},
@@ -141,6 +151,7 @@ CONTROLS = (
     _slider("sample", "sample shown", tuple(range(8)), 0, {"model": ("heads", "layer")}, "picture"),
     _slider("head", "head shown", tuple(range(16)), 0, {"model": ("heads", "layer")}, "picture"),
 )
+BY_NAME = {control.name: control for control in CONTROLS}
 DEFAULTS = {control.name: control.value for control in CONTROLS}
 BEGINNINGS = {"heads": {"lr": 1.0, "H": 4, "scale": 0.3}, "regression": {"lr": 0.1, "scale": 1.0},
               "layer": {"lr": 0.1, "H": 1, "scale": 1.0}}

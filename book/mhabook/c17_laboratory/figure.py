@@ -2,9 +2,12 @@
 
 import warnings
 import zlib
+from collections.abc import Mapping
 from functools import cache
 from importlib.resources import files
-from pathlib import Path
+from os import PathLike
+from pathlib import Path as File
+from typing import Any
 from uuid import uuid4
 
 import numpy as np
@@ -13,12 +16,12 @@ import traitlets
 
 from mhabook._address import repository, web_address
 from mhabook.c17_laboratory import code, measures, panels
-from mhabook.c17_laboratory.controls import BEGINNINGS, CONTROLS, DEFAULTS, settled, shown
+from mhabook.c17_laboratory.controls import BEGINNINGS, BY_NAME, CONTROLS, DEFAULTS, Choice, settled, shown
 from mhabook.c17_laboratory.experiments import EXPERIMENTS
 from mhalib.data import Dataset, RegressionDataset, SequenceDataset, from_file
 from mhalib.data.digits import bundled
 from mhalib.live.face import Face, module
-from mhalib.training import recorded_steps
+from mhalib.training import Path, recorded_steps
 
 ENGINE = ("numpy_random", "schedules", "curvature", "pathfinder", "laboratory")
 FACES = ("element", "training", "drawing", "widget")
@@ -55,14 +58,14 @@ class Laboratory(Face):
         super().__init__(laboratory=_description() | {"still": uuid4().hex}, values=DEFAULTS)
 
     @property
-    def experiments(self):
+    def experiments(self) -> dict[str, dict[str, Any]]:
         """Name → the values of all controls in a guided experiment."""
         return {name: DEFAULTS | experiment["values"] for name, experiment in EXPERIMENTS.items()}
 
     @property
-    def controls(self):
+    def controls(self) -> dict[str, Choice]:
         """The controls by name, each with its label, its values, and the one at the start."""
-        return {control.name: control for control in CONTROLS}
+        return BY_NAME
 
     def __repr__(self):
         stand = ", ".join(f"{name} = {self.values[name]}" for name in shown(self.values, self._kind))
@@ -73,7 +76,7 @@ class Laboratory(Face):
         """The model that the reader's file is for, or "" without one."""
         return self.own.get("kind", "")
 
-    def settings(self, **values):
+    def settings(self, **values: Any) -> dict[str, Any]:
         """The controls as they stand with some values changed, each replaced that is not offered beside the others.
 
         Raises
@@ -84,10 +87,10 @@ class Laboratory(Face):
         for name in values:
             if name not in DEFAULTS:
                 raise ValueError(f"{name}: no such control; the laboratory has {', '.join(DEFAULTS)}")
-        changed = {name: self.controls[name].own(value) for name, value in values.items()}
+        changed = {name: BY_NAME[name].own(value) for name, value in values.items()}
         return settled(self.values | changed, self._kind)
 
-    def read(self, path):
+    def read(self, path: str | PathLike) -> None:
         """Train on the CSV or NPZ file of a path, as ``mha.data.from_file`` reads it; chooses the model that it fits.
 
         The file stays with Python. A page that shows the laboratory says so, and trains on it once it is opened there.
@@ -97,13 +100,13 @@ class Laboratory(Face):
         FileNotFoundError, ValueError
             as ``mha.data.from_file``.
         """
-        kind, file = KINDS[type(from_file(path))], Path(path).expanduser()
+        kind, file = KINDS[type(from_file(path))], File(path).expanduser()
         self._file, self._sum, self._last = str(path), f"{zlib.crc32(file.read_bytes()):x}", {}
         begin = {} if kind == self.values["model"] else BEGINNINGS[kind]
         self.own = {"file": file.name, "kind": kind, "sum": self._sum}
         self.values = begin | {"model": kind, "data": "own"}
 
-    def code(self, **values):
+    def code(self, **values: Any) -> str:
         """The lines of Python that repeat the run, for the controls as they stand, or for other values.
 
         Raises
@@ -117,23 +120,20 @@ class Laboratory(Face):
                              "in Python too")
         return code.code(settings, self._file)
 
-    def path(self, **values):
+    def path(self, **values: Any) -> Path:
         """The ``Path`` of the run: what the lines of ``code`` leave under that name; raises as ``code``."""
         return self.run(**values)["path"]
 
-    def run(self, **values):
+    def run(self, **values: Any) -> dict[str, Any]:
         """All names that the lines of ``code`` leave: data, model, rule, path; raises as ``code``."""
         lines = self.code(**values)
         if lines not in self._last:
-            names = {}
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore", RuntimeWarning)  # of a run that diverges; its path says so
-                exec(lines, names)
-            self._last.clear()
-            self._last[lines] = names
+                self._last = {lines: code.run(self.settings(**values), self._file)}
         return self._last[lines]
 
-    def drawn(self, **values):
+    def drawn(self, **values: Any) -> dict[str, Any]:
         """What is drawn, by name: ``steps``, the curves, and what is shown of the last model; by mhalib."""
         settings, run = self.settings(**values), self.run(**values)
         path, known = run["path"], measures.CURVES
@@ -145,7 +145,7 @@ class Laboratory(Face):
                 "weights": measures.weights(path[-1], run["data"], settings), **measures.looks(settings["optimizer"]),
                 **measures.there(settings)}
 
-    def figure(self, **values):
+    def figure(self, **values: Any) -> go.Figure:
         """The figure as a plotly figure that stands still, drawn from mhalib's own run."""
         settings, drawn = self.settings(**values), self.drawn(**values)
         figure, draw = panels.frame(kind_of(settings))
@@ -160,7 +160,7 @@ class Laboratory(Face):
     def _in_words(self, settings, drawn):
         if settings == DEFAULTS:
             return ALT
-        steps, loss, rule = drawn["steps"], drawn["loss"], self.controls["optimizer"]
+        steps, loss, rule = drawn["steps"], drawn["loss"], BY_NAME["optimizer"]
         came = (f"Over {steps[-1]} steps of {rule.texts[rule.values.index(settings['optimizer'])]} the training loss "
                 f"goes from {loss[0]:.3g} to {loss[-1]:.3g}." if len(steps) else "Nothing was recorded.")
         return f"{panels.alt(kind_of(settings))} {came}"
@@ -173,17 +173,12 @@ class Laboratory(Face):
         return self.settings(**{name: value for name, value in proposal["value"].items() if name in DEFAULTS})
 
 
-def laboratory():
-    """The laboratory: model, kernel, data, start, rule and schedule in the reader's hands.
-
-    Returns
-    -------
-    Laboratory
-    """
+def laboratory() -> Laboratory:
+    """The laboratory: model, kernel, data, start, rule and schedule in the reader's hands."""
     return Laboratory()
 
 
-def kind_of(values):
+def kind_of(values: Mapping[str, Any]) -> str:
     """Which panels are drawn."""
     return f"own_{values['model']}" if values["data"] == "own" else values["data"]
 
@@ -191,20 +186,17 @@ def kind_of(values):
 @cache
 def _description():
     """What the browser reads."""
-    steps, rules = (next(control for control in CONTROLS if control.name == name) for name in ("steps", "optimizer"))
     web = web_address(repository())
     return {"title": TITLE, "alt": ALT, "stopped": STOPPED, "page": web and web + PAGE,
             "controls": [control.to_json() for control in CONTROLS], "code": code.to_json(), "experiments": EXPERIMENTS,
             "begins": BEGINNINGS, "images": _images(), "drawn": panels.to_json(),
-            "looks": {rule: measures.looks(rule) for rule in rules.values},
-            "records": {str(count): list(recorded_steps(count, RECORDED)) for count in steps.values}}
+            "looks": {rule: measures.looks(rule) for rule in BY_NAME["optimizer"].values},
+            "records": {str(count): list(recorded_steps(count, RECORDED)) for count in BY_NAME["steps"].values}}
 
 
 def _images():
     """The digits that the controls offer, 64 characters an image, "A" for 0."""
-    wanted = {int(digit) for control in CONTROLS if control.name == "classes"
-              for pair in control.values for digit in pair.split()}
     images, labels = bundled()
-    kept = np.isin(labels, sorted(wanted))
+    kept = np.isin(labels, BY_NAME["classes"].python)
     pixels = "".join(chr(65 + int(pixel)) for pixel in images[kept].ravel())
     return {"pixels": pixels, "labels": "".join(map(str, labels[kept]))}

@@ -29,7 +29,7 @@ function pythonOf({ code, controls }, values, file) {
   // A file may be called {n}.csv: its name is not filled in.
   const filled = (part) => part.replace(/\{(\w+)\}/g, (_, name) =>
     (name === "file" ? JSON.stringify(file ?? "") : filled(text(name))));
-  return filled("{lines}") + "\n";
+  return filled("{lines}");
 }
 
 // #laboratory=1&model=heads&…: every control that is there, and of the reader's own file its name and checksum.
