@@ -11,8 +11,15 @@ from functools import cache, partial
 from math import isfinite
 from numbers import Real
 from types import SimpleNamespace
+from typing import TYPE_CHECKING, TypeAlias, Union
 
 import numpy as np
+
+if TYPE_CHECKING:
+    import torch
+
+Array: TypeAlias = Union[np.ndarray, "torch.Tensor"]
+"""A numpy array or a torch tensor; all arrays of one call belong to the same library."""
 
 PERMITTED = ("abs", "concatenate", "diagonal", "divide", "empty", "exp", "isfinite", "log", "matmul", "maximum",
              "multiply", "sqrt", "stack", "sum", "where", "zeros", "zeros_like")

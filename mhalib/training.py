@@ -1,15 +1,52 @@
 """``train``: full-batch steps from a model, on a dataset, by an update rule, to the ``Path`` they leave."""
 
 import warnings
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
 from itertools import repeat
 from numbers import Real
+from typing import Any, Protocol, Self
 
 import numpy as np
 
-from mhalib._array import as_like, require_count, require_seed
+from mhalib._array import Array, as_like, require_count, require_seed
+from mhalib.optim import Rule
+
+
+class Model(Protocol):
+    """What ``train`` asks of a model: a point of a vector space that knows its loss. ``Vector`` has all but the loss.
+
+    The arguments of a loss are what the data have as X and y.
+    """
+
+    def loss(self, X: Array, y: Array, /) -> Any:
+        """The mean loss, a number."""
+
+    def loss_and_grad(self, X: Array, y: Array, /) -> tuple[Any, Self]:
+        """The mean loss and its gradient, again a model."""
+        ...
+
+    def workspace(self, X: Array, y: Array, /) -> Any:
+        """What a run on these data computes with; ``Workspace`` for a plain formula."""
+
+    def __add__(self, other: Self, /) -> Self: ...
+    def __sub__(self, other: Self, /) -> Self: ...
+    def __mul__(self, number: float, /) -> Self: ...
+
+
+class Data(Protocol):
+    """What ``train`` asks of a dataset."""
+
+    @property
+    def X(self) -> Array:
+        """Inputs, a row a sample."""
+        ...
+
+    @property
+    def y(self) -> Array:
+        """Labels or targets."""
+        ...
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -35,33 +72,35 @@ class Path:
     """
 
     steps: np.ndarray
-    models: tuple
-    curves: dict
+    models: tuple[Any, ...]
+    curves: dict[str, np.ndarray]
     stopped: str | None = None
 
-    def __getattr__(self, name):
+    def __getattr__(self, name: str) -> np.ndarray:
         curves = self.__dict__.get("curves", {})
         if name in curves:
             return curves[name]
         raise AttributeError(f"this Path has no curve {name!r}; it recorded {', '.join(sorted(curves)) or 'nothing'}")
 
-    def __dir__(self):
+    def __dir__(self) -> list[str]:
         return [*super().__dir__(), *self.curves]
 
-    def __repr__(self):
+    def __repr__(self) -> str:
         if not len(self):
             return f"Path(nothing recorded, stopped={self.stopped!r})"
         losses = f"loss {self.loss[0]:.3g} at step {self.steps[0]} → {self.loss[-1]:.3g} at step {self.steps[-1]}"
         return f"Path({len(self)} recorded steps, {losses}" + (f", stopped={self.stopped!r})" if self.stopped else ")")
 
-    def __len__(self):
+    def __len__(self) -> int:
         return len(self.models)
 
-    def __getitem__(self, k):
+    def __getitem__(self, k: int) -> Any:
         return self.models[k]
 
 
-def train(model, data, optimizer, steps, *, test=None, record=200, batch=None, seed=0, only=None):
+def train(model: Model, data: Data, optimizer: Rule, steps: int, *, test: Data | None = None,
+          record: int | Iterable[int] = 200, batch: int | None = None, seed: int = 0,
+          only: str | Iterable[str] | None = None) -> Path:
     """Run ``steps`` steps of ``optimizer`` from ``model`` on ``data``, with all samples or a minibatch in each.
 
     Parameters
@@ -107,7 +146,8 @@ def train(model, data, optimizer, steps, *, test=None, record=200, batch=None, s
     return path
 
 
-def run(model, data, optimizer, steps, test, record, batch=None, seed=0, only=None):
+def run(model: Model, data: Data, optimizer: Rule, steps: int, test: Data | None, record: int | Iterable[int],
+        batch: int | None = None, seed: int = 0, only: str | Iterable[str] | None = None) -> Path:
     """``train`` without its warning."""
     recorder = Recorder(model, data, optimizer, test)
     optimizer = optimizer.on(data) if hasattr(optimizer, "on") else optimizer
@@ -135,7 +175,7 @@ def run(model, data, optimizer, steps, test, record, batch=None, seed=0, only=No
     return recorder.records.path(stopped)
 
 
-def minibatches(n, batch, seed, first=0):
+def minibatches(n: int, batch: int, seed: int, first: int = 0) -> Iterator[np.ndarray]:
     """Rows of n samples in batches, without end: every pass in a new order, the last batch of a pass perhaps smaller.
 
     The k-th pass has a random stream of its own, so that a run can be taken up again anywhere, at batch ``first``.
@@ -211,7 +251,7 @@ def _require_parts(model, optimizer, **datasets):
         raise TypeError(f"optimizer: expected an update rule such as GradientDescent(lr=0.1), got {optimizer!r}")
 
 
-def recorded_steps(steps, record):
+def recorded_steps(steps: int, record: int | Iterable[int]) -> Sequence[int]:
     """The steps that ``train`` records, in order, for its arguments ``steps`` and ``record``.
 
     Examples
@@ -239,7 +279,7 @@ def recorded_steps(steps, record):
     return np.unique(np.rint(np.concatenate([even, geometric])).astype(int)).tolist()
 
 
-def reason(k, optimizer, records):
+def reason(k: int, optimizer: Rule, records: "Records") -> str:
     """Why a run ends at step k, whose loss is not finite."""
     if k == 0:
         return "The loss is not finite at the start (step 0): the model's parameters or the data are too large."
@@ -261,16 +301,18 @@ def _test_space(model, test):
 class Records:
     """The rows of a Path in the making."""
 
-    def __init__(self):
-        self.steps, self.models, self.rows = [], [], []
+    def __init__(self) -> None:
+        self.steps: list[int] = []
+        self.models: list[Any] = []
+        self.rows: list[dict[str, float]] = []
 
-    def add(self, k, model, row):
+    def add(self, k: int, model: Any, row: dict[str, float]) -> None:
         """The model at step k and its row: name of a curve → number."""
         self.steps.append(k)
         self.models.append(model)
         self.rows.append(row)
 
-    def path(self, stopped):
+    def path(self, stopped: str | None) -> Path:
         """All rows, as a Path."""
         names = self.rows[0] if self.rows else ()
         curves = {name: np.array([row[name] for row in self.rows]) for name in names}
@@ -280,13 +322,13 @@ class Records:
 class Recorder:
     """What a run computes on, and what it measures; everything costly happens here, at recorded steps only."""
 
-    def __init__(self, model, data, optimizer, test):
+    def __init__(self, model: Model, data: Data, optimizer: Rule, test: Data | None) -> None:
         _require_parts(model, optimizer, data=data, **({} if test is None else {"test": test}))
         self.train_space = model.workspace(data.X, data.y)
         self.test_space = None if test is None else _test_space(model, test)
         self.data, self.relevant, self.records = data, relevant_tokens(data), Records()
 
-    def add(self, k, theta, grad):
+    def add(self, k: int, theta: Any, grad: Any) -> None:
         """Measure at step k."""
         model = self.train_space.unpack(theta)
         row = self.train_space.summary(theta, self.relevant) | model.norms() | model.against(self.data)
@@ -296,7 +338,7 @@ class Recorder:
         self.records.add(k, model, row)
 
 
-def relevant_tokens(data):
+def relevant_tokens(data: Data) -> Array | None:
     """The marks of a dataset in the library of its tokens, or None."""
     relevant = getattr(data, "relevant", None)
     return None if relevant is None else as_like(relevant, data.X)

@@ -10,11 +10,26 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from math import inf
 from numbers import Real
+from typing import Any, Protocol, TypeAlias
 
 from mhalib._array import is_positive
 
+LearningRate: TypeAlias = float | Callable[[int], float]
+"""A positive number, or a function of the step k = 0, 1, 2, … that returns a number ≥ 0."""
 
-def require_rate(lr):
+
+class Rule(Protocol):
+    """An update rule: θ is a number, an array, a model, or whatever else has ``+ − * / **``."""
+
+    def start(self, theta: Any, /) -> Any:
+        """The state before the first step."""
+
+    def step(self, theta: Any, grad: Any, state: Any, k: int, /) -> tuple[Any, Any]:
+        """The parameters and the state after step k."""
+        ...
+
+
+def require_rate(lr: LearningRate) -> None:
     """Check that a step size is a positive number or a function of the step.
 
     Raises
@@ -32,7 +47,7 @@ def _require_fraction(**fractions):
             raise ValueError(f"{name}: expected a number in [0, 1), got {value!r}")
 
 
-def rate(lr, k):
+def rate(lr: LearningRate, k: int) -> float:
     """The step size of step k, for a number or a function of the step."""
     value = float(lr(k) if callable(lr) else lr)  # a np.float64 would turn float32 parameters into float64
     if not 0 <= value < inf:
@@ -52,7 +67,7 @@ class GradientDescent:
     array([-1.])
     """
 
-    lr: float | Callable[[int], float]
+    lr: LearningRate
 
     def __post_init__(self):
         require_rate(self.lr)
@@ -80,7 +95,7 @@ class Momentum:
     array([-4.25])
     """
 
-    lr: float | Callable[[int], float]
+    lr: LearningRate
     beta: float = 0.9
 
     def __post_init__(self):
@@ -111,7 +126,7 @@ class Adam:
     array([0.9, 0.9])
     """
 
-    lr: float | Callable[[int], float]
+    lr: LearningRate
     beta1: float = 0.9
     beta2: float = 0.999
     eps: float = 1e-8
