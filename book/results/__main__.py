@@ -1,9 +1,10 @@
 """Make the tables of this folder again, one script after the other: ``python book/results``, or ``make results``.
 
 ``--list`` says what would run, and runs nothing; names of scripts run these alone: ``python book/results heads text``.
-Scripts that need data from outside, or measure a machine, are named and left out. Finished runs are kept in the
-folders .cache, here and where the command is given, so that a second command goes on where the first was stopped. They
-know the source of a run, not that of mhalib: after a change of mhalib ``--fresh`` removes them, and all begins anew.
+The scripts of the folder large, which need data from outside or a GPU, are not among them, and one that measures the
+machine is named and left out. Finished runs are kept in the folders .cache, here and where the command is given, so
+that a second command goes on where the first was stopped. They know the source of a run, not that of mhalib: after a
+change of mhalib ``--fresh`` removes them, and all begins anew.
 Tables that are there are replaced only with ``--overwrite``, which ``make results`` gives. After each script its tables
 are compared with those that were there before.
 """
@@ -23,11 +24,7 @@ from mhabook.studies.command_line import add_overwrite, refuse_overwriting, tabl
 from mhabook.studies.table import Table
 
 HERE = Path(__file__).parent
-OUTSIDE = {
-    "finetune_sst2": "it needs SST-2 and a pretrained encoder; its docstring says from where",
-    "full_size": "it is for a GPU, and needs the archive of IMDb for text; `--toy` runs it in seconds",
-    "scale": "it measures the machine that it runs on",
-}
+OUTSIDE = {"scale": "it measures the machine that it runs on"}
 TIME = r"[\w-]+(?: [\w-]+)? (?:seconds?|minutes?)"
 
 

@@ -12,9 +12,9 @@ from notebooks import BOOK, read, text
 from offered import choices
 
 LAB = mhabook.laboratory()
-TEXT = {"from_bytes", "from_sentences", "words", "reviews", "sst2", "imdb"}
+TEXT = {"from_sentences", "words", "reviews", "sst2"}
 NETWORKS = {"NetworkPoint", "PatchTransformer", "TextTransformer"}
-LEFT_OUT = {"Backtracking", "PopulationRegression", "Linearized", "Surface", "pathfinder_files", "from_arrays",
+LEFT_OUT = {"Backtracking", "PopulationRegression", "Linearized", "Surface", "from_arrays",
             "regression_from_arrays"} | TEXT | NETWORKS
 FOR_TWO_MATRICES = {"Preconditioned", "StructureAware"}
 

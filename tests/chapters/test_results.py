@@ -48,7 +48,7 @@ def test_the_list_runs_nothing(capsys, monkeypatch):
     said = capsys.readouterr().out
     assert all(f"== {name}" in said for name in SCRIPTS)
     assert "heads.npz (47 seconds)" in said
-    assert "full_size is left out: it is for a GPU" in said
+    assert "scale is left out: it measures the machine" in said
 
 
 def test_scripts_run_and_tables_are_compared(tmp_path, capfd):
@@ -128,9 +128,8 @@ def test_help_says_the_command_and_its_tables_and_writes_nothing(name, command):
     assert all(word in said for word in wanted + remaking.tables(SCRIPTS.get(name, "")))
 
 
-@pytest.mark.parametrize("name", sorted(set(SCRIPTS) - {"finetune_sst2", "full_size"} | {"__main__"}))
+@pytest.mark.parametrize("name", [*SCRIPTS, "__main__"])
 def test_a_stored_table_is_not_replaced_unasked(name, command):
-    """The other two take only a new file, and say so."""
     status, said = command(name)
     assert status == 2
     assert "nothing was computed" in said and "would be replaced: add --overwrite" in said
@@ -159,7 +158,7 @@ def test_several_tables_ask_for_a_folder(command, tmp_path):
     assert status == 2 and "--out: expected a folder or a new .npz file for heads.npz" in said
 
 
-def test_all_scripts_but_the_three_left_out_have_the_same_command_line():
+def test_all_scripts_but_the_one_left_out_have_the_same_command_line():
     """They begin with it: nothing is computed before."""
     for name in set(SCRIPTS) - set(remaking.OUTSIDE):
         text = (RESULTS / f"{name}.py").read_text("utf-8")

@@ -9,7 +9,7 @@ PAPER = "Goel et al. 2026"
 FIXED = ("kappa=16, s_max=0.4, kappa_M=4, sigma=0.1", "SAMPLES = {5: 1000, 10: 1000, 20: 1500}",
          "GD_RATES = (0.05, 0.1, 0.15, 0.2, 0.3)", "SGD_RATES = (0.02, 0.05, 0.1, 0.15, 0.2, 0.3)",
          "BATCH, KEPT = 32, 45")
-TESTS = ("tests/claims/test_reproduction.py::test_the_first_steps_of_a_stored_run_are_made_again",)
+TESTS = ("tests/chapters/test_reproduction.py::test_the_first_steps_of_a_stored_run_are_made_again",)
 UNKNOWN = "the algorithm's lines, the instances, sizes, step sizes, every curve"
 REGRESSION = "One layer of softmax self-attention that does linear regression"
 SIZES = (5, 10)

@@ -15,7 +15,7 @@ CHAIN = ("lemma-descent", "lemma-one-point", "lemma-regret", "lemma-bounded-iter
 MIXTURE = ("n=100, T=10, d=8, M=4, zeta=0.1, S=2.0, sigma=0.2", "fresh(n=300, seed=1)")
 TEACHER = ("n=1000", "fresh(n=3000, seed=1)")
 HEADS_TESTS = ("tests/chapters/test_heads_figures.py::test_stored_curves_are_made_by_the_script",)
-PLANTED_TESTS = ("tests/claims/test_reproduction.py::test_a_stored_trial_is_made_again",)
+PLANTED_TESTS = ("tests/chapters/test_reproduction.py::test_a_stored_trial_is_made_again",)
 LAYER = "One attention layer of H heads, each with W and U [recalled]"
 MIXED = f"{LAYER}. The tokenized mixture, 100 training and 300 test samples, 5 trials, from zero [second-hand]"
 HIDDEN = f"{LAYER}. A planted head, 1,000 training and 3,000 test samples, 5 trials [second-hand]"
@@ -171,8 +171,8 @@ FIGURES = (
     Figure("deora2023-figure-6", PAPER, "Figure 6", "SST-2 with RoBERTa models, the number of heads varied.", "paper",
            "not run", "how the heads were varied, every curve; the learning rate 5e-6 of AdamW is inferred",
            random_start.CHAPTER, "what-we-know-of-figure-6", text,
-           ("tests/chapters/test_finetune.py::test_the_recipe_runs_from_end_to_end",), "text.npz", {"lr": 0.01},
+           ("tests/chapters/test_large.py::test_an_encoder_is_fine_tuned_and_goes_on",), "text.npz", {"lr": 0.01},
            ("mha.data.reviews(1000, seed)", "data.fresh(500)"),
-           "python book/results/finetune_sst2.py --data FOLDER --model FOLDER --keep-heads 3 --out three-heads.npz",
+           "python book/results/large/finetune_sst2.py --data FOLDER --model FOLDER --keep-heads 3 --out three.npz",
            setting="RoBERTa models on SST-2 [paper]", models=("mha.models.TextTransformer",)),
 )

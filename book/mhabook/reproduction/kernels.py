@@ -11,9 +11,8 @@ PAPER, TRANSFORMERS = "Song et al. 2024", networks.CHAPTER
 NETWORK = "Two layers, embedding 64, hidden width 128, two heads"
 UNKNOWN = "step sizes, starts, steps, batches, every number"
 SIZES = ('SIZES = {"d": 64, "H": 2, "layers": 2, "hidden": 128}',)
-TOY = "tests/claims/test_reproduction.py::test_scripts_run_at_toy_size"
-FULL = ("tests/chapters/test_full_size.py::test_a_killed_process_goes_on_to_the_same_bytes",
-        "tests/chapters/test_full_size.py::test_an_interrupted_run_on_images_goes_on_to_the_same_bytes")
+TOY = "tests/chapters/test_reproduction.py::test_scripts_run_at_toy_size"
+FULL = "tests/chapters/test_large.py::test_the_networks_of_chapter_16_train_and_go_on"
 
 
 def accuracy(table, kernel):
@@ -92,15 +91,15 @@ FIGURES = (
            "MLP layers [second-hand]", models=("mha.AttentionLayer",)),
     Figure("song2024-text", PAPER, "2 of 4: text, test accuracy and loss", "Both kernels on text classification, bands "
            "over runs: the Gaussian kernel has the higher accuracy and the lower loss, and is faster.", "second-hand",
-           "not run", UNKNOWN, TRANSFORMERS, "seeds-step-sizes-controls", words, (TOY, FULL[0]), "words.npz",
+           "not run", UNKNOWN, TRANSFORMERS, "seeds-step-sizes-controls", words, (TOY, FULL), "words.npz",
            {"rule": "adam", "length": 8, "embedding": 1.0, "kernel": ["softmax", "gaussian"], "scale": 1.0}, SIZES,
-           "python book/results/full_size.py text --data aclImdb_v1.tar.gz --kernel gaussian --out text-0.npz",
+           "python book/results/large/kernels.py text --data FOLDER --kernel gaussian --out text-0.npz",
            setting=f"{NETWORK}; reviews of IMDb, by SGD [second-hand]", models=("mha.models.TextTransformer",)),
     Figure("song2024-pathfinder", PAPER, "3 of 4: test accuracy and loss again", "The same for a second task. The "
            "account repeats the words of the first figure; elsewhere the second task is Pathfinder.", "second-hand",
-           "not run", UNKNOWN, TRANSFORMERS, "see-pathfinder", pictures, (TOY, FULL[1]), "micro_pathfinder.npz",
+           "not run", UNKNOWN, TRANSFORMERS, "see-pathfinder", pictures, (TOY, FULL), "micro_pathfinder.npz",
            {"kernel": ["softmax", "gaussian", "normalized"], "scale": 1.0}, SIZES,
-           "python book/results/full_size.py pathfinder --kernel softmax --seed 1 --out pathfinder-1.npz",
+           "python book/results/large/kernels.py pathfinder --kernel softmax --seed 1 --out pathfinder-1.npz",
            setting=f"{NETWORK}; Pathfinder, by Adam [second-hand]", models=("mha.models.PatchTransformer",)),
     Figure("song2024-landscapes", PAPER, "4 of 4: landscapes of both tasks", "Slices after two stages of training, "
            "in which only the kernel of the second differs: the Gaussian landscape is the more favorable one.",
