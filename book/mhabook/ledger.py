@@ -1,21 +1,25 @@
 """The register of statements: what the book claims, where it stands, and how it is checked."""
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from math import inf, isfinite
-from typing import NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias, TypeVar
 
 import numpy as np
 
+if TYPE_CHECKING:
+    from mhalib.data import Dataset
+    from mhalib.training import Path
+
 MARKS = ("paper", "second-hand", "recalled", "ours")
-ROUNDING = 1e-9
+ROUNDING: float = 1e-9
 """Relative room for rounding in ``Check.holds``."""
 NUMBER = re.compile(r"(\w+ et al\. \d{4}), ((?:Theorem|Lemma|Proposition|Corollary|Definition) \d+)")
 TEST = "tests/chapters/test_ledger.py::test_statements_hold_on_random_instances"
 
 
-def number_in_paper(source):
+def number_in_paper(source: str) -> str:
     """The number that a paper gives to what a source names: "Theorem 1 of Deora et al. 2023"; or nothing."""
     found = NUMBER.search(source)
     return f"{found[2]} of {found[1]}" if found else ""
@@ -35,26 +39,38 @@ class Check(NamedTuple):
     statement: str
 
     @property
-    def slack(self):
+    def slack(self) -> float:
         """The unused share of the bound, (rhs − lhs)/|rhs|: 0 is attained, negative is violated."""
         if self.rhs == 0:
             return 0.0 if self.lhs == 0 else (inf if self.lhs < 0 else -inf)
         return (1 - self.lhs / self.rhs) * (1 if self.rhs > 0 else -1)
 
     @property
-    def holds(self):
+    def holds(self) -> bool:
         """Whether lhs ≤ rhs up to rounding. Both must be finite: an infinite bound says nothing."""
         return isfinite(self.lhs) and isfinite(self.rhs) and self.lhs <= self.rhs + ROUNDING * abs(self.rhs)
 
-    def __bool__(self):
+    def __bool__(self) -> bool:
         return self.holds
 
-    def __repr__(self):
+    def __repr__(self) -> str:
         relation = "≤" if self.holds else "> (violates ≤)"
         return f"Check({self.lhs:.6g} {relation} {self.rhs:.6g}, slack {self.slack:.3g}: {self.statement})"
 
 
-def _worst(checks):
+Checks: TypeAlias = tuple[Check, ...]
+Claim: TypeAlias = Callable[..., Check | Checks]
+"""Checks every claim of a statement on one instance, its arguments."""
+Instance: TypeAlias = dict[str, Any]
+Hypotheses: TypeAlias = dict[str, bool]
+F = TypeVar("F", bound=Claim)
+
+
+def _several(found: Check | Checks) -> Checks:
+    return (found,) if isinstance(found, Check) else found
+
+
+def _worst(checks: Iterable[Check]) -> Check:
     # A bound that is infinite or not a number has no small slack, but it fails: failures come first.
     return min(checks, key=lambda check: (check.holds, check.slack))
 
@@ -65,7 +81,9 @@ class Statement:
 
     ``function`` checks every claim of the statement on one instance, its arguments: a ``Check``, or a tuple with one
     ``Check`` for each claim. ``random(seed)`` makes a random instance, ``extremal`` makes instances near equality, and
-    ``broken(seed)`` makes one that violates the hypothesis named in ``breaks``. ``hypotheses`` takes an instance, too,
+    ``slack`` says what share of the right side each of these leaves unused at most, or None where nobody asks.
+    ``broken(seed)`` makes an instance that violates the hypothesis named in ``breaks``; where that is a part of the
+    claim, and not of the instance, ``false_claim`` checks the claim without it. ``hypotheses`` takes an instance, too,
     and says of each condition that numbers can violate whether it holds: condition → bool.
     """
 
@@ -75,48 +93,42 @@ class Statement:
     mark: str
     chapter: str
     assumptions: str
-    function: Callable[..., Check | tuple[Check, ...]]
-    random: Callable[[int], dict]
-    extremal: tuple[Callable[[], dict], ...] = ()
-    broken: Callable[[int], dict] | None = None
+    function: Claim
+    random: Callable[[int], Instance]
+    extremal: tuple[Callable[[], Instance], ...] = ()
+    slack: tuple[float | None, ...] = (1e-9,)
+    broken: Callable[[int], Instance] | None = None
     breaks: str = ""
-    hypotheses: Callable[..., dict[str, bool]] | None = None
+    false_claim: Claim | None = None
+    hypotheses: Callable[..., Hypotheses] | None = None
 
     @property
-    def number(self):
+    def number(self) -> str:
         """The number in its paper of the statement that this one is, or is the counterpart of; or nothing."""
         return number_in_paper(self.source)
 
     @property
-    def test(self):
+    def test(self) -> str:
         """The name, for pytest, of the test that calls the check on random instances."""
         return f"{TEST}[{self.id}]"
 
-    def check(self, seed):
+    def check(self, seed: int) -> Check:
         """The worst check among the random instance of ``seed`` and the extremal ones: a failure, or least slack."""
-        return self.worst([seed])
+        return _worst(self.every_check([seed]))
 
-    def worst(self, seeds):
-        """The worst check among the random instances of several seeds and the extremal ones, each made once."""
-        return _worst(self.every_check(seeds))
-
-    def every_check(self, seeds):
+    def every_check(self, seeds: Iterable[int]) -> Iterator[Check]:
         """The check of every claim, on the random instances of several seeds and on the extremal ones."""
         for instance in (*map(self.random, seeds), *(make() for make in self.extremal)):
-            yield from self.checks(instance)
+            yield from _several(self.function(**instance))
 
-    def checks(self, instance):
-        """One check for each claim of the statement, on one instance."""
-        found = self.function(**instance)
-        return (found,) if isinstance(found, Check) else found
-
-    def on(self, instance):
+    def on(self, instance: Instance) -> Check:
         """The worst check among the statement's claims on one instance: a failure, or least slack."""
-        return _worst(self.checks(instance))
+        return _worst(_several(self.function(**instance)))
 
-    def twin(self, seed):
+    def twin(self, seed: int) -> Check | None:
         """The same check with one hypothesis broken, which must fail; None for a statement that has no twin."""
-        return None if self.broken is None else self.on(self.broken(seed))
+        claim = self.false_claim or self.function
+        return None if self.broken is None else _worst(_several(claim(**self.broken(seed))))
 
 
 class Ledger:
@@ -129,27 +141,27 @@ class Ledger:
     ('ours', True)
     """
 
-    def __init__(self):
-        self._statements = {}
+    def __init__(self) -> None:
+        self._statements: dict[str, Statement] = {}
 
-    def __iter__(self):
+    def __iter__(self) -> Iterator[Statement]:
         return iter(self._statements.values())
 
-    def __len__(self):
+    def __len__(self) -> int:
         return len(self._statements)
 
-    def __contains__(self, id):
+    def __contains__(self, id: object) -> bool:
         return id in self._statements
 
-    def __repr__(self):
+    def __repr__(self) -> str:
         return f"Ledger({', '.join(self._statements)})"
 
-    def __getitem__(self, id):
+    def __getitem__(self, id: str) -> Statement:
         if id not in self._statements:
             raise KeyError(f"no statement {id!r}; the ledger has {', '.join(self._statements)}")
         return self._statements[id]
 
-    def register(self, statement):
+    def register(self, statement: Statement) -> None:
         """Add a statement; ids are unique and marks are those of the book."""
         if statement.id in self._statements:
             raise ValueError(f"id: expected a new id, got {statement.id!r} again")
@@ -157,32 +169,32 @@ class Ledger:
             raise ValueError(f"mark: expected one of {MARKS}, got {statement.mark!r}")
         self._statements[statement.id] = statement
 
-    def rows(self, seeds=100):
+    def rows(self, seeds: int = 100) -> list[dict[str, Any]]:
         """One dict a statement for the book's ledger page, from ``seeds`` fresh random instances each."""
         return [_row(statement, seeds) for statement in self]
 
 
-def _row(statement, seeds):
+def _row(statement: Statement, seeds: int) -> dict[str, Any]:
     checks = list(statement.every_check(range(seeds)))
     worst = _worst(checks)
-    twins = [statement.twin(seed) for seed in range(min(seeds, 20))] if statement.broken else []
+    twins = [twin for seed in range(min(seeds, 20)) if (twin := statement.twin(seed)) is not None]
     return {"id": statement.id, "title": statement.title,
             "claim": "; ".join(dict.fromkeys(check.statement for check in checks)), "source": statement.source,
             "number": statement.number, "mark": statement.mark, "chapter": statement.chapter,
             "assumptions": statement.assumptions, "instances": seeds + len(statement.extremal), "holds": worst.holds,
             "slack": worst.slack, "breaks": statement.breaks, "test": statement.test,
-            "twins": len(twins), "twins_fail": all(not twin.holds for twin in twins)}
+            "twins": len(twins), "twins_fail": not any(twin.holds for twin in twins)}
 
 
-ledger = Ledger()
+ledger: Ledger = Ledger()
 
 
-def statement(**entry):
+def statement(**entry: Any) -> Callable[[F], F]:
     """Decorator: register the function, which returns a ``Check`` or several, as a statement of the book.
 
     Parameters are the fields of ``Statement`` other than ``function``.
     """
-    def register(function):
+    def register(function: F) -> F:
         ledger.register(Statement(function=function, **entry))
         return function
     return register
@@ -197,22 +209,22 @@ class Along(NamedTuple):
     statement: str
 
     @property
-    def slack(self):
+    def slack(self) -> np.ndarray:
         """The unused share of the bound, (rhs − lhs)/|rhs|, at every recorded step."""
         return np.array([check.slack for check in self.checks])
 
     @property
-    def checks(self):
+    def checks(self) -> list[Check]:
         """The ``Check`` of every recorded step."""
         return [Check(lhs, rhs, self.statement) for lhs, rhs in zip(self.lhs.tolist(), self.rhs.tolist(), strict=True)]
 
     @property
-    def worst(self):
+    def worst(self) -> Check:
         """The check with the least slack, a failure first."""
         return _worst(self.checks)
 
 
-def along(path, data, function):
+def along(path: "Path", data: "Dataset", function: Callable[..., Check]) -> Along:
     """Check a statement at every recorded model of a ``Path``: ``along(path, data, theory.smoothness)``."""
     checks = [function(model, data) for model in path.models]
     lhs, rhs = np.array([check[:2] for check in checks]).T

@@ -4,10 +4,12 @@ import pickle
 from dataclasses import replace
 from math import inf, nan
 
+import numpy as np
 import pytest
 
 import mhabook
 import mhalib as mha
+from mhabook.c01_model.instances import valley
 from mhabook.c02_curvature import bounds
 from mhabook.ledger import MARKS, Check, Ledger, Statement, along
 from oracles import assert_close
@@ -38,6 +40,31 @@ def test_statements_hold_on_extremal_instances(statement):
     for make in statement.extremal:
         check = statement.on(make())
         assert check.holds, check
+    assert len(statement.slack) <= max(len(statement.extremal), 1)
+
+
+# Every extremal instance of which a slack is recorded, and two at which another claim is the nearest.
+recorded = [pytest.param(one, make, slack, id=f"{one.id}-{k}") for one in mhabook.ledger
+            for k, (make, slack) in enumerate(zip(one.extremal, one.slack, strict=False)) if slack is not None]
+recorded += [pytest.param(mhabook.ledger[id], make, slack, id=f"{id}-other") for id, make, slack in (
+    ("lemma-logistic", lambda: {"z": np.array([-500.0, 30.0])}, 1e-9),
+    ("cor-1-quasi-convexity", lambda: valley(0.5), 0.026))]
+
+
+@pytest.mark.parametrize("statement, make, slack", recorded)
+def test_bounds_leave_the_recorded_slack_and_nine_tenths_of_them_are_violated(statement, make, slack):
+    """Some lose more than a tenth by their proof: these are no looser than recorded either."""
+    check = statement.on(make())
+    assert check.holds and -1e-9 <= check.slack <= slack
+    assert (check.slack > 0.1) == (slack > 0.1) == check._replace(rhs=0.9 * check.rhs).holds
+
+
+def test_a_statement_without_a_recorded_instance_has_a_tolerance_on_its_right_side():
+    """For two it is five standard errors of what they draw."""
+    named = {case.values[0].id for case in recorded} | {"prop-mean-over-starts", "prop-least-squares"}
+    for statement in mhabook.ledger:
+        sides = {next(statement.every_check([seed])).rhs for seed in range(6)}
+        assert statement.id in named or len(sides) == 1, statement.id
 
 
 @statements
@@ -61,11 +88,13 @@ def test_twins_fail(statement):
 
 @statements
 def test_instances_satisfy_every_hypothesis_and_twins_break_one(statement):
+    """Or what a twin breaks is a part of the claim: another function."""
     assert statement.hypotheses is not None
     for instance in (*map(statement.random, range(TWINS)), *(make() for make in statement.extremal)):
         assert all(statement.hypotheses(**instance).values()), statement.hypotheses(**instance)
     for seed in range(TWINS if statement.broken else 0):
-        assert not all(statement.hypotheses(**statement.broken(seed)).values()), f"seed {seed}"
+        whole = all(statement.hypotheses(**statement.broken(seed)).values())
+        assert whole == (statement.false_claim is not None), f"seed {seed}"
 
 
 @statements
@@ -75,28 +104,16 @@ def test_instances_and_twins_are_different_ones(statement):
         assert len({pickle.dumps(make(seed)) for seed in range(TWINS)}) == TWINS
 
 
-@statements
-def test_twins_break_what_is_assumed(statement):
-    """A twin calls the same function with the same arguments, or with one that says what is broken."""
-    if statement.broken is not None:
-        assert statement.breaks
-        assert set(statement.random(0)) <= set(statement.broken(0))
-
-
-@statements
-def test_instances_are_seeded(statement):
-    assert statement.check(3) == statement.check(3)
-    assert statement.on(statement.random(3)) == statement.on(statement.random(3))
-
-
-@statements
-def test_statements_are_registered_with_all_they_need(statement):
-    assert statement.mark in MARKS
-    assert mhabook.ledger[statement.id] is statement
-    for text in (statement.id, statement.title, statement.source, statement.chapter, statement.assumptions):
-        assert text.strip() == text != ""
-    assert statement.function.__doc__
-    assert (statement.broken is None) == (statement.breaks == "")
+def test_statements_are_registered_with_all_they_need():
+    for statement in mhabook.ledger:
+        assert statement.mark in MARKS
+        assert mhabook.ledger[statement.id] is statement
+        for text in (statement.id, statement.title, statement.source, statement.chapter, statement.assumptions):
+            assert text.strip() == text != ""
+        assert statement.function.__doc__
+        assert (statement.broken is None) == (statement.breaks == "")
+        assert statement.broken is None or set(statement.random(0)) <= set(statement.broken(0))
+        assert statement.on(statement.random(3)) == statement.on(statement.random(3))
 
 
 @pytest.mark.parametrize("source, number", [
@@ -108,11 +125,6 @@ def test_the_number_in_the_paper_is_that_of_the_source(source, number):
     assert replace(entry(), source=source).number == number
 
 
-def test_ids_are_unique():
-    ids = [statement.id for statement in mhabook.ledger]
-    assert len(ids) == len(set(ids)) == len(mhabook.ledger)
-
-
 @pytest.mark.parametrize("lhs, rhs, slack, holds", [
     (1.0, 2.0, 0.5, True), (2.0, 2.0, 0.0, True), (0.0, 2.0, 1.0, True), (-2.0, 2.0, 2.0, True),
     (3.0, 2.0, -0.5, False), (0.0, 0.0, 0.0, True), (1.0, 0.0, -inf, False), (-1.0, 0.0, inf, True),
@@ -122,7 +134,7 @@ def test_ids_are_unique():
 def test_slack_is_the_unused_share(lhs, rhs, slack, holds):
     check = Check(lhs, rhs, "lhs ≤ rhs")
     assert check.slack == pytest.approx(slack, rel=1e-6)
-    assert check.holds is holds
+    assert check.holds is bool(check) is holds
 
 
 @pytest.mark.parametrize("lhs, rhs", [(1.0, inf), (inf, inf), (nan, 1.0), (1.0, nan), (-inf, 1.0), (0.0, -inf)])
@@ -211,11 +223,6 @@ def test_a_bound_that_is_not_finite_is_never_hidden():
                               function=lambda rhs: Check(0.5, rhs, "x"), random=lambda seed: {"rhs": 1.0},
                               extremal=order)
         assert not statement.check(0).holds
-
-
-def test_a_check_is_true_when_it_holds():
-    assert Check(1.0, 2.0, "x")
-    assert not Check(2.0, 1.0, "x")
 
 
 def test_the_ledger_knows_its_ids():

@@ -12,7 +12,6 @@ from mhabook.c14_traps.lines import Line, sides
 from mhabook.ledger import Check
 from mhalib.attention import Gaussian
 
-NAMES = ("thm-waiting", "thm-wells", "prop-rising", "thm-barrier")
 KERNELS = {"softmax": mha.softmax, "Gaussian": mha.gaussian, "Gaussian, rows normalized": mha.normalized_gaussian}
 kinds = pytest.mark.parametrize("kind", KERNELS)
 
@@ -20,12 +19,6 @@ kinds = pytest.mark.parametrize("kind", KERNELS)
 def problem(seed, n=4):
     rng = np.random.default_rng([seed, 14])
     return 2 * rng.standard_normal(n), rng.standard_normal(n), rng.standard_normal()
-
-
-@pytest.mark.parametrize("name", NAMES)
-def test_statements_hold_and_their_twins_fail(name):
-    assert mhabook.ledger[name].worst(range(150)).holds
-    assert not any(mhabook.ledger[name].twin(seed).holds for seed in range(30))
 
 
 # Each claim that has a constant: 5 % better, it fails on some instance.

@@ -136,7 +136,7 @@ def gradient_bound(model, data, R=None):
 
 @statement(id="prop-1-gradient", title="Gradient bound", mark="ours",
            source="this book, after Deora et al. 2023, Proposition 1", chapter=CHAPTER, assumptions=TOKENS,
-           random=problem, extremal=(equal_tokens, lambda: opposite_tokens(u=1e3)),
+           random=problem, extremal=(equal_tokens, lambda: opposite_tokens(u=1e3)), slack=(1e-9, 1e-7),
            broken=lambda seed: short(seed, equal_tokens), breaks=TOKENS, hypotheses=tokens_fit)
 def gradient_bounds(model, data, R=None):
     """‖∇Φ‖ ≤ G ≤ √T R (1 + r).  Source: Proposition 1 (ours, attained at U = 0)."""
@@ -154,6 +154,7 @@ def _simple(model, R, power):
            mark="ours", source="this book, after Deora et al. 2023, Proposition 1", chapter=CHAPTER,
            assumptions=TOKENS, random=problem,
            extremal=(equal_tokens, lambda: opposite_tokens(u=1 / 1.5 ** 2), lambda: opposite_tokens(u=1e3)),
+           slack=(1e-9, 1e-9, 1e-9),
            broken=lambda seed: short(seed, equal_tokens), breaks=TOKENS, hypotheses=tokens_fit)
 def sharp_gradient_bound(model, data, R=None):
     """max_i ‖∇Φ(X_i)‖ ≤ √T R √((1/H) Σ_h max(1, R⁴‖U_h‖²)): attained for every R²u, by equal or opposite tokens.
@@ -199,6 +200,7 @@ def hessian_bounds(model, data, R=None):
 @statement(id="prop-1-hessian-sharp", title="The sharper Hessian bound", mark="ours",
            source="this book, after Deora et al. 2023, Proposition 1", chapter=CHAPTER, assumptions=TOKENS,
            random=problem, extremal=(opposite_tokens, lambda: opposite_tokens(u=1e4, mean=3 ** -0.5)),
+           slack=(1e-9, 2e-9),
            broken=lambda seed: short(seed, opposite_tokens), breaks=TOKENS, hypotheses=tokens_fit)
 def sharp_hessian_bound(model, data, R=None):
     """max_i ‖∇²Φ(X_i)‖₂ ≤ √T R³ (r′ + √(r′² + 4))/(2√H), r′ = 4/(3√3) R² u: tight at r → 0 and at r → ∞.

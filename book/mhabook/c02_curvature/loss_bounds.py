@@ -49,7 +49,7 @@ def loss_hessian(model, data, loss=logistic):
 
 @statement(id="cor-1-gradient", title="The loss is steep only where it is large", mark="ours", source=SOURCE,
            chapter=CHAPTER, assumptions=f"{TOKENS}; logistic loss", random=problem,
-           extremal=(equal_tokens, confident, lambda: confident(-30.0)),
+           extremal=(equal_tokens, confident, lambda: confident(-30.0)), slack=(None, 4e-7, 4e-7),
            broken=lambda seed: equal_tokens(R=between(seed, 0.5, 3)) | {"loss": MarginSquared()},
            breaks="the loss is logistic: (1 − z)²/2 instead", hypotheses=_fit_and_logistic)
 def self_bounded_gradient(model, data, R=None, loss=logistic):
@@ -61,7 +61,7 @@ def self_bounded_gradient(model, data, R=None, loss=logistic):
 
 @statement(id="cor-1-smoothness", title="Smoothness", mark="ours", source=SOURCE, chapter=CHAPTER,
            assumptions=f"{TOKENS}; logistic loss", random=problem,
-           extremal=(equal_tokens, opposite_tokens, lambda: equal_tokens(R=1e-6)),
+           extremal=(equal_tokens, opposite_tokens, lambda: equal_tokens(R=1e-6)), slack=(None, None, 2e-6),
            broken=lambda seed: short(seed, equal_tokens), breaks=TOKENS, hypotheses=tokens_fit)
 def smoothness(model, data, R=None):
     """‖∇²L‖₂ ≤ ρ = G²/4 + B/√H, in particular λ_max(∇²L) ≤ ρ.  Source: Corollary 1 (ours).
@@ -84,7 +84,7 @@ def weak_convexity(model, data, R=None):
 
 @statement(id="cor-1-self-bounded", title="Negative curvature is at most B/√H times the loss", mark="ours",
            source=SOURCE, chapter=CHAPTER, assumptions=f"{TOKENS}; logistic loss", random=problem,
-           extremal=(opposite_tokens, leaning),
+           extremal=(opposite_tokens, leaning), slack=(None, 0.002),
            broken=lambda seed: opposite_tokens(R=between(seed, 0.5, 3)) | {"loss": MarginSquared()},
            breaks="the loss is logistic: (1 − z)²/2 instead", hypotheses=_fit_and_logistic)
 def self_bounded_weak_convexity(model, data, R=None, loss=logistic):
@@ -147,7 +147,7 @@ def short_segment(model, other, data, R=None):
 
 @statement(id="cor-1-quasi-convexity", title="Local quasi-convexity", mark="ours", source=SOURCE, chapter=CHAPTER,
            assumptions=f"{TOKENS}; logistic loss; κD² < 8", random=_segment,
-           extremal=(lambda: valley(0.05), lambda: valley(1.0), ridge),
+           extremal=(lambda: valley(0.05), lambda: valley(1.0), ridge), slack=(0.0003, None, 0.002),
            broken=lambda seed: short(seed, valley, distance=0.5), breaks=TOKENS,
            hypotheses=lambda model, other, data, R=None: tokens_fit(data, R) | {
                "κD² < 8": segment_curvature(model, other, data, R) < 8})

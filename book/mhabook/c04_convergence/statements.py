@@ -45,7 +45,7 @@ def _safe(model, data, lr):
 
 @statement(id="lemma-descent", title="A step goes down", mark="ours", source=SOURCE, chapter=CHAPTER,
            assumptions=f"{TOKENS}; η ≤ 1/ρ, with ρ valid at both ends of the step", random=starts.one_step,
-           extremal=(starts.balanced, starts.half_wrong), hypotheses=_safe,
+           extremal=(starts.balanced, starts.half_wrong), slack=(0.0002,), hypotheses=_safe,
            broken=lambda seed: starts.balanced(1.2 + 0.7 * np.random.default_rng([seed, 43]).random()),
            breaks="η ≤ 1/ρ")
 def descent(model, data, lr):
@@ -85,7 +85,7 @@ def _as_long_as_told(data, R):
 @statement(id="lemma-one-point", title="The gradient knows where the reference is", mark="ours", source=SOURCE,
            chapter=CHAPTER, assumptions=f"{TOKENS}; logistic loss; κD² < 8",
            random=lambda seed: ledger["cor-1-quasi-convexity"].random(seed),
-           extremal=(starts.hump, lambda: starts.hump(0.1)), hypotheses=_near_enough,
+           extremal=(starts.hump, lambda: starts.hump(0.1)), slack=(0.004,), hypotheses=_near_enough,
            broken=lambda seed: starts.hump(0.1, R=1e-5) | {"R": between(seed, 1e-6, 5e-6)}, breaks=TOKENS)
 def one_point(model, other, data, R=None):
     """L(θ′) − L(θ) − ⟨∇L(θ′), θ′ − θ⟩ ≤ ι max{L(θ′), L(θ)} for θ′ = ``model``, θ = ``other``, D = ‖θ′ − θ‖.
@@ -120,7 +120,7 @@ def _held_along(start, reference, data, lr, steps):
 
 @statement(id="lemma-regret", title="Regret", mark="ours", source=SOURCE, chapter=CHAPTER,
            assumptions=f"{TOKENS}; logistic loss; η ≤ 1/ρ; κ‖θ_k − θ‖² ≤ 7/16 for k < K", random=starts.near,
-           extremal=(lambda: starts.slope(-300.0, 298.63, 12, 0.0024),), hypotheses=_held_along,
+           extremal=(lambda: starts.slope(-300.0, 298.63, 12, 0.0024),), slack=(0.252,), hypotheses=_held_along,
            broken=lambda seed: starts.saddle(1 + seed % 5, u=1.5, w=between(seed, 1.4, 1.6)),
            breaks="κ‖θ_k − θ‖² ≤ 7/16 for k < K")
 def regret(start, reference, data, lr, steps):
@@ -133,7 +133,7 @@ def regret(start, reference, data, lr, steps):
 
 @statement(id="lemma-bounded-iterates", title="The iterates stay near", mark="ours", source=SOURCE, chapter=CHAPTER,
            assumptions=f"{HEADS} at radius 5D₀; {STEP}", random=starts.near,
-           extremal=(lambda: starts.slope(-2.194, -5.574, 1),), hypotheses=conditions,
+           extremal=(lambda: starts.slope(-2.194, -5.574, 1),), slack=(0.178,), hypotheses=conditions,
            broken=lambda seed: starts.slope(-4.0, 1.0, 2, 30.0 + seed), breaks=STEP)
 def bounded_iterates(start, reference, data, lr, steps):
     """‖θ_k − θ‖ ≤ 2D₀, ‖θ_k − θ₀‖ ≤ 3D₀ and L(θ_k) ≤ L(θ_{k−1}) for k up to K = ``steps``.  Source: this book."""
@@ -142,7 +142,7 @@ def bounded_iterates(start, reference, data, lr, steps):
 
 @statement(id="thm-1-training", title="Training", mark="ours", source=SOURCE, chapter=CHAPTER,
            assumptions=f"{HEADS} at radius 5D₀; {STEP}", random=starts.near,
-           extremal=(lambda: starts.slope(-807.6, 806.2, 200, R=1e-7),), hypotheses=conditions,
+           extremal=(lambda: starts.slope(-807.6, 806.2, 200, R=1e-7),), slack=(0.257,), hypotheses=conditions,
            broken=lambda seed: starts.saddle(220, u=0.37, w=between(seed, 0.345, 0.355), R=0.17),
            breaks="√H ≥ (64/7) D₀² B")
 def training(start, reference, data, lr, steps):
@@ -157,7 +157,7 @@ def training(start, reference, data, lr, steps):
            assumptions=f"{HEADS} at 1/(2R²) a head; no head of θ further than that from its start; {STEP}",
            random=lambda seed: starts.near(seed, per_head=True),
            extremal=(lambda: starts.slope(-53.47, -87.6, 17, per_head=True),
-                     lambda: starts.slope(-628.5, 626.73, 200, 0.975, R=1e-7, per_head=True)),
+                     lambda: starts.slope(-628.5, 626.73, 200, 0.975, R=1e-7, per_head=True)), slack=(0.192,),
            hypotheses=lambda **instance: conditions(**instance, per_head=True),
            broken=lambda seed: starts.saddle(50, u=0.36, w=between(seed, 0.335, 0.345), R=0.155, per_head=True),
            breaks="√H ≥ (64/7) D₀² B")
@@ -176,7 +176,7 @@ def training_with_fewer_heads(start, reference, data, lr, steps):
 
 @statement(id="lemma-linearization", title="How far the linear model can be trusted", mark="ours", source="this book",
            chapter=CHAPTER, assumptions=TOKENS, random=lambda seed: ledger["cor-1-quasi-convexity"].random(seed),
-           extremal=(lambda: starts.bilinear(1e-3), lambda: starts.bilinear(0.1)),
+           extremal=(lambda: starts.bilinear(1e-3), lambda: starts.bilinear(0.1)), slack=(0.0006,),
            hypotheses=lambda data, R=None, **_: _as_long_as_told(data, R),
            broken=lambda seed: starts.bilinear(0.1) | {"R": 0.4 + 0.1 * np.random.default_rng([seed, 48]).random()},
            breaks=TOKENS)
@@ -199,7 +199,7 @@ def _enough_heads(start, direction, data, steps, lr, per_head=False):
 
 @statement(id="lemma-reference", title="A reference with loss below 1/K", mark="ours", source=SOURCE, chapter=CHAPTER,
            assumptions=f"{HEADS} for D₀ = (B_Φ + ½ + log K)/γ", random=starts.learnable,
-           extremal=(lambda: starts.parallel(1000),), broken=starts.bent, breaks="√H ≥ (64/7) D₀² B",
+           extremal=(lambda: starts.parallel(1000),), slack=(0.054,), broken=starts.bent, breaks="√H ≥ (64/7) D₀² B",
            hypotheses=lambda **instance: {"√H ≥ (64/7) D₀² B": _enough_heads(**instance)[0]})
 def reference_loss(start, direction, data, steps, lr=None):
     """L(θ₀ + D₀θ*) ≤ e^{−½ + 7/128}/K < 1/K with D₀ = (B_Φ + ½ + log K)/γ, θ* the ``direction`` at norm 1.
@@ -216,7 +216,7 @@ def reference_loss(start, direction, data, steps, lr=None):
            assumptions=f"{HEADS} for D₀ = (B_Φ + ½ + log K)/γ; η ≤ 1/ρ; K ≥ 5",
            random=lambda seed: starts.learnable(seed, per_head=seed % 2 == 1),
            extremal=(lambda: starts.parallel(200, -1600.0, R=1e-8),
-                     lambda: starts.parallel(200, -1280.0, R=1e-8, per_head=True)),
+                     lambda: starts.parallel(200, -1280.0, R=1e-8, per_head=True)), slack=(0.629,),
            broken=starts.lopsided, breaks="η ≤ 1/ρ",
            hypotheses=lambda **instance: {"K ≥ 5": instance["steps"] >= 5, "√H ≥ (64/7) D₀² B and η ≤ 1/ρ": any(
                all(_enough_heads(**instance, per_head=per_head)) for per_head in (False, True))})

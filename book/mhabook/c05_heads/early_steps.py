@@ -124,7 +124,7 @@ def _long_decoder(seed):
 @statement(id="thm-slow-attention", title="How far attention can have moved", mark="ours", source="this book",
            chapter=CHAPTER, assumptions=f"{ZERO}; no loss before step k exceeds Λ",
            random=lambda seed: _run(seed) | {"steps": int(np.random.default_rng([seed, 53]).integers(2, 30))},
-           extremal=(_short_opposite,), broken=_long_decoder, breaks=ZERO, hypotheses=from_zero)
+           extremal=(_short_opposite,), slack=(0.76,), broken=_long_decoder, breaks=ZERO, hypotheses=from_zero)
 def slow_attention(data, H, lr, steps, start=None):
     """After k steps of gradient descent from zero ‖W_h‖ ≤ ½ (1 − e^{−Λ})² η_u η_w T R⁴ k (k−1), η_u η_w = η²/H.
 

@@ -64,7 +64,7 @@ def _overstepping(seed):
 
 @statement(id="lemma-expansion", title="A step drives two models apart only a little", mark="ours", source="this book",
            chapter=CHAPTER, assumptions=f"{TOKENS}; logistic loss; η ≤ 1/ρ on the segment; κD² < 8",
-           random=_two_models, extremal=(lambda: _hump(1e-3), lambda: _hump(0.1)), broken=_overstepping,
+           random=_two_models, extremal=(lambda: _hump(1e-3), lambda: _hump(0.1)), slack=(0.004,), broken=_overstepping,
            breaks="η ≤ 1/ρ on the segment", hypotheses=lambda model, other, data, lr, R=None: {
                "κD² < 8": segment_curvature(model, other, data, R) < 8,
                "η ≤ 1/ρ on the segment": 0 < lr <= ROOM * _safe(model, other, data)} | tokens_fit(data, R))
@@ -130,7 +130,7 @@ def _close_runs(start, data, lr, steps, R=None):
 @statement(id="lemma-leave-one-out", title="A run without one sample", mark="ours", source=SOURCE, chapter=CHAPTER,
            assumptions=f"{TOKENS}; logistic loss; η ≤ 1/ρ; κ‖θ_k − θ_k^−i‖² ≤ 7/4 for k < K",
            random=lambda seed: _alone(starts.near(seed)),
-           extremal=(lambda: _alone(starts.slope(12.0, 5.0, 5)),),
+           extremal=(lambda: _alone(starts.slope(12.0, 5.0, 5)),), slack=(4e-6,),
            broken=lambda seed: _alone(starts.slope(12.0, 5.0, 5, R=1e-4)) | {
                "R": 1e-4 * (0.4 + 0.4 * np.random.default_rng([seed, 73]).random())}, breaks=TOKENS,
            hypotheses=_close_runs)
@@ -158,7 +158,7 @@ def distance_of_runs(start, data, lr, steps, R=None):
 @statement(id="thm-2-stability", title="Stability", mark="ours", source=SOURCE, chapter=CHAPTER,
            assumptions=f"{TOKENS}; √H ≥ (64/7) D₀² B, at radius 5D₀, or at 1/(2R²) a head; {STEP}",
            random=lambda seed: starts.near(seed, seed % 2 == 1) | {"per_head": seed % 2 == 1},
-           extremal=(lambda: starts.slope(12.0, 5.0, 5),),
+           extremal=(lambda: starts.slope(12.0, 5.0, 5),), slack=(0.34,),
            broken=lambda seed: _undecided(seed), breaks=STEP, hypotheses=chain.conditions)
 def stability(start, reference, data, lr, steps, per_head=False):
     """‖θ_k − θ_k^{−i}‖ ≤ (3/2)(ηG/n) Σ_{j<k} ℓ_i(θ_j), for every sample i and all k up to ``steps``.
@@ -274,6 +274,7 @@ def _strangers(seed):
 
 @statement(id="thm-2-generalization", title="Generalization", mark="ours", source=SOURCE, chapter=CHAPTER,
            assumptions=f"{HEADS}; {STEP}; {CHANCE}", random=_with_references, extremal=(lambda: _coin(),),
+           slack=(0.93,),
            broken=lambda seed: _only(_strangers(seed), "start", "reference", "data", "lr", "steps", "n") | {
                "copies": 1000}, breaks="the samples are independent: 1,000 copies of one instead",
            hypotheses=_for_every_training_set)
@@ -315,7 +316,7 @@ def _log_near(seed):
 
 @statement(id="lemma-log-lipschitz", title="The logarithm of a loss is not steep", mark="ours", source="this book",
            chapter=CHAPTER, assumptions=f"{TOKENS}; logistic loss", random=_log_near,
-           extremal=(lambda: _confident_pair(20.0),),
+           extremal=(lambda: _confident_pair(20.0),), slack=(2e-7,),
            broken=lambda seed: _confident_pair(between(seed, 0.85, 0.9)) | {"loss": MarginSquared()},
            breaks="the loss is logistic: (1 − z)²/2 instead",
            hypotheses=lambda loss=logistic, **instance: tokens_fit(**instance) | {"logistic loss": loss is logistic})
@@ -333,7 +334,7 @@ def _confident_pair(z, R=1e-4):
 
 @statement(id="thm-2-left-out", title="What the left-out sample pays", mark="ours", source="this book",
            chapter=CHAPTER, assumptions=f"{HEADS}; {STEP}; {CHANCE}", random=_with_references,
-           extremal=(lambda: starts.slope(12.0, 5.0, 5) | {"n": 1},),
+           extremal=(lambda: starts.slope(12.0, 5.0, 5) | {"n": 1},), slack=(7e-5,),
            broken=lambda seed: _only(_strangers(seed), "start", "reference", "data", "lr", "steps", "n") | {
                "copies": 1000}, breaks="the samples are independent: 1,000 copies of one instead",
            hypotheses=_for_every_training_set)
@@ -364,7 +365,7 @@ def _good_start(start, direction, data, lr, steps, copies=1, **_):
 @statement(id="cor-2-test-loss", title="The test loss after a good start", mark="ours", source=SOURCE, chapter=CHAPTER,
            assumptions=f"{HEADS} for D₀ = (B_Φ + ½ + log K)/γ; η ≤ 1/ρ; K ≥ 5; {CHANCE}",
            random=lambda seed: starts.learnable(seed) | {"n": 1 + seed % 2},
-           extremal=(lambda: starts.parallel(200, -1600.0, R=1e-8) | {"n": 1, "copies": 10 ** 6},),
+           extremal=(lambda: starts.parallel(200, -1600.0, R=1e-8) | {"n": 1, "copies": 10 ** 6},), slack=(0.64,),
            broken=lambda seed: _only(_strangers(seed), "start", "direction", "data", "lr", "steps", "n") | {
                "copies": 1000}, breaks="the samples are independent: 1,000 copies of one instead",
            hypotheses=_good_start)

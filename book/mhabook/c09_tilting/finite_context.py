@@ -240,7 +240,7 @@ def _moments_of_few(n, b, Sigma, shared):
 
 
 @statement(id="lemma-exact-error", title="The error of a query, exactly", mark="ours", source="this book",
-           chapter=CHAPTER, assumptions="the tokens are independent", random=_few, extremal=(_four,),
+           chapter=CHAPTER, assumptions="the tokens are independent", random=_few, extremal=(_four,), slack=(),
            broken=lambda seed: _few(seed, apart=False), breaks="the tokens are independent: correlated ones",
            hypotheses=lambda b, Sigma, shared=0.0, **_: {"the tokens are independent": shared == 0,
                                                          "bᵀΣb > 0": score_variance(b, Sigma) > 0})

@@ -275,6 +275,7 @@ def _close_scales():
 
 @statement(id="prop-renormalization", title="One scale is best", mark="ours", source="this book", chapter=CHAPTER,
            assumptions="c > √2 ‖V‖", random=_scales, broken=lambda seed: _scales(seed, 0.1), extremal=(_close_scales,),
+           slack=(0.0004,),
            breaks="c > √2 ‖V‖: c is smaller",
            hypotheses=lambda U, V, c: {"c > √2 ‖V‖": min(c) > sqrt(2) * np.linalg.norm(V, 2),
                                        "A ≠ 0, B ≠ 0": bool(U.any() and V.any())})

@@ -3,10 +3,11 @@
 import numpy as np
 
 from mhabook.c10_structure.factorization import CHAPTER, distance, gradient, optimum, regularized_excess
+from mhabook.c10_structure.population import PopulationRegression
 from mhabook.ledger import Check, statement
 from mhalib.data.regression import LinearTruth, Population, rotation
 from mhalib.data.regression import regression_from_arrays as from_arrays
-from mhalib.models import AttentionRegression, PopulationRegression
+from mhalib.models import AttentionRegression
 from mhalib.optim import Preconditioned, StructureAware
 from mhalib.training import run
 from mhalib.whitening import Whitening
@@ -83,7 +84,8 @@ def _stuck(seed):
 
 @statement(id="thm-local-rate", title="Near the optimum, balanced descent contracts", mark="ours", source="this book",
            chapter=CHAPTER, assumptions="p ≥ d, N of rank d, δ ≤ √s_min/4, η ≤ 2/(13 s_max)", random=_point,
-           extremal=(_slowest, inward), broken=_stuck, breaks="δ ≤ √s_min/4: the saddle at zero instead",
+           extremal=(_slowest, inward), slack=(0.006,),
+           broken=_stuck, breaks="δ ≤ √s_min/4: the saddle at zero instead",
            hypotheses=_nearby)
 def local_rate(U, V, N, lr):
     """δ(Z − η∇Q(Z))² ≤ (1 − (21/32) η s_min) δ(Z)², δ the distance to the optimum manifold.

@@ -141,7 +141,7 @@ def _flat(seed):
 
 @statement(id="prop-flat-saddles", title="Without balance, saddles can be as flat as you like", mark="ours",
            source="this book", chapter=CHAPTER, assumptions="U = e₂uᵀ, V = e₂vᵀ, N = diag(s, s′), ‖u‖ = ‖v‖ = g",
-           random=_flat, extremal=(lambda: {"s_left": 0.01, "s_kept": 1.0, "size": 3.0},),
+           random=_flat, extremal=(lambda: {"s_left": 0.01, "s_kept": 1.0, "size": 3.0},), slack=(0.01,),
            broken=lambda seed: _flat(seed) | {"size": 10.0, "balanced": True},
            breaks="‖u‖ = ‖v‖ = g: the balanced saddle, ‖u‖² = ‖v‖² = s′, instead",
            hypotheses=lambda s_kept, size, balanced=False, **_: {"‖u‖ = ‖v‖ = g": not balanced,

@@ -237,7 +237,7 @@ def _shifted(seed, kernel, queries):
 
 @statement(id="prop-jacobian-rank", title="Normalization costs a degree of freedom", mark="ours", source="this book",
            chapter=CHAPTER, assumptions="one head", random=lambda seed: _one_head(seed, tokens=2),
-           extremal=tuple((lambda kernel=kernel: all_ranks(4, 4, 3, kernel)) for kernel in KERNELS),
+           extremal=tuple((lambda kernel=kernel: all_ranks(4, 4, 3, kernel)) for kernel in KERNELS), slack=(1e-9, 1e-9),
            broken=lambda seed: _wide(seed) | {"allowed": 2}, breaks="softmax: the Gaussian kernel with its bound",
            hypotheses=lambda layer, data, allowed=None: one_head(layer) | {"the kernel's bound": allowed is None})
 def jacobian_rank(layer, data, allowed=None):
@@ -270,6 +270,7 @@ def all_ranks(m, d, n, kernel):
 @statement(id="prop-flat", title="How flat: far keys, and weights on one key", mark="ours", source="this book",
            chapter=CHAPTER, assumptions="one head", random=_one_head,
            extremal=tuple((lambda n=n, kernel=kernel: _few(n, kernel)) for n, kernel in ((2, softmax), (1, gaussian))),
+           slack=(1e-9, 1e-9),
            broken=lambda seed: _few(1, gaussian, seed) | {"covariance": True},
            breaks="softmax: the Gaussian with its bound",
            hypotheses=lambda layer, data, covariance=None: one_head(layer) | {"the kernel's bound": covariance is None})

@@ -62,6 +62,7 @@ def _value_step(seed):
            source="this book, after Song et al. 2024", chapter=SUCCEED,
            assumptions="W^V alone moves, η ≤ 1/L, B of full row rank", random=_value_step,
            extremal=tuple((lambda share=share: _one_curvature(share)) for share in (0.01, 0.5, 0.9)),
+           slack=(1e-9, None, 1e-9),
            broken=lambda seed: _two_curvatures(seed, 3.0), breaks="η ≤ 1/L: 3/L",
            hypotheses=lambda layer, data, lr: {"0 < η ≤ 1/L": 0 < lr * value_smoothness(layer, data.X) <= 1,
                                                "B of full row rank": value_rate(layer, data.X) > 0})
@@ -232,6 +233,7 @@ _FASTEST = (lambda: _pushed(gaussian, (0.5, -0.5), (_HALF, -_HALF)),  # λ₁ of
 
 @statement(id="lemma-kernel-moves", title="How far attention moves", mark="ours", source="this book", chapter=SUCCEED,
            assumptions="one head, at most r from the center", random=_moved, extremal=_FASTEST,
+           slack=(1e-9, 1e-9, 1e-9, 1e-9),
            broken=lambda seed: _pushed(softmax, (0.1 * seed, 0.0), (0, 1), 4.0, 0.4),
            breaks="the ball of radius r: at the distance 10r",
            hypotheses=lambda layer, X, along, away, radius: {
@@ -314,7 +316,7 @@ def _near(seed):
 @statement(id="thm-neighborhood", title="Training everything must succeed, from a good start", mark="ours",
            source="this book, after Song et al. 2024", chapter=SUCCEED,
            assumptions="W^Q, W^K, W^V move, f_0 ≤ r² α_r/8, η ≤ 1/L", random=_near,
-           extremal=(lambda: _one_token(1e-6),), broken=lambda seed: _one_token(3.0, seed),
+           extremal=(lambda: _one_token(1e-6),), slack=(1e-5,), broken=lambda seed: _one_token(3.0, seed),
            breaks="η ≤ 1/L: three over the curvature in the values",
            hypotheses=lambda layer, data, lr: _near_enough(layer, data, lr, neighborhood(layer, data.X)))
 def stays_near(layer, data, lr, steps=12):

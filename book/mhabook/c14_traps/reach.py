@@ -73,7 +73,8 @@ def _one_far_key(seed):
 
 @statement(id="prop-values-allow", title="What the values allow", mark="ours", source="this book", chapter=CHAPTER,
            assumptions="any W^Q, W^K; W^V and W^O as they are", random=_layer,
-           extremal=tuple((lambda kernel=kernel: _vertex(kernel)) for kernel in KERNELS), broken=_one_far_key,
+           extremal=tuple((lambda kernel=kernel: _vertex(kernel)) for kernel in KERNELS), slack=(1e-8, 1e-9),
+           broken=_one_far_key,
            breaks="softmax: the Gaussian kernel with the hull of the values",
            hypotheses=lambda layer, allowed=None, **_: {"the set of this kernel": allowed is None})
 def values_allow(layer, data, allowed=None):
