@@ -96,8 +96,10 @@ def _made(kind, entry, where):
             raise ValueError(f"{where}, {key}: expected a {SHAPES.get(key, str).__name__}, got {value!r}")
     try:
         return kind(**{key: json.loads(value) if key in NUMBERS else value for key, value in entry.items()})
-    except (TypeError, ValueError) as error:  # a key is missing, or a number is none
-        raise ValueError(f"{where}: {error}") from error
+    except json.JSONDecodeError as error:
+        raise ValueError(f"{where}: expected a number, or true or false, got {error.doc!r}") from None
+    except TypeError as error:  # a key is missing
+        raise ValueError(f"{where}: {error}") from None
 
 
 FOLDERS = sorted(files("mhabook").iterdir(), key=lambda folder: folder.name)

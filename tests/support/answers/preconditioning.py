@@ -1,0 +1,148 @@
+"""What the answers of Part II equal, chapters 9 to 11."""
+
+from functools import cache
+
+import numpy as np
+from scipy.stats import norm
+
+import mhabook
+import mhalib as mha
+from answers.numerics import NUMERIC, ROUNDED, at_largest, best_step, gaussian_mean, root, smallest
+from mhabook.c09_tilting import finite_context
+from mhabook.c09_tilting import statements as tilting
+from mhabook.c10_structure import factorization, stationary
+from mhabook.c11_data_and_compute import scaling
+from mhabook.c11_data_and_compute import statements as data_and_compute
+
+NS = (250, 500, 1000, 2000, 4000)
+STEPS = np.arange(10, 51)
+
+
+def shifted_limit(A, B, mu, Sigma, x):
+    """The attention mean of N(μ, Σ) tokens, by quadrature."""
+    weight, token = (lambda g: np.exp(B * x * Sigma**0.5 * g)), (lambda g: mu + Sigma**0.5 * g)
+    return A * gaussian_mean(lambda g: token(g) * weight(g)) / gaussian_mean(weight)
+
+
+def exponential_of_square(v):
+    z = np.linspace(-60, 60, 120_001)
+    return np.trapezoid(np.exp(-(0.5 - v * v) * z * z), z) / (2 * np.pi) ** 0.5
+
+
+def half_of_the_error(v):
+    z = np.arange(0.005, 8, 0.01)
+    share = np.cumsum([finite_context.query_error(1e6, v * x)[0] * np.exp(-x * x / 2) for x in z])
+    return v * np.interp(share[-1] / 2, share, z) / (2 * np.log(1e6)) ** 0.5
+
+
+def squared_weights(n):
+    return finite_context.query_error(n, 2 * (2 * np.log(n)) ** 0.5)[1]
+
+
+def own_token(v):
+    """The largest exponent of n over s."""
+    s = np.linspace(0, 3, 300_001)
+    return (-(s**2) + np.minimum(0, 2 * (2 * (v - v * v / 2) * s**2 - 1))).max()
+
+
+def scalar_hessian(s, at):
+    point = np.array([[at]])
+    return np.linalg.eigvalsh(factorization.hessian(point, point, np.array([[s]])))[-1]
+
+
+def spectrum(s1=2.0, s2=1.0):
+    U, V = factorization.optimum(np.diag([s1, s2]))
+    found = np.linalg.eigvalsh(factorization.hessian(U, V, np.diag([s1, s2])))
+    return found[found > 1e-9]
+
+
+def balanced_stay(s):
+    """The time in which the steepest way out of a balanced saddle that misses s grows by a factor of 1000."""
+    N = np.diag([2.0, s])
+    U, V = factorization.optimum(N, kept=[0])
+    return np.log(1000) / -np.linalg.eigvalsh(factorization.hessian(U, V, N))[0]
+
+
+def drift(lr):
+    """The change of the imbalance in a run of length 5."""
+    U, V = np.array([[1.0, 0.2], [0.0, 0.5]]), np.array([[0.3, 0.1], [0.4, 0.9]])
+    before = stationary.imbalance(U, V)
+    for _ in range(round(5 / lr)):
+        dU, dV = factorization.gradient(U, V, np.diag([1.0, 0.5]), balance=0.0)
+        U, V = U - lr * dU, V - lr * dV
+    return np.linalg.norm(stationary.imbalance(U, V) - before)
+
+
+def steps_worth(K, b, n):
+    """Attention weights of the small batches, over those of one full one."""
+    tokens = np.zeros((n, 1))
+    few, all_of_them = (mha.softmax(tokens[:rows] @ tokens.T).size for rows in (b, n))
+    return K * few / all_of_them
+
+
+def best_late(kappa):
+    """The step size with the smallest largest factor of an error near SA2's optimum, where it matters; the factor."""
+    def rate(lr):
+        found = data_and_compute.late_eigenvalues(np.diag([kappa, 1.0]), lr)
+        return abs(found[found < 1 - 1e-12]).max()
+
+    return smallest(rate, 0, 1)
+
+
+@cache
+def law(kind):
+    """The law of SA2 at s_max = 0.4, fitted to the mean or to the median over the seeds."""
+    table = mhabook.stored("data_and_compute.npz").where(rule="SA2", s_max=0.4)
+    runs = np.stack([table.where(n=n)["excess"] for n in NS], axis=1)[:, :, STEPS]
+    return scaling.fit_law(STEPS, np.array(NS), kind(runs, axis=0)[None], resamples=1).law
+
+
+def predictions_off(r):
+    """n times the error of the predictions at s_max = 2 and the radius r."""
+    s = 2 * np.geomspace(1, 1 / 4, 5)
+    v = s**0.5 * r / s[0] ** 0.5
+    return tilting.mean_excess(np.diag(s / v), np.diag(v)) + (0.25 - data_and_compute.fitted_noise(s, v)) / 2
+
+
+def heavy_mean(v):
+    """Twice the power of n of a mean of numbers with the tail of exp(½ v²x²/(1 + v²)), x normal."""
+    logs = np.array([1e5, 2e5])
+    chance = norm.logsf(np.sqrt(2 * logs * (1 + v * v) / (v * v)))
+    index = -np.diff(chance)[0] / np.diff(logs)[0]
+    return 2 * (1 / index - 1)
+
+
+TRUTH = {
+    "ex-9-moments": [
+        (lambda tau: gaussian_mean(lambda g: g**2 * np.exp(tau * g)), 1e-9),
+        (lambda tau: gaussian_mean(lambda g: (g - tau) ** 2 * np.exp(2 * tau * g)), 1e-9)],
+    "ex-9-mean": [(shifted_limit, 1e-9)],
+    "ex-9-threshold": [(exponential_of_square, 1e-9), "so $v<\\frac12$"],
+    "ex-9-queries": [
+        # Where chance times error is largest: a query of u has the chance n^(−(u/v)²).
+        (lambda v: at_largest(lambda u: float(finite_context.query_rate(u)) - (u / v) ** 2, 3**-0.5, 1.0), NUMERIC),
+        (lambda: half_of_the_error(1.0), ROUNDED), (lambda: half_of_the_error(2.0), ROUNDED)],
+    "ex-9-largest": [(lambda: squared_weights(1e6), ROUNDED), (lambda: 1 / squared_weights(1e40), 0.03)],
+    "ex-9-own": [(own_token, 1e-4), lambda: own_token(0.2)],
+    "ex-10-scalar": [lambda s: scalar_hessian(s, 0.0), lambda s: scalar_hessian(s, s**0.5)],
+    "ex-10-spectrum": [
+        lambda: (abs(spectrum() - 3) < 1e-9).sum(), (lambda: best_step(spectrum())[0], NUMERIC),
+        (lambda s1, s2: best_step(spectrum(s1, s2))[1], NUMERIC)],
+    "ex-10-escape": [  # the second by the bound of the statement, at the flat saddle of size 10
+        (balanced_stay, 1e-9), (lambda s: np.log(1000) / stationary.flat_saddles(s, s, 10.0)[0].rhs, 0.01)],
+    "ex-10-drift": [(lambda: np.log2(drift(0.01) / drift(0.005)), 0.02)],
+    "ex-10-minibatch": [steps_worth],
+    "ex-11-rate": [(lambda kappa: best_late(kappa)[0], NUMERIC), (lambda kappa: best_late(kappa)[1], NUMERIC)],
+    "ex-11-rows": [lambda eta, kappa: data_and_compute.late_factor([kappa, 1.0], 3, 2, eta) ** 2],
+    "ex-11-tenth": [
+        (lambda rho: root(lambda K: rho**K - 0.1, 0, 99), 1e-9),
+        (lambda: root(lambda K: 0.854**K - 0.1, 0, 99), 1e-9)],
+    "ex-11-cheaper": [
+        lambda: scaling.plan(1e-3, law(np.mean), power=1).n,
+        (lambda: scaling.split(1e-3, law(np.mean), 1)[2], ROUNDED)],
+    "ex-11-radius": [
+        (lambda: predictions_off(0.5), 1e-3),
+        lambda: min((0.1, 0.2, 0.3, 0.4, 0.5, 0.6), key=predictions_off)],
+    "ex-11-typical": [(lambda: law(np.median).factor, ROUNDED), (lambda: law(np.median).floor, 1e-3)],
+    "ex-11-exponent": [(heavy_mean, 1e-4), lambda: 2 * tilting.exponent(2**0.5)],
+}
