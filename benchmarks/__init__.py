@@ -1,5 +1,7 @@
 """Ratios against what a user would write otherwise; every competitor is checked before it is timed."""
 
+import statistics
+import time
 from importlib import import_module
 
 SIZES = {"slider": (64, 8, 16), "paper": (100, 10, 50)}
@@ -19,3 +21,16 @@ def installed(makers, needs):
             lacking[package] = error
             print(f"not compared: {package} is not installed, or not whole ({error})")
     return {name: make for name, make in makers.items() if needs.get(name) not in lacking}
+
+
+def cpu(run, *arguments):
+    """CPU seconds of one call."""
+    begun = time.process_time()
+    run(*arguments)
+    return time.process_time() - begun
+
+
+def medians(runs, rounds):
+    """Median CPU seconds of each run over interleaved rounds, so that a noisy moment hits all alike."""
+    times = [{name: cpu(run) for name, run in runs.items()} for _ in range(rounds)]
+    return {name: statistics.median(found[name] for found in times) for name in runs}

@@ -11,8 +11,7 @@ from functools import partial
 from pathlib import Path
 
 sys.path.append(str(Path(__file__).parent.parent / "tests" / "support"))
-from browser.laboratory_page import MOVES, PAGE, SETTLED, Lab  # noqa: E402
-
+from laboratory_page import MOVES, PAGE, SETTLED, Lab  # noqa: E402
 from malformed import BAD, LARGEST, OVERSIZED  # noqa: E402
 
 TIMES = 4
@@ -30,6 +29,7 @@ LOOP = """() => {
 
 def longest_task(lab, act):
     """Milliseconds of the longest task while it acts; one under 50 counts as none."""
+    lab.reset()
     lab.page.wait_for_timeout(500)  # the browser tells of a long task later
     lab.page.evaluate("() => { tasks.length = 0; }")
     act()
@@ -64,9 +64,6 @@ def measure(browser, site):
     print(f"laboratory: longest task, {TIMES} times; a plain loop takes {page.evaluate(LOOP):.0f} ms\n"
           f"{'':<54}{'min':>8}{'p50':>8}{'max':>8}")
     for label, act in acts_of(lab).items():
-        found = []
-        for _ in range(TIMES):
-            lab.reset()
-            found.append(longest_task(lab, act))
+        found = [longest_task(lab, act) for _ in range(TIMES)]
         print(f"  {label:<52}{min(found):>8.0f}{statistics.median(found):>8.0f}{max(found):>8.0f}")
     page.close()

@@ -1,28 +1,16 @@
-"""One gradient-descent step of the multi-head classifier, as different users would write it.
+"""Gradient descent of the multi-head classifier, as different users would write it.
 
-Each competitor is a function (W, U, X, y, lr) → step, where ``step()`` advances its own parameters by one full-batch
-step and ``step.parameters()`` gives them as numpy arrays (H, d, d) and (H, T, d).
+Each competitor is a function (W, U, X, y, lr) → (step, parameters): ``step(k)`` advances its own parameters by k
+full-batch steps, and ``parameters()`` gives them as arrays (H, d, d) and (H, T, d).
 """
 
 from functools import partial
 
-import numpy as np
-
 import mhalib as mha
 
 
-class Stepper:
-    """A step function and a way to read the parameters it moves."""
-
-    def __init__(self, step, parameters):
-        self._step, self.parameters = step, parameters
-
-    def __call__(self, steps=1):
-        self._step(steps)
-
-
 def mhalib_train(W, U, X, y, lr):
-    """mhalib's workspace on numpy, driven by its own optimizer: the inner loop of ``mha.train``."""
+    """mhalib's workspace, driven by its own optimizer: the inner loop of ``mha.train``."""
     model, optimizer = mha.MultiHeadAttention(W, U), mha.GradientDescent(lr)
     workspace = model.workspace(X, y)
     theta = workspace.pack(model)
@@ -30,14 +18,10 @@ def mhalib_train(W, U, X, y, lr):
     def step(steps):
         nonlocal theta
         for k in range(steps):
-            loss, grad = workspace.loss_and_grad(theta)
+            _, grad = workspace.loss_and_grad(theta)
             theta, _ = optimizer.step(theta, grad, None, k)
 
-    def parameters():
-        now = workspace.unpack(theta)
-        return now.W, now.U
-
-    return Stepper(step, parameters)
+    return step, lambda: ((now := workspace.unpack(theta)).W, now.U)
 
 
 def mhalib_formula(W, U, X, y, lr):
@@ -49,15 +33,15 @@ def mhalib_formula(W, U, X, y, lr):
         for _ in range(steps):
             model = model - lr * model.loss_and_grad(X, y)[1]
 
-    return Stepper(step, lambda: (model.W, model.U))
+    return step, lambda: (model.W, model.U)
 
 
 def einsum_of_the_formula(W, U, X):
-    """Logits as the formula reads: scores x_tᵀ W x_j, softmax, weighted means against U, in two einsums of three."""
+    """Logits as the formula reads: scores x_tᵀ W x_j, softmax, weighted means against U; X (n, T, d) or (T, d)."""
     import torch
 
-    A = torch.softmax(torch.einsum("nta,hab,njb->nhtj", X, W, X), dim=-1)
-    return torch.einsum("htd,nhtj,njd->n", U, A, X)
+    A = torch.softmax(torch.einsum("...ta,hab,...jb->...htj", X, W, X), dim=-1)
+    return torch.einsum("htd,...htj,...jd->...", U, A, X)
 
 
 def einsum_in_pairs(W, U, X):
@@ -75,9 +59,7 @@ def torch_eager(logits_of, W, U, X, y, lr):
     from torch.nn.functional import softplus
 
     torch.backends.opt_einsum.enabled = False  # as torch is installed by default; jax would bring opt_einsum along
-    W, U, X, y = (torch.tensor(a) for a in (W, U, X, y))
-    W.requires_grad_()
-    U.requires_grad_()
+    X, y, W, U = torch.tensor(X), torch.tensor(y), *(torch.tensor(a, requires_grad=True) for a in (W, U))
     optimizer = torch.optim.SGD([W, U], lr)
 
     def step(steps):
@@ -87,20 +69,14 @@ def torch_eager(logits_of, W, U, X, y, lr):
             softplus(-y * logits, threshold=1e4).mean().backward()
             optimizer.step()
 
-    return Stepper(step, lambda: (W.detach().numpy(), U.detach().numpy()))
+    return step, lambda: (W.detach(), U.detach())
 
 
 def torch_ordered(W, U, X, y, lr):
     """torch without autograd: the same workspace as mhalib, on tensors."""
     import torch
 
-    return _numpy_parameters(mhalib_train(*(torch.tensor(a) for a in (W, U, X, y)), lr))
-
-
-def _numpy_parameters(stepper):
-    read = stepper.parameters
-    stepper.parameters = lambda: tuple(np.asarray(a) for a in read())
-    return stepper
+    return mhalib_train(*map(torch.tensor, (W, U, X, y)), lr)
 
 
 def jax_scan(W, U, X, y, lr):
@@ -126,9 +102,9 @@ def jax_scan(W, U, X, y, lr):
 
     def step(steps):
         nonlocal theta
-        theta = jax.block_until_ready(many(theta, steps))
+        theta = jax.block_until_ready(many(theta, steps)) if steps else theta
 
-    return Stepper(step, lambda: tuple(np.asarray(a) for a in theta))
+    return step, lambda: theta
 
 
 COMPETITORS = {"mhalib": mhalib_train, "mhalib formula": mhalib_formula,

@@ -60,17 +60,10 @@ MOVE = """async (root, [control, moves]) => {
 }"""
 
 
-class Quiet(SimpleHTTPRequestHandler):
-    """Serve files without a log."""
-
-    def log_message(self, *args):
-        pass
-
-
 def row(label, values):
-    """The name, the minimum, the median and the 95th percentile of a list of milliseconds."""
+    """Print the name, the minimum, the median and the 95th percentile of a list of milliseconds."""
     p95 = statistics.quantiles(values, n=20)[-1]
-    return f"  {label:<52}{min(values):>8.0f}{statistics.median(values):>8.0f}{p95:>8.0f}"
+    print(f"  {label:<52}{min(values):>8.0f}{statistics.median(values):>8.0f}{p95:>8.0f}")
 
 
 def measure_page(browser, site, path):
@@ -88,8 +81,8 @@ def measure_page(browser, site, path):
         for control in root.locator("input[type=range]").all():
             name = control.get_attribute("data-control")
             first, whole = zip(*root.evaluate(MOVE, [name, MOVES]), strict=True)
-            print(row(f"{title[:30]}: {name}, first frame", first))
-            print(row(f"{' ' * len(title[:30])}  {name}, whole curve", whole))
+            row(f"{title[:30]}: {name}, first frame", first)
+            row(f"{' ' * len(title[:30])}  {name}, whole curve", whole)
             root.get_by_role("button", name="Reset").click()
             page.wait_for_timeout(500)
     page.close()
@@ -100,7 +93,8 @@ def main():
     pages = [path for path in sorted(BUILD.rglob("book/**/*.html")) if "mha-still" in path.read_text("utf-8")]
     if not pages:
         raise SystemExit("no built book with live figures at _build/html: run `make book` first")
-    server = ThreadingHTTPServer(("127.0.0.1", 0), partial(Quiet, directory=BUILD))
+    quiet = type("Quiet", (SimpleHTTPRequestHandler,), {"log_message": lambda *args: None})
+    server = ThreadingHTTPServer(("127.0.0.1", 0), partial(quiet, directory=BUILD))
     threading.Thread(target=server.serve_forever, daemon=True).start()
     print(f"milliseconds over {MOVES} moves; {os.cpu_count()} cores, load {os.getloadavg()[0]:.1f}\n"
           f"{'':<54}{'min':>8}{'p50':>8}{'p95':>8}")
