@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from mhalib import data, landscape, losses, models
 from mhalib.attention import gaussian, normalized_gaussian, softmax
-from mhalib.models import AttentionLayer, AttentionRegression, Linearized, MultiHeadAttention, PopulationRegression
+from mhalib.models import AttentionLayer, AttentionRegression, MultiHeadAttention
 from mhalib.networks import train_network, train_text
 from mhalib.optim import (
     Adam,
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 
 __version__ = "0.2.0"
 __all__ = ["Adam", "AdamW", "AttentionLayer", "AttentionRegression", "Backtracking", "Cosine", "GradientDescent",
-           "InverseRoot", "Linearized", "Momentum", "MultiHeadAttention", "OneCycle", "Path", "PopulationRegression",
+           "InverseRoot", "Momentum", "MultiHeadAttention", "OneCycle", "Path",
            "Preconditioned", "StructureAware", "Warmup", "data", "explore", "gaussian", "landscape", "live", "losses",
            "models", "normalized_gaussian", "plots", "softmax", "train", "train_network", "train_text"]
 

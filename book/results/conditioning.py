@@ -13,6 +13,7 @@ import numpy as np
 import mhabook
 import mhalib as mha
 from mhabook.c10_structure.factorization import gradient, optimum
+from mhabook.c10_structure.population import PopulationRegression
 from mhabook.studies.command_line import outputs
 
 TARGET, MOST = 1e-10, 6000
@@ -70,7 +71,7 @@ def fewest(first, second, step, rates):
 def condition(data, N, inverse):
     """Largest over smallest nonzero eigenvalue of the Hessian of the excess in (A, B) at the balanced optimum."""
     U, V = optimum(N)
-    model = mha.PopulationRegression(U @ inverse, inverse @ V @ inverse)
+    model = PopulationRegression(U @ inverse, inverse @ V @ inverse)
     size, columns = model.A.size, []
     for unit in np.eye(size + model.B.size):
         there = model.with_arrays(A=unit[:size].reshape(model.A.shape), B=unit[size:].reshape(model.B.shape))

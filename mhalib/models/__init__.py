@@ -3,13 +3,11 @@
 from importlib import import_module
 
 from mhalib.models.layer import AttentionLayer
-from mhalib.models.linearized import Linearized
 from mhalib.models.multihead import MultiHeadAttention
-from mhalib.models.population import PopulationRegression
 from mhalib.models.regression import AttentionRegression
 
-__all__ = ["AttentionLayer", "AttentionRegression", "Linearized", "MultiHeadAttention", "NetworkPoint",
-           "PatchTransformer", "PopulationRegression", "TextTransformer"]
+__all__ = ["AttentionLayer", "AttentionRegression", "MultiHeadAttention", "NetworkPoint",
+           "PatchTransformer", "TextTransformer"]
 _HOMES = {"NetworkPoint": "network", "PatchTransformer": "transformer", "TextTransformer": "transformer"}
 
 

@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 import mhabook
 import mhalib as mha
 from mhabook.c10_structure import contraction, factorization, stationary
+from mhabook.c10_structure.population import PopulationRegression
 from mhalib.whitening import Whitening
 from oracles import assert_close, assert_refused, tensors
 from strategies import seeds
@@ -49,8 +50,8 @@ def test_gradient_and_hessian_of_the_factorization_are_autograds(seed, sizes, sc
 def test_infinitely_many_tokens_have_the_gradient_and_hessian_of_autograd(seed, sizes, scale):
     p, d = sizes
     data = mha.data.linear_regression(n=1, d=d, p=p, seed=seed % 1000).population()
-    model = mha.PopulationRegression.random(d, p, scale, seed=seed % 1000)
-    V = mha.PopulationRegression.random(d, p, seed=1 + seed % 1000)
+    model = PopulationRegression.random(d, p, scale, seed=seed % 1000)
+    V = PopulationRegression.random(d, p, seed=1 + seed % 1000)
     A, B, Sigma, M = tensors(model.A, model.B, data.Sigma, data.M)
     A.requires_grad_(), B.requires_grad_()
     away = A @ Sigma @ B.T - M
@@ -69,7 +70,7 @@ def test_infinitely_many_tokens_have_the_gradient_and_hessian_of_autograd(seed, 
 def test_the_population_is_what_many_tokens_tend_to():
     data = mha.data.linear_regression(n=20_000, d=2, p=3, s_max=0.1, sigma=0.0)
     finite = mha.AttentionRegression.random(2, 3, scale=0.3)
-    infinite = mha.PopulationRegression.of(finite)
+    infinite = PopulationRegression.of(finite)
     assert_close(infinite(data.x[:50], data.Sigma), finite(data.x[:50], data.x), 0.05, 1.0)
     assert infinite.against(data) == finite.against(data)
     assert np.isinf(infinite.effective_tokens(data.x[:5], data.Sigma)).all()
@@ -78,7 +79,7 @@ def test_the_population_is_what_many_tokens_tend_to():
 @pytest.mark.parametrize("rule", [mha.StructureAware(), mha.Preconditioned(), mha.GradientDescent(0.1)], ids=repr)
 def test_rules_train_on_the_population(rule):
     data = mha.data.linear_regression(n=1, d=3, p=2).population()
-    start = mha.PopulationRegression.random(3, 2, scale=0.5)
+    start = PopulationRegression.random(3, 2, scale=0.5)
     path = mha.train(start, data, rule, 60)
     assert path.excess[-1] < 0.2 * path.excess[0]
     assert_close(path.loss, path.excess, 1e-12)
@@ -87,7 +88,7 @@ def test_rules_train_on_the_population(rule):
 @pytest.mark.parametrize("way", [lambda a: a.astype("float32"), torch.as_tensor], ids=["float32", "torch"])
 @pytest.mark.parametrize("rule", [mha.StructureAware(), mha.GradientDescent(0.1)], ids=repr)
 def test_the_population_has_the_library_and_dtype_of_the_samples(rule, way):
-    data, start = mha.data.linear_regression(n=9, d=3, p=2), mha.PopulationRegression.random(3, 2, scale=0.5)
+    data, start = mha.data.linear_regression(n=9, d=3, p=2), PopulationRegression.random(3, 2, scale=0.5)
     wanted = mha.train(start, data.population(), rule, 20)
     for population in (data.map(way).population(), data.population().map(way)):
         assert population.X.dtype == population.y.dtype == way(data.x).dtype
@@ -205,7 +206,7 @@ def test_conditioning_costs_plain_descent_and_not_the_whitened_one():
 
 def test_the_late_factor_of_structure_aware_descent_is_that_of_the_spectrum():
     data = mha.data.linear_regression(n=1, d=5, p=5, seed=2)
-    path = mha.train(mha.PopulationRegression.random(5, 5, seed=2), data.population(), mha.StructureAware(), 90)
+    path = mha.train(PopulationRegression.random(5, 5, seed=2), data.population(), mha.StructureAware(), 90)
     assert path.excess[81] / path.excess[80] == pytest.approx((1 - 2 * 0.5 / 4) ** 2, rel=5e-3)
 
 
@@ -213,15 +214,15 @@ GIVEN = mha.AttentionRegression.random(3, 2)
 BAD = {
     "population of arrays": (lambda: mha.data.regression_from_arrays(np.eye(3), np.eye(3)).population(), ValueError,
                              ["population: expected a dataset made by", "not known"]),
-    "Σ of another d": (lambda: mha.PopulationRegression.random(3, 2).loss(np.eye(2), np.ones((2, 3))), ValueError,
+    "Σ of another d": (lambda: PopulationRegression.random(3, 2).loss(np.eye(2), np.ones((2, 3))), ValueError,
                        ["Sigma: expected shape (3, 3)", "(2, 2)"]),
     "a direction with infinitely many tokens": (
-        lambda: mha.PopulationRegression.random(3, 2).hvp(np.eye(3), np.ones((2, 3)), GIVEN),
+        lambda: PopulationRegression.random(3, 2).hvp(np.eye(3), np.ones((2, 3)), GIVEN),
         TypeError, ["V: expected a direction like PopulationRegression(A (2, 3)", "got AttentionRegression"]),
-    "M of another p": (lambda: mha.PopulationRegression.random(3, 2).loss(np.eye(3), np.ones((1, 3))), ValueError,
+    "M of another p": (lambda: PopulationRegression.random(3, 2).loss(np.eye(3), np.ones((1, 3))), ValueError,
                        ["M: expected shape (2, 3)", "(1, 3)"]),
     "a batch of infinitely many": (
-        lambda: mha.train(mha.PopulationRegression.random(5, 5), mha.data.linear_regression(n=1).population(),
+        lambda: mha.train(PopulationRegression.random(5, 5), mha.data.linear_regression(n=1).population(),
                           mha.GradientDescent(0.1), 1, batch=4),
         ValueError, ["batch: expected", "Population(d=5, p=5"]),
     "one matrix of a rule of two": (

@@ -1,5 +1,7 @@
 """The pages before the first chapter: a loss of two numbers, a linearized model, and the formulas of their figures."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 import torch
@@ -7,6 +9,7 @@ import torch
 import mhalib as mha
 from engines import assert_follows, broken, plain
 from mhabook.start import figure_linearized, figure_scores, figure_surface
+from mhabook.start.linearized import Linearized
 from mhabook.start.surface import Surface
 from oracles import assert_refused
 
@@ -111,7 +114,7 @@ def test_descent_on_a_ridge_rests_at_the_saddle_and_beside_it_does_not():
     (lambda: SURFACES[0].descend((1.0,), 0.1, 3), ["start: expected two finite numbers", "(1.0,)"]),
     (lambda: SURFACES[0].descend((1.0, 1.0), -0.1, 3), ["lr: expected a positive number", "-0.1"]),
     (lambda: SURFACES[0].descend((1.0, 1.0), 0.1, 0), ["steps: expected a whole number", "0"]),
-    (lambda: mha.Linearized(DISPLACEMENT[:-1], START), ["V: expected shape (135,)", "(134,)"]),
+    (lambda: Linearized(DISPLACEMENT[:-1], START), ["V: expected shape (135,)", "(134,)"]),
     (lambda: figure_surface.surface(steps=0), ["steps: expected"]),
     (lambda: figure_linearized.linearized(n=0), ["n: expected"]),
 ])
@@ -119,29 +122,29 @@ def test_bad_input_is_refused(call, words):
     assert_refused(call, ValueError, words)
 
 
-@pytest.mark.parametrize("call", [lambda: mha.Linearized.at(DATA), lambda: mha.Linearized(DISPLACEMENT, DATA)])
+@pytest.mark.parametrize("call", [lambda: Linearized.at(DATA), lambda: Linearized(DISPLACEMENT, DATA)])
 def test_what_is_no_start_is_refused(call):
     assert_refused(call, TypeError, ["start: expected a MultiHeadAttention", "got Dataset"])
 
 
 def test_a_linearization_touches_the_model_at_its_start():
-    tangent = mha.Linearized.at(START)
+    tangent = Linearized.at(START)
     assert (tangent(DATA.X) == START(DATA.X)).all()
     errors = [abs(moved(DATA.X) - moved.moved()(DATA.X)).max()
-              for moved in (mha.Linearized(step * DISPLACEMENT, START) for step in (1e-2, 1e-3))]
+              for moved in (Linearized(step * DISPLACEMENT, START) for step in (1e-2, 1e-3))]
     assert errors[0] / errors[1] == pytest.approx(100, rel=0.1), "the difference is of second order"
 
 
 def test_gradient_of_a_linearization_is_its_derivative():
-    point, along = mha.Linearized(DISPLACEMENT, START), np.random.default_rng(5).standard_normal(DISPLACEMENT.size)
+    point, along = Linearized(DISPLACEMENT, START), np.random.default_rng(5).standard_normal(DISPLACEMENT.size)
     loss, grad = point.loss_and_grad(DATA.X, DATA.y)
-    ends = [mha.Linearized(DISPLACEMENT + step * along, START).loss(DATA.X, DATA.y) for step in (-1e-5, 1e-5)]
+    ends = [Linearized(DISPLACEMENT + step * along, START).loss(DATA.X, DATA.y) for step in (-1e-5, 1e-5)]
     assert grad.V @ along == pytest.approx((ends[1] - ends[0]) / 2e-5, rel=1e-7)
     assert loss == pytest.approx(np.logaddexp(0, -DATA.y * point(DATA.X)).mean(), rel=1e-12)
 
 
 def test_the_hessian_of_a_linearization_is_the_derivative_of_its_gradient():
-    point = mha.Linearized(DISPLACEMENT, START)
+    point = Linearized(DISPLACEMENT, START)
     V, W = np.random.default_rng(6).standard_normal((2, DISPLACEMENT.size))
     along = point.with_arrays(V=V)
     ends = [(point + step * along).loss_and_grad(DATA.X, DATA.y)[1].V for step in (-1e-5, 1e-5)]
@@ -155,7 +158,7 @@ def test_the_hessian_of_a_linearization_is_the_derivative_of_its_gradient():
 
 
 def test_the_spectrum_of_a_linearization_is_that_of_its_full_hessian():
-    point = mha.Linearized(DISPLACEMENT, START)
+    point = Linearized(DISPLACEMENT, START)
     found = mha.landscape.spectrum(point, DATA, 2)
     wanted = np.linalg.eigvalsh(mha.landscape.hessian(point, DATA))
     np.testing.assert_allclose(found.values, wanted[[0, 1, -2, -1]], atol=1e-10 * wanted[-1])
@@ -165,7 +168,7 @@ def test_the_spectrum_of_a_linearization_is_that_of_its_full_hessian():
 
 
 def test_a_linearization_goes_to_torch_with_its_start():
-    point = mha.Linearized(DISPLACEMENT, START)
+    point = Linearized(DISPLACEMENT, START)
     there = point.map(torch.as_tensor)
     assert {type(a) for a in (there.V, there.start.W, there.start.U)} == {torch.Tensor}
     assert float(there.loss(*(torch.as_tensor(a) for a in (DATA.X, DATA.y)))) == pytest.approx(
@@ -177,7 +180,7 @@ def test_a_linearization_goes_to_torch_with_its_start():
 
 
 def test_training_a_linearization_is_descent_with_the_kernel():
-    path = mha.train(mha.Linearized.at(START), DATA, mha.GradientDescent(0.4), 25, record=2)
+    path = mha.train(Linearized.at(START), DATA, mha.GradientDescent(0.4), 25, record=2)
     kernel, logits = START.features(DATA.X) @ START.features(DATA.X).T, START(DATA.X)
     for _ in range(25):
         logits = logits + 0.4 / len(DATA) * kernel @ (DATA.y / (1 + np.exp(DATA.y * logits)))
@@ -186,9 +189,9 @@ def test_training_a_linearization_is_descent_with_the_kernel():
 
 
 def test_a_linearization_takes_torch_by_the_same_lines():
-    here, there = mha.Linearized(DISPLACEMENT, START), DATA.map(torch.as_tensor)
+    here, there = Linearized(DISPLACEMENT, START), DATA.map(torch.as_tensor)
     loss, grad = here.loss_and_grad(DATA.X, DATA.y)
-    point = mha.Linearized(torch.as_tensor(DISPLACEMENT), START.map(torch.as_tensor))
+    point = Linearized(torch.as_tensor(DISPLACEMENT), START.map(torch.as_tensor))
     other, slope = point.loss_and_grad(there.X, there.y)
     assert float(other) == pytest.approx(loss, rel=1e-12)
     np.testing.assert_allclose(slope.V.numpy(), grad.V, rtol=1e-10, atol=1e-14)
@@ -197,3 +200,13 @@ def test_a_linearization_takes_torch_by_the_same_lines():
 def test_summaries_name_every_control():
     for made in MADE.values():
         assert all(f"{{{name}}}" in made.spec["summary"] for name in made.controls)
+
+
+def test_tangents_at_two_starts_have_no_sum():
+    here, there = (mha.MultiHeadAttention.random(2, 4, 3, seed=seed) for seed in (1, 2))
+    tangent = Linearized.at(here)
+    with pytest.raises(ValueError, match="start: expected two Linearized with the same start"):
+        tangent - Linearized.at(there)
+    again = Linearized.at(here.map(np.copy))
+    assert (tangent - again).norm() == 0
+    assert (tangent - replace(Linearized.at(there), start=here)).norm() == 0

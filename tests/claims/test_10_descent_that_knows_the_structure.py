@@ -5,6 +5,7 @@ import numpy as np
 import mhabook
 import mhalib as mha
 from mhabook.c10_structure import contraction, factorization
+from mhabook.c10_structure.population import PopulationRegression
 from page import Page
 
 page = Page("preconditioning/10_descent_that_knows_the_structure")
@@ -349,7 +350,7 @@ def test_the_way_out_is_as_weak_as_that_direction_is_small(U, V, instance, root,
 
 @page.after("zero-start")
 def test_zero_is_a_saddle_with_infinitely_many_tokens_and_not_quite_with_300(data, start):
-    assert mha.PopulationRegression.of(0 * start).loss_and_grad(data.Sigma, data.M)[1].norm() == 0
+    assert PopulationRegression.of(0 * start).loss_and_grad(data.Sigma, data.M)[1].norm() == 0
     assert 0 < (0 * start).loss_and_grad(data.x, data.y)[1].norm() < 0.1
 
 

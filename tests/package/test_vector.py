@@ -132,16 +132,6 @@ def test_layers_of_two_kernels_have_no_sum():
         replace(sharp, kernel=mha.attention.NormalizedGaussian(2)) + sharp
 
 
-def test_tangents_at_two_starts_have_no_sum():
-    here, there = (mha.MultiHeadAttention.random(2, 4, 3, seed=seed) for seed in (1, 2))
-    tangent = mha.Linearized.at(here)
-    with pytest.raises(ValueError, match="start: expected two Linearized with the same start"):
-        tangent - mha.Linearized.at(there)
-    again = mha.Linearized.at(here.map(np.copy))
-    assert (tangent - again).norm() == 0
-    assert (tangent - replace(mha.Linearized.at(there), start=here)).norm() == 0
-
-
 def test_libraries_do_not_mix():
     with pytest.raises(TypeError, match="left W is numpy, right W is torch"):
         problem().model + problem().model.map(torch.tensor)

@@ -16,12 +16,12 @@ from mhabook.c10_structure.figure_regression import (
     start_on,
     streams,
 )
+from mhabook.c10_structure.population import PopulationRegression
 from mhabook.c11_data_and_compute.statements import spectral_constant
 from mhalib._array import require_count
 from mhalib.live.description import Control, Description
 from mhalib.live.face import LiveFigure
 from mhalib.live.frames import line, panels
-from mhalib.models import PopulationRegression
 from mhalib.plots import COLORS
 
 SMALLEST = 1e-9

@@ -6,10 +6,10 @@ import numpy as np
 
 from mhabook.c09_tilting.statements import quadrature
 from mhabook.c10_structure.factorization import optimum
+from mhabook.c10_structure.population import PopulationRegression
 from mhabook.ledger import Check, statement
 from mhalib._array import is_positive, require
 from mhalib.data.regression import RegressionDataset
-from mhalib.models.population import PopulationRegression
 from mhalib.models.regression import AttentionRegression, excess
 from mhalib.optim.structured import StructureAware
 from mhalib.whitening import Whitening, symmetric_power

@@ -4,13 +4,14 @@ from dataclasses import replace
 
 import numpy as np
 
+from mhabook.start.linearized import Linearized
 from mhalib._array import require_count
 from mhalib.data import tokenized_mixture
 from mhalib.live.carried import arrays
 from mhalib.live.description import Control, Description
 from mhalib.live.face import LiveFigure
 from mhalib.live.frames import line, panels, step_axis
-from mhalib.models import Linearized, MultiHeadAttention
+from mhalib.models import MultiHeadAttention
 from mhalib.models.multihead import normals
 from mhalib.optim import GradientDescent
 from mhalib.plots import COLORS

@@ -34,8 +34,9 @@ class Linearized(Vector):
 
     Examples
     --------
+    >>> from mhabook.start.linearized import Linearized
     >>> data = mha.data.tokenized_mixture(n=8, T=4, d=4, M=2, zeta=0.25)
-    >>> tangent = mha.Linearized.at(mha.MultiHeadAttention.random(H=2, T=4, d=4))
+    >>> tangent = Linearized.at(mha.MultiHeadAttention.random(H=2, T=4, d=4))
     >>> tangent.V.shape
     (64,)
     >>> mha.train(tangent, data, mha.GradientDescent(lr=0.3), steps=5).stopped is None
