@@ -5,7 +5,7 @@ from earlier chapters only. Every statement is in ``mhabook.ledger``.
 """
 
 from importlib import import_module
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from mhabook.ledger import ledger
 
@@ -42,7 +42,7 @@ _LATER = {"Checkpoint": "studies", "Table": "studies", "exercise": "exercises", 
           "stored": "studies", "sweep": "studies"}
 
 
-def __getattr__(name):
+def __getattr__(name: str) -> Any:
     if name not in _LATER:
         raise AttributeError(f"module 'mhabook' has no attribute {name!r}")
     try:
@@ -52,5 +52,5 @@ def __getattr__(name):
         raise ImportError(f"mhabook.{name} needs {package}: pip install {package}") from error
 
 
-def __dir__():
+def __dir__() -> list[str]:
     return sorted({*globals(), *__all__})

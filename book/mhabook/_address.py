@@ -3,7 +3,7 @@
 from importlib.metadata import PackageNotFoundError, metadata
 
 
-def repository():
+def repository() -> str:
     """The address of the book's repository, as the installed package states it; empty if it is not installed."""
     try:
         addresses = dict(entry.split(", ", 1) for entry in metadata("mhalib").get_all("Project-URL") or ())
@@ -12,7 +12,7 @@ def repository():
     return addresses.get("Repository", "").rstrip("/")
 
 
-def web_address(repository):
+def web_address(repository: str) -> str:
     """The address at which GitHub Pages serves the book: NAME.github.io/REPOSITORY/, or that of NAME's own site.
 
     It is empty without a repository.

@@ -23,7 +23,7 @@ class Definition(NamedTuple):
     source: str = ""
 
     @property
-    def number(self):
+    def number(self) -> str:
         """The number that its paper gives it; empty if there is none."""
         return number_in_paper(self.source)
 

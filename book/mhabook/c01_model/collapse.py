@@ -1,15 +1,16 @@
 """Zero-initialization collapse: heads that start equal are one head with other step sizes, for ever."""
 
+from collections.abc import Iterator
 from dataclasses import replace
 
 import numpy as np
 
 from mhabook.c01_model.instances import token_radius
 from mhabook.c01_model.selection import CHAPTER
-from mhabook.ledger import Check, statement
-from mhalib.data import from_arrays
+from mhabook.ledger import Check, Checks, statement
+from mhalib.data import Dataset, from_arrays
 from mhalib.models import MultiHeadAttention
-from mhalib.optim import Adam, GradientDescent, Momentum
+from mhalib.optim import Adam, GradientDescent, Momentum, Rule
 
 RULES = (GradientDescent(0.3), Momentum(0.1), Adam(0.03), Adam(0.03, eps=1e-2))
 ZERO = "all parameters start at zero"
@@ -17,7 +18,7 @@ CLAIMS = ("W_h = W", "√H U_h = Ũ", "the same loss", "the same logits", "the s
           "(1/H) Σ‖W_h‖ = ‖W‖", "(1/√H) Σ‖U_h‖ = ‖Ũ‖")
 
 
-def one_head_rules(rule, H):
+def one_head_rules(rule: Rule, H: int) -> tuple[Rule, Rule]:
     """The rules for W = W_h and Ũ = √H U_h that ``rule`` on H equal heads amounts to.
 
     Gradient descent and momentum: step sizes η/H and η. Adam: η with H ε, and √H η with √H ε.
@@ -27,7 +28,7 @@ def one_head_rules(rule, H):
     return replace(rule, lr=rule.lr / H), rule
 
 
-def one_head_path(data, rule, H, steps):
+def one_head_path(data: Dataset, rule: Rule, H: int, steps: int) -> Iterator[MultiHeadAttention]:
     """The one-head models (W, Ũ) after 0, 1, …, ``steps`` steps from zero, each array under its own rule."""
     one = MultiHeadAttention.zeros(1, *data.X.shape[1:])
     rules = dict(zip("WU", one_head_rules(rule, H), strict=True))
@@ -41,7 +42,7 @@ def one_head_path(data, rule, H, steps):
         yield one
 
 
-def one_head_run(data, rule, H, steps):
+def one_head_run(data: Dataset, rule: Rule, H: int, steps: int) -> MultiHeadAttention:
     """The last model of ``one_head_path``."""
     *_, last = one_head_path(data, rule, H, steps)
     return last
@@ -60,7 +61,7 @@ def _run(seed):
            broken=lambda seed: (instance := _run(seed)) | {
                "start": MultiHeadAttention.random(instance["H"], *instance["data"].X.shape[1:], seed=seed)},
            breaks=ZERO, hypotheses=lambda start=None, **_: {ZERO: start is None or start.norm() == 0})
-def collapse(data, rule, H, start=None, steps=25):
+def collapse(data: Dataset, rule: Rule, H: int, start: MultiHeadAttention | None = None, steps: int = 25) -> Checks:
     """After every step W_h = W and √H U_h = Ũ for every head, where (W, Ũ) is the one-head run.
 
     And the two runs have the same losses, logits, attention weights, and norms (1/H) Σ‖W_h‖ and (1/√H) Σ‖U_h‖. In each

@@ -12,7 +12,8 @@ from mhalib.plots import SEQUENTIAL
 from mhalib.training import recorded_steps, train
 
 
-def mixture(n=64, T=8, d=8, M=4, S=2.0, steps=500, seed=0):
+def mixture(n: int = 64, T: int = 8, d: int = 8, M: int = 4, S: float = 2.0, steps: int = 500,
+            seed: int = 0) -> LiveFigure:
     """A live figure: how many tokens carry the label, how noisy the others are, and the step size, for one head.
 
     The page carries the draws of a ``tokenized_mixture`` and of as many fresh samples, and assembles both anew for

@@ -1,20 +1,44 @@
 """Instances on which statements are checked: random ones at all scales, and the extremal ones that bounds meet."""
 
+from collections.abc import Callable
+from typing import Any, Protocol
+
 import numpy as np
 
-from mhalib._array import is_positive
-from mhalib.data import from_arrays
+from mhabook.ledger import Instance
+from mhalib._array import Array, is_positive
+from mhalib.data import Dataset, from_arrays
 from mhalib.models import MultiHeadAttention
+from mhalib.training import Model
 
 TOKENS = "every token has norm at most R"
 
 
-def token_radius(X):
+class Heads(Model, Protocol):
+    """Heads with one decoder each: a ``MultiHeadAttention``, or one that stands for groups of equal heads."""
+
+    @property
+    def W(self) -> Array:
+        """Key–query products."""
+        ...
+
+    @property
+    def U(self) -> Array:
+        """Decoders."""
+        ...
+
+    @property
+    def sizes(self) -> tuple[int, ...]:
+        """The numbers (H, T, d)."""
+        ...
+
+
+def token_radius(X: Array) -> float:
     """R = the largest token norm in X (n, T, d)."""
     return float(np.sqrt((X * X).sum(axis=-1).max()))
 
 
-def radius_or_given(data, R):
+def radius_or_given(data: Dataset, R: float | None) -> float:
     """The R that a bound is told, or where it is told None that of the tokens of the data.
 
     Raises
@@ -29,12 +53,12 @@ def radius_or_given(data, R):
     return R
 
 
-def tokens_fit(data, R=None, **_):
+def tokens_fit(data: Dataset, R: float | None = None, **_: Any) -> dict[str, bool]:
     """The hypothesis of every bound that is told R: no token is longer."""
     return {TOKENS: token_radius(data.X) <= radius_or_given(data, R)}
 
 
-def problem(seed, largest=4):
+def problem(seed: int, largest: int = 4) -> Instance:
     """A random model and dataset, sizes and scales drawn too: n, H ≤ largest, 2 ≤ T, d ≤ largest."""
     rng = np.random.default_rng([seed, 11])
     n, H = rng.integers(1, largest + 1, size=2)
@@ -46,14 +70,14 @@ def problem(seed, largest=4):
     return {"model": model, "data": from_arrays(X, y)}
 
 
-def equal_tokens(T=4, R=1.5, H=3):
+def equal_tokens(T: int = 4, R: float = 1.5, H: int = 3) -> Instance:
     """All tokens equal and U = 0: ∇_U Φ has its largest norm √T R and ∇_W Φ vanishes."""
     X = np.zeros((1, T, 2))
     X[..., 0] = R
     return {"model": MultiHeadAttention.zeros(H, T, 2), "data": from_arrays(X, np.ones(1))}
 
 
-def opposite_tokens(u=0.0, T=4, R=1.5, H=3, mean=0.0):
+def opposite_tokens(u: float = 0.0, T: int = 4, R: float = 1.5, H: int = 3, mean: float = 0.0) -> Instance:
     """Half of the tokens R e₁, half −R e₁, decoders of norm u along ±e₁; a query sees ``mean`` · itself on average.
 
     At mean 0 attention is uniform, and the tokens' covariance R² e₁e₁ᵀ is the largest there is: the Hessian bound is
@@ -68,7 +92,7 @@ def opposite_tokens(u=0.0, T=4, R=1.5, H=3, mean=0.0):
     return {"model": MultiHeadAttention(W, U), "data": from_arrays(X, np.ones(1))}
 
 
-def confident(z=30.0, R=1e-4, T=4, H=3):
+def confident(z: float = 30.0, R: float = 1e-4, T: int = 4, H: int = 3) -> Instance:
     """Equal short tokens with margin z: for z → ±∞ slope over loss tends to its bound, and the gradient with it."""
     instance = equal_tokens(T=T, R=R, H=H)
     U = np.zeros((H, T, 2))
@@ -76,7 +100,7 @@ def confident(z=30.0, R=1e-4, T=4, H=3):
     return instance | {"model": MultiHeadAttention(np.zeros((H, 2, 2)), U)}
 
 
-def leaning(z=10.0, R=1e-5, T=4, H=3, lean=0.01):
+def leaning(z: float = 10.0, R: float = 1e-5, T: int = 4, H: int = 3, lean: float = 0.01) -> Instance:
     """Opposite short tokens that lean a little to e₂, where the decoders read a margin z: −λ_min nears (B/√H) L."""
     X = opposite_tokens(T=T, H=H)["data"].X.copy()
     X[..., 1] = lean * abs(X[..., 0])
@@ -86,7 +110,7 @@ def leaning(z=10.0, R=1e-5, T=4, H=3, lean=0.01):
     return {"model": MultiHeadAttention(np.zeros((H, 2, 2)), U), "data": from_arrays(X, np.ones(1))}
 
 
-def valley(distance=1.0, T=4, R=1.0, H=1):
+def valley(distance: float = 1.0, T: int = 4, R: float = 1.0, H: int = 1) -> Instance:
     """Two models (W, U) and (−W, −U) with the same logit, so that the loss has a hump halfway between them."""
     instance = opposite_tokens(T=T, R=R, H=H)
     sign, reach = instance["data"].X[0, :, 0] / R, distance / (8 * H) ** 0.5
@@ -96,25 +120,25 @@ def valley(distance=1.0, T=4, R=1.0, H=1):
     return {"model": model, "other": -model, "data": instance["data"]}
 
 
-def ridge(curvature=0.4, R=1e-5):
+def ridge(curvature: float = 0.4, R: float = 1e-5) -> Instance:
     """Two models on either side of a ``leaning`` one, so far apart that κD² = ``curvature``: there L ~ e^{−Φ}."""
     (model, data), (H, T, _) = leaning(R=R).values(), leaning()["model"].sizes
     step = valley((curvature * (H / T) ** 0.5 / R ** 3) ** 0.5, H=H)["model"]
     return {"model": model + step, "other": model - step, "data": data}
 
 
-def between(seed, low, high):
+def between(seed: int, low: float, high: float) -> float:
     """A number between the two that goes with the seed: what makes the instances of a twin different."""
     return float(np.random.default_rng([seed, 13]).uniform(low, high))
 
 
-def short(seed, make, **sizes):
+def short(seed: int, make: Callable[..., Instance], **sizes: Any) -> Instance:
     """An extremal instance whose tokens are twice as long as the R that the bound is told."""
     R = 1.0 + np.random.default_rng([seed, 12]).random()
     return make(R=R, **sizes) | {"R": R / 2}
 
 
-def several_heads(seed):
+def several_heads(seed: int) -> Instance:
     """A random problem with two heads or more, at scales where no derivative is lost in rounding."""
     rng = np.random.default_rng([seed, 18])
     n, H, T, d = rng.integers(2, 4, size=4)

@@ -1,5 +1,7 @@
 """Chapter 1: how far softmax selects, why the sum of the heads carries 1/√H, and where training starts."""
 
+from typing import Any
+
 import numpy as np
 
 from mhabook.c01_model.instances import (
@@ -12,15 +14,16 @@ from mhabook.c01_model.instances import (
     token_radius,
     tokens_fit,
 )
-from mhabook.ledger import Check, statement
+from mhabook.ledger import Check, Checks, statement
+from mhalib._array import Array
 from mhalib.attention import softmax
-from mhalib.data import tokenized_mixture
+from mhalib.data import Dataset, tokenized_mixture
 from mhalib.models import MultiHeadAttention
 
 CHAPTER = "multihead/01_a_small_attention_model"
 
 
-def selected_mass(zeta, gap):
+def selected_mass(zeta: float, gap: float | Array) -> Any:
     """ζ e^g / (ζ e^g + 1 − ζ): the weight on a share ζ of the tokens whose scores are g above all others."""
     return zeta / (zeta + (1 - zeta) * np.exp(-gap))
 
@@ -46,7 +49,7 @@ def _two_others(seed):
            hypotheses=lambda scores, relevant, gap=None: {
                "every relevant score is at least g above every other score":
                gap is None or scores[relevant].min() - scores[~relevant].max() >= gap})
-def selection(scores, relevant, gap=None):
+def selection(scores: Array, relevant: Array, gap: float | None = None) -> Checks:
     """Weight on the relevant tokens ≥ ζ e^g/(ζ e^g + 1 − ζ), g = lowest relevant − highest other score.
 
     With equality where the relevant scores are equal and so are the others. In the first check lhs is the bound and
@@ -66,7 +69,7 @@ def selection(scores, relevant, gap=None):
            assumptions=f"{TOKENS}; decoder entries independent with mean 0 and variance 1", random=problem,
            extremal=(equal_tokens,), broken=lambda seed: short(seed, equal_tokens), breaks=TOKENS,
            hypotheses=tokens_fit)
-def head_scale(model, data, R=None):
+def head_scale(model: MultiHeadAttention, data: Dataset, R: float | None = None) -> Checks:
     """The standard deviation of Φ(X) over random decoders is √((1/H) Σ‖A_h X‖²) ≤ √T R, for every H; the mean is 0.
 
     Both follow from Φ = Σ_k U_k Φ(e_k), the sum over the entries of the decoders, with e_k one entry 1 and all others
@@ -104,7 +107,7 @@ def _at_zero(seed):
            broken=lambda seed: {"model": MultiHeadAttention.random(3, 10, 8, seed=seed), "data": tokenized_mixture()},
            breaks="all parameters are zero",
            hypotheses=lambda model, **_: {"all parameters are zero": model.norm() == 0})
-def first_step(model, data):
+def first_step(model: MultiHeadAttention, data: Dataset) -> Checks:
     """At θ = 0: ∇_W L = 0 and every row of every ∇_{U_h} L is −(1/(2√H)) (1/n) Σ y_i x̄_i, x̄_i the mean token.
 
     And attention is uniform there, and Φ = 0. In each check lhs is the relative distance between the two sides, and
@@ -132,7 +135,7 @@ def _equal_heads(seed):
            breaks="all heads are equal",
            hypotheses=lambda model, **_: {
                "all heads are equal": not any(np.ptp(part, axis=0).any() for part in (model.W, model.U))})
-def equal_heads(model, data):
+def equal_heads(model: MultiHeadAttention, data: Dataset) -> Checks:
     """H heads (W, U) have the logit of one head (W, √H U), and H ∇_{W_h} L, √H ∇_{U_h} L are its two gradients.
 
     So a step η leaves the heads equal, moves √H U by −η ∇_Ũ L and W by −(η/H) ∇_W L. In the checks lhs is the largest

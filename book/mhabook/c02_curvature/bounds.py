@@ -4,10 +4,13 @@ Throughout, tokens have norm at most R, u = max_h ‖U_h‖_F and r = R² u. ``R
 finite number ≥ 0 is refused with a ValueError.
 """
 
+from typing import TypeAlias
+
 import numpy as np
 
 from mhabook.c01_model.instances import (
     TOKENS,
+    Heads,
     between,
     equal_tokens,
     opposite_tokens,
@@ -16,40 +19,44 @@ from mhabook.c01_model.instances import (
     short,
     tokens_fit,
 )
-from mhabook.ledger import Check, statement
-from mhalib.losses import logistic, squared
+from mhabook.ledger import Check, Checks, statement
+from mhalib._array import Array
+from mhalib.data import Dataset
+from mhalib.losses import Logistic, logistic, squared
+from mhalib.models import MultiHeadAttention
 
 CHAPTER = "multihead/02_how_steep_how_curved"
+Loss: TypeAlias = "Logistic | MarginSquared"
 
 
-def decoder_norms(model):
+def decoder_norms(model: Heads) -> np.ndarray:
     """The Frobenius norms ‖U_h‖ of the H decoders, (H,), or of one decoder a group (F,)."""
     return np.sqrt((model.U ** 2).sum(axis=(1, 2)))
 
 
-def decoder_sizes(model):
+def decoder_sizes(model: Heads) -> tuple[float, float]:
     """The largest of the H decoder norms, and their root mean square."""
     norms = decoder_norms(model)
     return float(norms.max()), float(np.average(norms ** 2, weights=getattr(model, "copies", None)) ** 0.5)
 
 
-def steepness(T, R, u):
+def steepness(T: int, R: float, u: float) -> float:
     """√T R √(1 + R⁴u²): the bound G where the root mean square of the decoders' norms is u."""
     return T ** 0.5 * R * (1 + R ** 4 * u ** 2) ** 0.5
 
 
-def curvature(T, R, u):
+def curvature(T: int, R: float, u: float) -> float:
     """B = √T R³ (r + √(r² + 4))/2 with r = R²u: the bound where no decoder is longer than u."""
     r = R ** 2 * u
     return T ** 0.5 * R ** 3 * (r + (r * r + 4) ** 0.5) / 2
 
 
-def gradient_constant(model, R):
+def gradient_constant(model: Heads, R: float) -> float:
     """G = √T R √(1 + R⁴ (1/H) Σ_h ‖U_h‖²), the bound on ‖∇Φ‖.  Source: Proposition 1 (ours, attained at U = 0)."""
     return float(steepness(model.sizes[1], R, decoder_sizes(model)[1]))
 
 
-def hessian_constant(model, R, deviation=1.0):
+def hessian_constant(model: MultiHeadAttention, R: float, deviation: float = 1.0) -> float:
     """B = √T R³ (r + √(r² + 4))/2, where ‖∇²Φ‖ ≤ B/√H.  Source: Proposition 1 (ours, attained at U = 0).
 
     r = c R² u for any c with E|Y − EY| ≤ c max q²: ``deviation`` = 1 is the easy one, 4/(3√3) the best.
@@ -57,12 +64,12 @@ def hessian_constant(model, R, deviation=1.0):
     return float(curvature(model.sizes[1], R, deviation * decoder_sizes(model)[0]))
 
 
-def smoothness_constant(model, R):
+def smoothness_constant(model: Heads, R: float) -> float:
     """ρ = G²/4 + B/√H, the bound on the largest eigenvalue of ∇²L.  Source: Corollary 1 (ours)."""
     return gradient_constant(model, R) ** 2 / 4 + hessian_constant(model, R) / model.sizes[0] ** 0.5
 
 
-def deviation(q, s):
+def deviation(q: Array, s: Array) -> float:
     """E|Y − EY| for Y = (q − Eq)², under the probabilities s."""
     Y = (q - s @ q) ** 2
     return float(s @ abs(Y - s @ Y))
@@ -81,7 +88,7 @@ def _bounded_variable(seed):
            broken=lambda seed: {"z": np.array([between(seed, 0.1, 0.9)]), "loss": MarginSquared()},
            breaks="the loss is logistic: (1 − z)²/2 instead",
            hypotheses=lambda loss=logistic, **_: {"logistic loss": loss is logistic})
-def self_bounded_slope(z, loss=logistic):
+def self_bounded_slope(z: Array, loss: Loss = logistic) -> Checks:
     """|ℓ′(z)| ≤ min(1, ℓ(z)) and 0 ≤ ℓ″(z) ≤ min(¼, |ℓ′(z)|), for all margins z; each check has the worst margin."""
     slope, curvature = abs(loss.slope(z)), loss.curvature(z)
     worst = {"|ℓ′| ≤ 1": slope, "|ℓ′|/ℓ ≤ 1": slope / loss(z), "1 − ℓ″ ≤ 1": 1 - curvature, "4ℓ″ ≤ 1": 4 * curvature,
@@ -92,15 +99,15 @@ def self_bounded_slope(z, loss=logistic):
 class MarginSquared:
     """(1 − z)²/2 of a margin z: a loss that does not bound its own slope. For twins."""
 
-    def __call__(self, z):
+    def __call__(self, z: Array) -> np.ndarray:
         """(1 − z)²/2."""
         return squared(1 - z)
 
-    def slope(self, z):
+    def slope(self, z: Array) -> np.ndarray:
         """z − 1."""
         return -squared.slope(1 - z)
 
-    def curvature(self, z):
+    def curvature(self, z: Array) -> np.ndarray:
         """1."""
         return squared.curvature(z)
 
@@ -115,12 +122,12 @@ DEVIATION = 4 / 27 ** 0.5
            broken=lambda seed: {"q": np.array([-1.0, 1.0]), "s": np.array([1.0, between(seed, 1, 2)])},
            breaks="the weights sum to 1",
            hypotheses=lambda q, s: {"s is a probability vector": s.min() >= 0 and abs(s.sum() - 1) < 1e-12})
-def deviation_bound(q, s):
+def deviation_bound(q: Array, s: Array) -> Check:
     """E|Y − EY| ≤ 4/(3√3) max q², for Y = (q − Eq)²; attained by q = ±1 with mean 1/√3.  Source: this book."""
     return Check(deviation(q, s), float(DEVIATION * (q * q).max()), "E|Y − EY| ≤ 4/(3√3) max q²")
 
 
-def gradient_bound(model, data, R=None):
+def gradient_bound(model: MultiHeadAttention, data: Dataset, R: float | None = None) -> Check:
     """max_i ‖∇Φ(X_i)‖ ≤ G.  Source: Proposition 1 (ours, attained at U = 0).
 
     Examples
@@ -138,7 +145,7 @@ def gradient_bound(model, data, R=None):
            source="this book, after Deora et al. 2023, Proposition 1", chapter=CHAPTER, assumptions=TOKENS,
            random=problem, extremal=(equal_tokens, lambda: opposite_tokens(u=1e3)), slack=(1e-9, 1e-7),
            broken=lambda seed: short(seed, equal_tokens), breaks=TOKENS, hypotheses=tokens_fit)
-def gradient_bounds(model, data, R=None):
+def gradient_bounds(model: MultiHeadAttention, data: Dataset, R: float | None = None) -> Checks:
     """‖∇Φ‖ ≤ G ≤ √T R (1 + r).  Source: Proposition 1 (ours, attained at U = 0)."""
     R = radius_or_given(data, R)
     return (gradient_bound(model, data, R),
@@ -156,7 +163,7 @@ def _simple(model, R, power):
            extremal=(equal_tokens, lambda: opposite_tokens(u=1 / 1.5 ** 2), lambda: opposite_tokens(u=1e3)),
            slack=(1e-9, 1e-9, 1e-9),
            broken=lambda seed: short(seed, equal_tokens), breaks=TOKENS, hypotheses=tokens_fit)
-def sharp_gradient_bound(model, data, R=None):
+def sharp_gradient_bound(model: MultiHeadAttention, data: Dataset, R: float | None = None) -> Check:
     """max_i ‖∇Φ(X_i)‖ ≤ √T R √((1/H) Σ_h max(1, R⁴‖U_h‖²)): attained for every R²u, by equal or opposite tokens.
 
     Source: this book.
@@ -167,7 +174,7 @@ def sharp_gradient_bound(model, data, R=None):
     return Check(gradient_bound(model, data, R).lhs, float(rhs), "‖∇Φ‖ ≤ √T R √(mean_h max(1, R⁴‖U_h‖²))")
 
 
-def hessian_bound(model, data, R=None):
+def hessian_bound(model: MultiHeadAttention, data: Dataset, R: float | None = None) -> Check:
     """max_i ‖∇²Φ(X_i)‖₂ ≤ B/√H.  Source: Proposition 1 (ours, attained at U = 0).
 
     Examples
@@ -187,7 +194,7 @@ def hessian_bound(model, data, R=None):
            source="this book, after Deora et al. 2023, Proposition 1", chapter=CHAPTER, assumptions=TOKENS,
            random=problem, extremal=(opposite_tokens, lambda: opposite_tokens(u=0.01)),
            broken=lambda seed: short(seed, opposite_tokens), breaks=TOKENS, hypotheses=tokens_fit)
-def hessian_bounds(model, data, R=None):
+def hessian_bounds(model: MultiHeadAttention, data: Dataset, R: float | None = None) -> Checks:
     """‖∇²Φ‖₂ ≤ B/√H and B ≤ √T R³ (1 + r).  Source: Proposition 1 (ours, attained at U = 0).
 
     Short decoders pin √T R³. The factor of r is not the best: the sharper bound has 4/(3√3) there.
@@ -202,7 +209,7 @@ def hessian_bounds(model, data, R=None):
            random=problem, extremal=(opposite_tokens, lambda: opposite_tokens(u=1e4, mean=3 ** -0.5)),
            slack=(1e-9, 2e-9),
            broken=lambda seed: short(seed, opposite_tokens), breaks=TOKENS, hypotheses=tokens_fit)
-def sharp_hessian_bound(model, data, R=None):
+def sharp_hessian_bound(model: MultiHeadAttention, data: Dataset, R: float | None = None) -> Check:
     """max_i ‖∇²Φ(X_i)‖₂ ≤ √T R³ (r′ + √(r′² + 4))/(2√H), r′ = 4/(3√3) R² u: tight at r → 0 and at r → ∞.
 
     Source: this book; it replaces E|Y − EY| ≤ max q² in the proof of Proposition 1 by the best constant.
@@ -216,7 +223,7 @@ def sharp_hessian_bound(model, data, R=None):
            source="Deora et al. 2023, Proposition 1, not a quotation", chapter=CHAPTER,
            assumptions=TOKENS, random=problem, extremal=(equal_tokens, opposite_tokens),
            broken=lambda seed: short(seed, opposite_tokens), breaks=TOKENS, hypotheses=tokens_fit)
-def recalled_bounds(model, data, R=None):
+def recalled_bounds(model: MultiHeadAttention, data: Dataset, R: float | None = None) -> Checks:
     """‖∇Φ‖ ≤ G ≤ β₁ = √T R (2R²‖θ‖ + 1) and √H ‖∇²Φ‖ ≤ B ≤ β₃ = 2√T R³ (3√d R²‖θ‖ + 1), ‖θ‖ = max_h ‖(W_h, U_h)‖.
 
     Looser than G and B, which are attained: the factors of ‖θ‖ in β₁ and β₃ are pinned by nothing.

@@ -7,33 +7,34 @@ differentiate by complex steps, which have no cancellation.
 
 import numpy as np
 
-from mhabook.ledger import Check, statement
+from mhabook.ledger import Check, Checks, statement
+from mhalib._array import Array
 from mhalib.attention import softmax
 
 
-def logit(X, W, U):
+def logit(X: Array, W: Array, U: Array) -> complex:
     """Φ(X; W, U) = Σ_t u_tᵀ Xᵀ s_t, with s_t = softmax(X Wᵀ x_t)."""
     return (U * (softmax(X @ W @ X.T) @ X)).sum()
 
 
-def gradient_U(X, W, U):
+def gradient_U(X: Array, W: Array, U: Array) -> np.ndarray:
     """∇_U Φ = S X (T, d): row t is the mean token that query t sees.  Source: Lemma 1, first formula (ours)."""
     return softmax(X @ W @ X.T) @ X
 
 
-def gradient_W(X, W, U):
+def gradient_W(X: Array, W: Array, U: Array) -> np.ndarray:
     """∇_W Φ = Σ_t x_t u_tᵀ Xᵀ R_t X (d, d), R_t = diag(s_t) − s_t s_tᵀ.  Source: Lemma 1, second formula (ours)."""
     return sum(np.outer(x, u @ _covariance(X, s))
                for x, u, s in zip(X, U, softmax(X @ W @ X.T), strict=True))
 
 
-def gradient_W_of_gradient_U(X, W, U, a, b):
+def gradient_W_of_gradient_U(X: Array, W: Array, U: Array, a: Array, b: Array) -> np.ndarray:
     """∇_W (aᵀ (∇_U Φ) b) = Σ_t a_t x_t bᵀ Xᵀ R_t X (d, d).  Source: Lemma 1, third formula (ours)."""
     return sum(a_t * np.outer(x, b @ _covariance(X, s))
                for a_t, x, s in zip(a, X, softmax(X @ W @ X.T), strict=True))
 
 
-def gradient_W_of_gradient_W(X, W, U, b, c):
+def gradient_W_of_gradient_W(X: Array, W: Array, U: Array, b: Array, c: Array) -> np.ndarray:
     """∇_W (cᵀ (∇_W Φ) b) = Σ_t (cᵀx_t) x_t d_tᵀ X (d, d), d_t = R_t[(X u_t − s_tᵀX u_t) ∘ (X b − s_tᵀX b)].
 
     Source: Lemma 1, fourth formula (ours).
@@ -45,7 +46,7 @@ def gradient_W_of_gradient_W(X, W, U, b, c):
     return total
 
 
-def second_derivative(X, W, U, V_W, V_U):
+def second_derivative(X: Array, W: Array, U: Array, V_W: Array, V_U: Array) -> complex:
     """D²Φ along (V_W, V_U) = 2 Σ_t Cov_t(X a_t, q) + Σ_t E_t[(v − E_t v)(q − E_t q)²], with means E_t under s_t.
 
     q = X V_Wᵀ x_t, v = X u_t, and a_t the rows of V_U.  Source: this book, from Lemma 1.
@@ -82,7 +83,7 @@ def _single_head(seed):
            broken=lambda seed: _single_head(seed) | {"normalize": 0.5},
            breaks="the attention weights sum to 1",
            hypotheses=lambda normalize=1.0, **_: {"the attention weights sum to 1": normalize == 1})
-def derivative_formulas(X, W, U, seed, normalize=1.0):
+def derivative_formulas(X: Array, W: Array, U: Array, seed: int, normalize: float = 1.0) -> Checks:
     """The four formulas of Lemma 1, and the second derivative along a line, equal complex-step derivatives.
 
     And Φ(U + V) − 2Φ(U) + Φ(U − V) = 0. In each check lhs is the error relative to the derivative's largest possible

@@ -8,6 +8,7 @@ from mhabook.c01_model.instances import token_radius
 from mhabook.c02_curvature.bounds import smoothness_constant
 from mhabook.c02_curvature.loss_bounds import curvature_constant
 from mhalib._array import require_count
+from mhalib.data import Dataset
 from mhalib.live.carried import arrays, in_doubles
 from mhalib.live.description import Control, Description
 from mhalib.live.face import LiveFigure
@@ -18,7 +19,7 @@ from mhalib.optim import GradientDescent
 from mhalib.training import recorded_steps, train
 
 
-def curvature(data, steps=400, scale=0.3, seed=0):
+def curvature(data: Dataset, steps: int = 400, scale: float = 0.3, seed: int = 0) -> LiveFigure:
     """A live figure: the ends of the spectrum of ∇²L along training, with their bounds, from a random start.
 
     The page computes both ends from Hessian-vector products (Lanczos' method); Python from the dense Hessian, whose

@@ -1,5 +1,8 @@
 """Corollary 1: what the bounds on the logit say about the loss, and how the heads enter its Hessian."""
 
+from collections.abc import Callable
+from typing import Any
+
 import numpy as np
 
 from mhabook.c01_model.instances import (
@@ -19,13 +22,15 @@ from mhabook.c01_model.instances import (
 )
 from mhabook.c02_curvature.bounds import (
     CHAPTER,
+    Loss,
     MarginSquared,
     gradient_constant,
     hessian_constant,
     smoothness_constant,
 )
-from mhabook.ledger import Check, statement
-from mhalib._array import require_count
+from mhabook.ledger import Check, Checks, statement
+from mhalib._array import Array, require_count
+from mhalib.data import Dataset
 from mhalib.losses import logistic
 from mhalib.models import MultiHeadAttention
 
@@ -36,13 +41,13 @@ def _fit_and_logistic(data, R=None, loss=logistic, **_):
     return tokens_fit(data, R) | {"logistic loss": loss is logistic}
 
 
-def loss_gradient(model, data, loss=logistic):
+def loss_gradient(model: MultiHeadAttention, data: Dataset, loss: Loss = logistic) -> np.ndarray:
     """∇L (p,) = (1/n) Σ ℓ′(z_i) y_i ∇Φ(X_i), in the order of ``model.ravel``, for any loss of the margin."""
     slope = loss.slope(model.margins(data.X, data.y))
     return (slope * data.y) @ model.features(data.X) / len(data)
 
 
-def loss_hessian(model, data, loss=logistic):
+def loss_hessian(model: MultiHeadAttention, data: Dataset, loss: Loss = logistic) -> tuple[np.ndarray, np.ndarray]:
     """The two parts of ∇²L (p, p): (1/n) Σ ℓ″ ∇Φ ∇Φᵀ, and (1/n) Σ ℓ′ y ∇²Φ, block-diagonal over heads."""
     return model.hessian_parts(data.X, data.y, loss)
 
@@ -52,7 +57,8 @@ def loss_hessian(model, data, loss=logistic):
            extremal=(equal_tokens, confident, lambda: confident(-30.0)), slack=(None, 4e-7, 4e-7),
            broken=lambda seed: equal_tokens(R=between(seed, 0.5, 3)) | {"loss": MarginSquared()},
            breaks="the loss is logistic: (1 − z)²/2 instead", hypotheses=_fit_and_logistic)
-def self_bounded_gradient(model, data, R=None, loss=logistic):
+def self_bounded_gradient(model: MultiHeadAttention, data: Dataset, R: float | None = None,
+                          loss: Loss = logistic) -> Check:
     """‖∇L‖ ≤ G min(1, L): a small loss has a small gradient.  Source: Corollary 1 (ours)."""
     G = gradient_constant(model, radius_or_given(data, R))
     L = float(loss(model.margins(data.X, data.y)).mean())
@@ -63,7 +69,7 @@ def self_bounded_gradient(model, data, R=None, loss=logistic):
            assumptions=f"{TOKENS}; logistic loss", random=problem,
            extremal=(equal_tokens, opposite_tokens, lambda: equal_tokens(R=1e-6)), slack=(None, None, 2e-6),
            broken=lambda seed: short(seed, equal_tokens), breaks=TOKENS, hypotheses=tokens_fit)
-def smoothness(model, data, R=None):
+def smoothness(model: MultiHeadAttention, data: Dataset, R: float | None = None) -> Check:
     """‖∇²L‖₂ ≤ ρ = G²/4 + B/√H, in particular λ_max(∇²L) ≤ ρ.  Source: Corollary 1 (ours).
 
     Short tokens pin the ¼; the factor of B/√H could be ½ on all instances that we know.
@@ -75,7 +81,7 @@ def smoothness(model, data, R=None):
 @statement(id="cor-1-weak-convexity", title="Weak convexity", mark="ours", source=SOURCE, chapter=CHAPTER,
            assumptions=f"{TOKENS}; logistic loss", random=problem, extremal=(opposite_tokens,),
            broken=lambda seed: short(seed, opposite_tokens), breaks=TOKENS, hypotheses=tokens_fit)
-def weak_convexity(model, data, R=None):
+def weak_convexity(model: MultiHeadAttention, data: Dataset, R: float | None = None) -> Check:
     """−λ_min(∇²L) ≤ (B/√H) mean|ℓ′|: the negative curvature dies with the loss's slope.  Source: Corollary 1 (ours)."""
     kappa = curvature_constant(model, data, R)
     slope = float(abs(logistic.slope(model.margins(data.X, data.y))).mean())
@@ -87,14 +93,15 @@ def weak_convexity(model, data, R=None):
            extremal=(opposite_tokens, leaning), slack=(None, 0.002),
            broken=lambda seed: opposite_tokens(R=between(seed, 0.5, 3)) | {"loss": MarginSquared()},
            breaks="the loss is logistic: (1 − z)²/2 instead", hypotheses=_fit_and_logistic)
-def self_bounded_weak_convexity(model, data, R=None, loss=logistic):
+def self_bounded_weak_convexity(model: MultiHeadAttention, data: Dataset, R: float | None = None,
+                                loss: Loss = logistic) -> Check:
     """−λ_min(∇²L) ≤ (B/√H) L.  Source: Corollary 1 (ours)."""
     L = float(loss(model.margins(data.X, data.y)).mean())
     lhs = -_eigenvalues(model, data, loss)[0]
     return Check(lhs, curvature_constant(model, data, R) * L, "−λ_min(∇²L) ≤ (B/√H) L")
 
 
-def numerical_hessian(gradient, model, step=1e-4):
+def numerical_hessian(gradient: Callable[[Any], Array], model: Any, step: float = 1e-4) -> np.ndarray:
     """Hessian (p, p) by central differences of ``gradient``: model → (p,), in the order of ``model.ravel``."""
     theta = model.ravel()
     shifts = step * np.eye(len(theta))
@@ -102,7 +109,7 @@ def numerical_hessian(gradient, model, step=1e-4):
     return np.stack(rows) / (2 * step)
 
 
-def curvature_constant(model, data, R=None):
+def curvature_constant(model: MultiHeadAttention, data: Dataset | None, R: float | None = None) -> float:
     """κ = B/√H."""
     return hessian_constant(model, radius_or_given(data, R)) / model.sizes[0] ** 0.5
 
@@ -124,14 +131,15 @@ def _segment(seed):
     return instance | {"other": other}
 
 
-def segment_curvature(model, other, data, R=None):
+def segment_curvature(model: MultiHeadAttention, other: MultiHeadAttention, data: Dataset,
+                      R: float | None = None) -> float:
     """κD² of the segment between two models: κ = B/√H with the larger decoders of the ends, D their distance."""
     # ‖U_h‖ is convex, so on a segment it is largest at an end.
     kappa = max(curvature_constant(end, data, R) for end in (model, other))
     return kappa * (other - model).norm() ** 2
 
 
-def short_segment(model, other, data, R=None):
+def short_segment(model: MultiHeadAttention, other: MultiHeadAttention, data: Dataset, R: float | None = None) -> float:
     """κD² of a segment as short as Corollary 1 asks for.
 
     Raises
@@ -151,7 +159,8 @@ def short_segment(model, other, data, R=None):
            broken=lambda seed: short(seed, valley, distance=0.5), breaks=TOKENS,
            hypotheses=lambda model, other, data, R=None: tokens_fit(data, R) | {
                "κD² < 8": segment_curvature(model, other, data, R) < 8})
-def quasi_convexity(model, other, data, R=None, points=201):
+def quasi_convexity(model: MultiHeadAttention, other: MultiHeadAttention, data: Dataset, R: float | None = None,
+                    points: int = 201) -> Check:
     """max over the segment of L ≤ max(L at its ends)/(1 − κD²/8), evaluated at ``points`` points of it.
 
     Raises
@@ -175,7 +184,7 @@ def quasi_convexity(model, other, data, R=None, points=201):
            broken=lambda seed: several_heads(seed) | {"of": "loss"},
            breaks="it is the logit that is differentiated: the loss instead",
            hypotheses=lambda of="logit", **_: {"it is the logit that is differentiated": of == "logit"})
-def block_diagonal(model, data, of="logit"):
+def block_diagonal(model: MultiHeadAttention, data: Dataset, of: str = "logit") -> Checks:
     """∇²Φ has the blocks H^{−1/2} ∇²Φ_h on its diagonal and zeros elsewhere, so ‖∇²Φ‖₂ = H^{−1/2} max_h ‖∇²Φ_h‖₂.
 
     Hessians are central differences of the gradient, those of Φ_h of one head alone. In each check lhs is the largest

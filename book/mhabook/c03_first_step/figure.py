@@ -31,7 +31,7 @@ NOISES = (0.0, 0.1, 0.2, 0.3, 0.5, 0.75, 1.0)
 PATTERNS = (1, 2, 3, 5, 8)
 
 
-def realizability(n=40, T=10, d=10, seed=0):
+def realizability(n: int = 40, T: int = 10, d: int = 10, seed: int = 0) -> LiveFigure:
     """A live figure: the maximum NTK margin of one head at a start, from U, from W and from both, on a mixture.
 
     It is a computation and no training: assembly of the data, start, features, and the hard margin by active sets, in

@@ -3,36 +3,37 @@
 from dataclasses import replace
 from itertools import product
 from math import comb, exp, log
+from typing import Any
 
 import numpy as np
 
 from mhabook.c01_model.instances import problem, token_radius
 from mhabook.c03_first_step.max_margin import CHAPTER
-from mhabook.ledger import Check, statement
-from mhalib._array import require_count, require_seed
-from mhalib.data import tokenized_mixture
-from mhalib.data.mixture import MixtureDraws
+from mhabook.ledger import Check, Checks, statement
+from mhalib._array import Array, require_count, require_seed
+from mhalib.data import Dataset, tokenized_mixture
+from mhalib.data.mixture import Mixture, MixtureDraws
 from mhalib.models import MultiHeadAttention
 from mhalib.models.multihead import normals
 
 FIRST = "this book, after Deora et al. 2023"
 
 
-def signs(H, seed):
+def signs(H: int, seed: int) -> np.ndarray:
     """Independent fair signs ε_h (H,)."""
     require_count(H=H)
     require_seed(seed)
     return np.where(np.random.default_rng([seed, 4]).random(H) < 0.5, -1.0, 1.0)
 
 
-def randomized_step(model, data, epsilon):
+def randomized_step(model: MultiHeadAttention, data: Dataset, epsilon: Array) -> MultiHeadAttention:
     """One gradient step from ``model`` in which head h has the step size 2√H ε_h, ε (H,)."""
     _, grad = model.loss_and_grad(data.X, data.y)
     size = (2 * len(epsilon) ** 0.5 * epsilon)[:, None, None]
     return MultiHeadAttention(model.W - size * grad.W, model.U - size * grad.U)
 
 
-def first_phase(data, H, seed=0):
+def first_phase(data: Dataset, H: int, seed: int = 0) -> MultiHeadAttention:
     r"""The model after one randomized gradient step from zero: step size 2√H ε_h for head h, ε_h = ±1 by a fair coin.
 
     .. math:: W_h = 0,\qquad U_h = \varepsilon_h\,\mathbf 1\,\psi^\top,\qquad \psi = \frac1n\sum_i y_i\bar x_i
@@ -44,7 +45,7 @@ def first_phase(data, H, seed=0):
     return randomized_step(zero, data, signs(H, seed).astype(data.X.dtype))
 
 
-def gaussian_of_equal_norm(data, H, seed=0):
+def gaussian_of_equal_norm(data: Dataset, H: int, seed: int = 0) -> MultiHeadAttention:
     """W = 0 and independent Gaussian decoders, each scaled to the norm √T ‖ψ‖ that the first phase gives on ``data``.
 
     Besides its size the first phase has equal rows, and it knows where they should point; this start has neither.
@@ -55,7 +56,7 @@ def gaussian_of_equal_norm(data, H, seed=0):
     return MultiHeadAttention(np.zeros((H, d, d)), length * U / np.linalg.norm(U, axis=(1, 2), keepdims=True))
 
 
-def mirrored(data):
+def mirrored(data: Dataset) -> Dataset:
     """The samples of a mixture, and each again with the other label: μ_{−y} in the place of μ_y, all else equal.
 
     It has no sampling noise: ψ = (ζ/2)(μ₊ − μ₋) exactly, whatever the distracting tokens are.
@@ -73,17 +74,17 @@ def mirrored(data):
     return replace(data, X=X, y=np.concatenate([data.y, -data.y]), relevant=relevant)
 
 
-def signal(mixture):
+def signal(mixture: Mixture) -> np.ndarray:
     """(ζ/2)(μ₊ − μ₋) (d,): what the first phase writes into every row of a decoder if nothing is left to chance."""
     return mixture.n_relevant / mixture.T / 2 * (mixture.mu[1] - mixture.mu[0])
 
 
-def sampling_noise(data):
+def sampling_noise(data: Dataset) -> np.ndarray:
     """ψ − (ζ/2)(μ₊ − μ₋) (d,), where ψ = (1/n) Σ y_i x̄_i is what a first phase on ``data`` finds."""
     return data.y @ data.X.mean(axis=1) / len(data) - signal(data.truth)
 
 
-def covariances(X):
+def covariances(X: Array) -> np.ndarray:
     """C_i = (1/T) Σ_t x_t x_tᵀ − x̄ x̄ᵀ of the tokens of every sample, (n, d, d)."""
     away = X - X.mean(axis=1, keepdims=True)
     return away.mT @ away / X.shape[1]
@@ -100,7 +101,7 @@ def _uniform(seed):
            hypotheses=lambda model, **_: {"all W_h are zero": not model.W.any()},
            broken=lambda seed: _uniform(seed) | {"model": MultiHeadAttention.random(*_uniform(seed)["model"].sizes)},
            breaks="all W_h are zero")
-def uniform_features(model, data):
+def uniform_features(model: MultiHeadAttention, data: Dataset) -> Check:
     """√H ∇_{U_h} Φ = 1 x̄ᵀ and √H ∇_{W_h} Φ = (Σ_t x_t u_tᵀ) C, C the covariance of the tokens.
 
     lhs is the larger error, relative to the bounds R and R³ Σ_t‖u_t‖ on an entry, rhs 1e-12.  Source: this book.
@@ -114,7 +115,7 @@ def uniform_features(model, data):
     return Check(float(max(errors)), 1e-12, "√H ∇_U Φ = 1x̄ᵀ and √H ∇_W Φ = (Σ x_t u_tᵀ)C")
 
 
-def small_mixture(seed, **given):
+def small_mixture(seed: int, **given: Any) -> Dataset:
     """A random sample of a random small mixture, T ≤ 5, M ≤ 3; what is ``given`` replaces what is drawn."""
     rng = np.random.default_rng([seed, 34])
     T, M, n = (int(rng.integers(low, high)) for low, high in ((2, 6), (1, 4), (1, 6)))
@@ -134,7 +135,7 @@ def _first_phase(seed):
            broken=lambda seed: (instance := _first_phase(seed)) | {"start": MultiHeadAttention.random(
                len(instance["epsilon"]), *instance["data"].X.shape[1:], seed=seed)},
            breaks="all parameters start at zero")
-def first_phase_exactly(data, epsilon, start=None):
+def first_phase_exactly(data: Dataset, epsilon: Array, start: MultiHeadAttention | None = None) -> Checks:
     """One step of size 2√H ε_h from zero: W_h = 0 and U_h = ε_h 1ψᵀ, ψ = (ζ/2)(μ₊ − μ₋) + sampling noise.
 
     The noise is (1/n) Σ_i y_i [(ζ/2)(μ₊ + μ₋) + (1/T) Σ_{t distracts} x_it]. lhs is the largest error of an entry,
@@ -153,7 +154,7 @@ def first_phase_exactly(data, epsilon, start=None):
             Check(abs(float(length / (zeta * S * (T / 2) ** 0.5)) - 1), 1e-12, "‖1ψ₀ᵀ‖ = ζS√(T/2)"))
 
 
-def all_samples(mixture):
+def all_samples(mixture: Mixture) -> Dataset:
     """Every sample of a mixture with the relevant tokens in front, all equally likely; noise is ±σ in each coordinate.
 
     Their number is 2 Mᴺ 2ᴺᵈ for N distracting tokens: tiny mixtures only.
@@ -168,7 +169,7 @@ def all_samples(mixture):
         normal=np.concatenate([np.zeros((n, T - N, d)), noise.reshape(n, N, d)], axis=1)))
 
 
-def noise_size(mixture, n):
+def noise_size(mixture: Mixture, n: int) -> float:
     """E‖ψ − (ζ/2)(μ₊ − μ₋)‖² = (1/n)[ζ²S²/2 + (1−ζ)(1−1/M)S²/T + (1−ζ)²S²/M + (1−ζ)σ²d/T].
 
     Source: Lemma "How much one step owes to chance" (this book).
@@ -191,7 +192,7 @@ def _tiny(seed):
            chapter=CHAPTER, assumptions="samples are independent, labels equally likely", random=_tiny,
            hypotheses=lambda share=0.5, **_: {"labels are equally likely": share == 0.5},
            broken=lambda seed: _tiny(seed) | {"share": 0.8}, breaks="labels are equally likely")
-def chance(mixture, share=0.5):
+def chance(mixture: Mixture, share: float = 0.5) -> Check:
     """For one sample the sampling noise has mean 0 and mean square ``noise_size``; ``share`` is the chance of y = +1.
 
     All samples are listed. lhs is the larger of the two errors relative to R and R², rhs 1e-12.  Source: this book.
@@ -216,7 +217,7 @@ def _fair(seed):
            broken=lambda seed: _fair(seed) | {"H": 8, "delta": 0.1, "equal_signs": True},
            breaks="the signs ε_h are independent and fair: one coin for all heads",
            hypotheses=lambda equal_signs=False, **_: {"the signs ε_h are independent and fair": not equal_signs})
-def start_logits(data, H, delta, equal_signs=False):
+def start_logits(data: Dataset, H: int, delta: float, equal_signs: bool = False) -> Checks:
     """Φ(X) = Z T⟨ψ, x̄⟩, Z = Σ_h ε_h/√H, and P(max_i |Φ(X_i)| ≥ T max_i|⟨ψ, x̄_i⟩| √(2 log(2/δ))) ≤ δ over the signs.
 
     The chance is exact: the models of all 2ᴴ signs, grouped by how many are +1; there is no n in it. And for ψ = ψ₀

@@ -4,8 +4,10 @@ from typing import NamedTuple
 
 import numpy as np
 
-from mhabook.ledger import Check, statement
-from mhalib._array import require, require_labels, require_same_dtype, to_numpy
+from mhabook.ledger import Check, Checks, statement
+from mhalib._array import Array, require, require_labels, require_same_dtype, to_numpy
+from mhalib.data import Dataset
+from mhalib.models import MultiHeadAttention
 
 CHAPTER = "multihead/03_what_one_random_step_knows"
 
@@ -21,7 +23,7 @@ class MaxMargin(NamedTuple):
     weights: np.ndarray
 
 
-def max_margin(features, y):
+def max_margin(features: Array, y: Array) -> MaxMargin:
     r"""The hard-margin direction through the origin, exactly: no bias, no tolerance to choose.
 
     .. math:: \gamma = \max_{\|\theta\|=1}\min_i\, y_i\langle\varphi_i,\theta\rangle
@@ -96,7 +98,7 @@ def _convex(theta, weights, **_):
            broken=lambda seed: (best := _best_direction()) | {
                "weights": best["weights"] * np.random.default_rng([seed, 33]).uniform(0.1, 0.9)},
            breaks="the weights sum to 1", hypotheses=_convex)
-def margin_is_a_distance(features, y, theta, weights):
+def margin_is_a_distance(features: Array, y: Array, theta: Array, weights: Array) -> Checks:
     """min_i y_i ⟨φ_i, θ⟩ ≤ ‖Σ_i a_i y_i φ_i‖; equality for the maximum margin's direction and weights.
 
     And the maximum margin is the distance of the hull of the y_i φ_i from the origin, or 0 where the hull contains it:
@@ -122,7 +124,7 @@ def margin_is_a_distance(features, y, theta, weights):
             Check(abs(apart) / np.linalg.norm(signed), 1e-11, "maximum margin = distance of the hull from the origin"))
 
 
-def nearest_in_hull(K):
+def nearest_in_hull(K: Array) -> np.ndarray:
     """Convex weights (n,) of the point nearest to the origin in the hull of vectors with Gram matrix K (n, n).
 
     Non-negative least squares of (vectors, 1)ᵀ a = (0, 1)ᵀ by Lawson and Hanson's active sets: vectors enter one by
@@ -159,7 +161,7 @@ def _solve(G, weights, active):
         active = [i for i, weight in zip(active, moved, strict=True) if weight > 0]
 
 
-def ntk_features(model, X, only=None):
+def ntk_features(model: MultiHeadAttention, X: Array, only: str | None = None) -> np.ndarray:
     """Gradients ∇Φ(X_i) of the logits, (n, p); ``only`` = "U" or "W" keeps the derivatives in these alone."""
     if only not in (None, "U", "W"):
         raise ValueError(f"only: expected 'U', 'W' or None, got {only!r}")
@@ -171,7 +173,7 @@ def ntk_features(model, X, only=None):
     return kept.reshape(len(X), -1)
 
 
-def ntk_margin(model, data, only=None):
+def ntk_margin(model: MultiHeadAttention, data: Dataset, only: str | None = None) -> MaxMargin:
     """The maximum margin of the logit's gradients at ``model`` on ``data``, with its direction and weights.
 
     ``only`` = "U" or "W": of the derivatives in the decoders, or in the key–query matrices, alone.
@@ -189,7 +191,7 @@ class Initialization(NamedTuple):
     gamma: float
 
 
-def good_initialization(model, data):
+def good_initialization(model: MultiHeadAttention, data: Dataset) -> Initialization:
     """The three numbers of Definition 1 [recalled], measured on ``data``.
 
     B2 = max_h √(‖W_h‖² + ‖U_h‖²) in Frobenius norms: how we read ‖θ_h‖. B_Phi = max_i |Φ(X_i)|. gamma is the maximum

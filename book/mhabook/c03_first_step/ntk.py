@@ -18,8 +18,9 @@ from mhabook.c03_first_step.first_phase import (
     small_mixture,
 )
 from mhabook.c03_first_step.max_margin import CHAPTER, ntk_margin
-from mhabook.ledger import Check, statement
+from mhabook.ledger import Check, Checks, statement
 from mhalib.data import Dataset, tokenized_mixture
+from mhalib.data.mixture import Mixture
 from mhalib.models import MultiHeadAttention
 
 __all__ = ["Margins", "exact_margins", "first_phase", "gaussian_of_equal_norm", "mirrored", "mixture_margins",
@@ -35,7 +36,7 @@ class Margins(NamedTuple):
     both: float
 
 
-def mixture_margins(T, zeta, S, M):
+def mixture_margins(T: int, zeta: float, S: float, M: int) -> Margins:
     r"""The margins of one explicit direction on noise-free samples, after the first phase without sampling noise.
 
     .. math:: \gamma_U = \zeta S\sqrt{T/2},\qquad
@@ -48,7 +49,7 @@ def mixture_margins(T, zeta, S, M):
     return Margins(U, W, (U * U + W * W) ** 0.5)
 
 
-def exact_margins(T, zeta, S, M):
+def exact_margins(T: int, zeta: float, S: float, M: int) -> Margins:
     r"""The largest margins that hold for every noise-free sample, after the first phase without sampling noise.
 
     .. math:: \gamma_W^{*2} = \Bigl(\frac{T\zeta^2S^4}{2}\Bigr)^2\Bigl[\frac{\zeta^2(1-\zeta)^2}{2}\Bigl(1+\frac1M\Bigr)
@@ -68,12 +69,12 @@ def exact_margins(T, zeta, S, M):
     return Margins(U, W, (U * U + W * W) ** 0.5)
 
 
-def even_counts(tokens, M):
+def even_counts(tokens: int, M: int) -> np.ndarray:
     """How often each of M patterns occurs among so many tokens if they share as evenly as they can, (M,)."""
     return np.array([(tokens + j) // M for j in range(M)])
 
 
-def witness(model, mixture):
+def witness(model: MultiHeadAttention, mixture: Mixture) -> MultiHeadAttention:
     """The unit direction of Proposition "Margins after the first phase", for a ``first_phase`` model on a ``Mixture``.
 
     Head h has (γ_U/γ) Û/√H and (γ_W/γ) ε_h Ŵ/√H, with Û = 1(μ₊ − μ₋)ᵀ/(S√(2T)), Ŵ = ξωᵀ/(‖ξ‖‖ω‖), ξ the sum of all
@@ -88,25 +89,25 @@ def witness(model, mixture):
                               np.tile(margins.U / margins.both / H ** 0.5 * U, (H, 1, 1)))
 
 
-def unit_decoder(mixture):
+def unit_decoder(mixture: Mixture) -> np.ndarray:
     """Û = 1(μ₊ − μ₋)ᵀ/(S√(2T)), (T, d): reads the label, of norm 1."""
     U = np.tile(mixture.mu[1] - mixture.mu[0], (mixture.T, 1))
     return U / np.linalg.norm(U)
 
 
-def unit_keys(mixture):
+def unit_keys(mixture: Mixture) -> np.ndarray:
     """Ŵ = ξωᵀ/(‖ξ‖‖ω‖), (d, d), ξ the sum of all patterns, ω = μ₊ + μ₋: every query asks for relevant tokens."""
     omega = mixture.mu.sum(axis=0)
     W = np.outer(omega + mixture.nu.sum(axis=0), omega)
     return W / np.linalg.norm(W)
 
 
-def saturated(mixture, strength):
+def saturated(mixture: Mixture, strength: float) -> MultiHeadAttention:
     """One head with decoder Û and key–query matrix ``strength`` · Ŵ: attention moved to the relevant tokens."""
     return MultiHeadAttention(strength * unit_keys(mixture)[None], unit_decoder(mixture)[None])
 
 
-def saturation(mixture, strength):
+def saturation(mixture: Mixture, strength: float) -> tuple[float, float]:
     """The mass on relevant tokens and the margin of ``saturated`` on noise-free samples: (mass, mass · S√(T/2)).
 
     mass = ζe^g/(ζe^g + 1 − ζ) with g = ΓS²/√(2(M+2)), Γ = ``strength``.  Source: this book.
@@ -117,7 +118,7 @@ def saturation(mixture, strength):
     return mass, mass * S * (mixture.T / 2) ** 0.5
 
 
-def with_patterns(data, longer):
+def with_patterns(data: Dataset, longer: float) -> Dataset:
     """The same samples with distracting patterns ``longer`` times as long: what a twin does to the norms."""
     X = np.where(data.relevant[..., None], data.X, longer * data.X)
     return replace(data, X=X, truth=replace(data.truth, nu=longer * data.truth.nu))
@@ -156,7 +157,7 @@ def _after(data, seed, strict=True):
            random=lambda seed: _after(small_mixture(seed, sigma=0.0), seed, strict=seed % 2 == 0),
            broken=lambda seed: _after(small_mixture(seed, sigma=0.5), seed), breaks="no noise on the tokens",
            hypotheses=lambda model, data: _patterned(data) | {"the first phase": _is_first_phase(model)})
-def witness_margins(model, data):
+def witness_margins(model: MultiHeadAttention, data: Dataset) -> Check | Checks:
     """On every sample y⟨∇_U Φ, U-part⟩ = γ_U and y⟨∇_W Φ, W-part⟩ = γ_W · 2y⟨ψ, μ_y − m̂⟩/(ζS²).
 
     m̂ is the mean distracting token; parts are those of the witness, each of norm 1. lhs is the largest error relative
@@ -181,7 +182,7 @@ def witness_margins(model, data):
     return apart, Check(float(abs(both / margins.both - 1).max()), 1e-11, "y⟨∇Φ, witness⟩ = γ where ψ = ψ₀")
 
 
-def even_sample(T=5, zeta=0.2, S=1.0, M=3, seed=0):
+def even_sample(T: int = 5, zeta: float = 0.2, S: float = 1.0, M: int = 3, seed: int = 0) -> Dataset:
     """Noise-free samples of both labels in which the patterns share the distracting tokens as evenly as they can.
 
     All choices of which patterns get one token more occur once with each label: 2 · binomial(M, b) samples.
@@ -195,7 +196,7 @@ def even_sample(T=5, zeta=0.2, S=1.0, M=3, seed=0):
     return Dataset(X, y, np.tile(np.arange(T) < mixture.n_relevant, (len(y), 1)), mixture)
 
 
-def has_every_even_sample(data):
+def has_every_even_sample(data: Dataset) -> bool:
     """Whether for both labels and every way to share the tokens as evenly as can be the data hold such a sample."""
     mixture, S2 = data.truth, float(data.truth.mu[1] @ data.truth.mu[1])
     counts = (data.X @ mixture.nu.T > S2 / 2).sum(axis=1)  # (n, M)
@@ -220,7 +221,7 @@ def _mirrored_or_even(seed):
            extremal=(lambda: _after(even_sample(), 0), lambda: _after(even_sample(T=4, zeta=0.5, S=3.0, M=2), 0),
                      lambda: _after(even_sample(T=10, zeta=0.2, S=2.0, M=5), 0)),
            broken=lambda seed: _after(with_patterns(even_sample(S=1.0 + seed), 0.5), seed), breaks="all of norm S")
-def exact_margin(model, data):
+def exact_margin(model: MultiHeadAttention, data: Dataset) -> Checks:
     """γ* ≤ the maximum NTK margin, with equality as soon as all most even samples of both labels occur.
 
     Source: this book.
@@ -232,7 +233,7 @@ def exact_margin(model, data):
     return checks if has_every_even_sample(data) else checks[:1]
 
 
-def has_a_pair(data):
+def has_a_pair(data: Dataset) -> bool:
     """Whether two samples differ in nothing but the label and its pattern, μ₊ in the one where the other has μ₋."""
     X, mu = data.X, data.truth.mu
     shown = [np.linalg.norm(X - mu[sign], axis=2) < 1e-9 * np.linalg.norm(mu[1]) for sign in (0, 1)]
@@ -252,7 +253,7 @@ def _at_zero(seed, **given):
            breaks="the data hold a pair that differs in the label's pattern alone",
            hypotheses=lambda model, data: _patterned(data, quiet=False) | {
                "θ = 0": not model.norm(), "a pair": has_a_pair(data)})
-def zero_margin(model, data):
+def zero_margin(model: MultiHeadAttention, data: Dataset) -> Checks:
     """At θ = 0 the maximum NTK margin is at most γ_U = ζ · S√(T/2), for every H and any noise; equality without noise.
 
     Source: this book.
@@ -273,7 +274,7 @@ def _saturated(seed, sigma=0.0):
            assumptions=PATTERNS, random=_saturated, broken=lambda seed: _saturated(seed, sigma=0.5) | {"strength": 1.0},
            breaks="no noise on the tokens",
            hypotheses=lambda data, strength: _patterned(data) | {"Γ ≥ 0": strength >= 0})
-def saturated_attention(data, strength):
+def saturated_attention(data: Dataset, strength: float) -> Checks:
     """Decoder Û, key–query ΓŴ: every query puts ζe^g/(ζe^g + 1 − ζ) on relevant tokens; margin = mass · S√(T/2).
 
     And where the gap of the scores is g = 60, the margin is the limit S√(T/2). lhs is the larger error relative to 1

@@ -5,15 +5,16 @@
 """
 
 from math import log
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from mhabook.c01_model.instances import token_radius
+from mhabook.c01_model.instances import Heads, token_radius
 from mhabook.c02_curvature.bounds import curvature, decoder_sizes, steepness
 from mhabook.c04_convergence.groups import HeadGroups
-from mhabook.ledger import Along, Check
-from mhalib._array import is_positive, require_count
+from mhabook.ledger import Along, Check, Checks
+from mhalib._array import Array, is_positive, require_count
+from mhalib.data import Dataset
 from mhalib.models.vector import Vector
 
 CURVED = 7 / 64
@@ -37,35 +38,36 @@ def _constants(H, T, R, largest, mean):
     return Constants(G, B, B / H ** 0.5, G ** 2 / 4 + B / H ** 0.5)
 
 
-def ball_constants(start, R, distance):
+def ball_constants(start: Heads, R: float, distance: float) -> Constants:
     """The constants on the ball of radius 5 ``distance`` around the start (Theorem 1)."""
     (H, T, _), (largest, mean) = start.sizes, decoder_sizes(start)
     return _constants(H, T, R, largest + 5 * distance, mean + 5 * distance / H ** 0.5)
 
 
-def head_constants(start, R):
+def head_constants(start: Heads, R: float) -> Constants:
     """The constants where no head is further than 1/(2R²) from where it started (the theorem with fewer heads)."""
     (H, T, _), (largest, mean) = start.sizes, decoder_sizes(start)
     return _constants(H, T, R, largest + 0.5 / R ** 2, mean + 0.5 / R ** 2)
 
 
-def constants_of(start, R, distance, per_head=False):
+def constants_of(start: Heads, R: float, distance: float, per_head: bool = False) -> Constants:
     """Those of Theorem 1, or ``per_head`` those of the theorem with fewer heads."""
     return head_constants(start, R) if per_head else ball_constants(start, R, distance)
 
 
-def head_distance(model, start):
+def head_distance(model: Heads, start: Heads) -> float:
     """max_h ‖θ_h − θ_{0,h}‖: how far the head that moved most has moved."""
     step = model - start
     return float(np.sqrt(((step.W ** 2).sum(axis=(1, 2)) + (step.U ** 2).sum(axis=(1, 2))).max()))
 
 
-def largest_step(constants, distance, reference_loss, start_loss, steps):
+def largest_step(constants: Constants, distance: float, reference_loss: float, start_loss: float, steps: int) -> float:
     """η = min{1/ρ, D₀²/(K L(θ)), D₀²/L(θ₀)}: the largest step size of the training theorem."""
     return min(1 / constants.rho, distance ** 2 / (steps * reference_loss), distance ** 2 / start_loss)
 
 
-def conditions(start, reference, data, lr, steps, per_head=False):
+def conditions(start: Heads, reference: Heads, data: Dataset, lr: float, steps: int,
+               per_head: bool = False) -> dict[str, bool]:
     """What Theorem 1, or the theorem with fewer heads, asks of an instance: condition → whether it holds."""
     R, distance = token_radius(data.X), (reference - start).norm()
     constants = constants_of(start, R, distance, per_head)
@@ -76,7 +78,7 @@ def conditions(start, reference, data, lr, steps, per_head=False):
     return found | ({"‖θ_h − θ_{0,h}‖ ≤ 1/(2R²)": near} if per_head else {})
 
 
-def heads_needed(distance, decoder, T, R):
+def heads_needed(distance: float, decoder: float, T: int, R: float) -> float:
     """((64/7) D₀² B)², B for decoders of norm max_h‖U_{0,h}‖ + 5D₀: the H that Theorem 1 asks for, ~ D₀⁶.
 
     ``decoder`` is max_h‖U_{0,h}‖.  Source: this book, after Deora et al. 2023, Theorem 1.
@@ -84,7 +86,7 @@ def heads_needed(distance, decoder, T, R):
     return float((distance ** 2 * curvature(T, R, decoder + 5 * distance) / CURVED) ** 2)
 
 
-def fewer_heads_needed(distance, decoder, T, R):
+def fewer_heads_needed(distance: float, decoder: float, T: int, R: float) -> float:
     """((64/7) D₀² B)², B for decoders of norm max_h‖U_{0,h}‖ + 1/(2R²): H for the theorem with fewer heads, ~ D₀⁴.
 
     Source: this book.
@@ -92,7 +94,7 @@ def fewer_heads_needed(distance, decoder, T, R):
     return float((distance ** 2 * curvature(T, R, decoder + 0.5 / R ** 2) / CURVED) ** 2)
 
 
-def logit_slopes(model, direction, X):
+def logit_slopes(model: Heads, direction: Heads, X: Array) -> np.ndarray:
     """⟨∇Φ(X_i; θ), v⟩ for every example (n,): how fast the logits change along a direction v."""
     few, along = (part.few() if isinstance(part, HeadGroups) else part for part in (model, direction))
     return few.features(X) @ along.ravel()
@@ -107,7 +109,7 @@ class Reference(NamedTuple):
     margin: float
 
 
-def reference_along(start, direction, data, steps):
+def reference_along(start: Heads, direction: Heads, data: Dataset, steps: int) -> Reference:
     """The ``Reference`` along a direction θ* (its length does not matter) that separates the data at the start.
 
     Raises
@@ -139,12 +141,12 @@ class Chain(NamedTuple):
     lr: float
 
     @property
-    def distance(self):
+    def distance(self) -> float:
         """D₀ = ‖θ − θ₀‖."""
         return float(self.from_reference[0])
 
 
-def require_step_size(lr):
+def require_step_size(lr: float) -> None:
     """Check that a step size η is a finite number > 0.
 
     Raises
@@ -156,7 +158,7 @@ def require_step_size(lr):
         raise ValueError(f"lr: expected a finite number > 0, got {lr!r}")
 
 
-def follow(start, reference, data, lr, steps):
+def follow(start: Heads, reference: Heads, data: Dataset, lr: float, steps: int) -> Chain:
     """Run ``steps`` steps of gradient descent from ``start`` and measure, at every step, what the theorem speaks of.
 
     Raises
@@ -176,7 +178,7 @@ def follow(start, reference, data, lr, steps):
     return Chain(*np.array(rows).T, float(reference.loss(data.X, data.y)), float(lr))
 
 
-def guarantee(distance, reference_loss, start_loss, lr, k):
+def guarantee(distance: float, reference_loss: float, start_loss: float, lr: float, k: int | Array) -> Any:
     """(2/3) D₀²/(ηk) + (5/3) L(θ) + L(θ₀)/(3k): what the theorem promises for the mean loss of k steps, and the last.
 
     Source: this book, after Deora et al. 2023, Theorem 1.
@@ -184,19 +186,19 @@ def guarantee(distance, reference_loss, start_loss, lr, k):
     return 2 * distance ** 2 / (3 * lr * k) + 5 * reference_loss / 3 + start_loss / (3 * k)
 
 
-def descent_link(chain):
+def descent_link(chain: Chain) -> Along:
     """(η/2)‖∇L(θ_k)‖² ≤ L(θ_k) − L(θ_{k+1})."""
     return Along(np.arange(len(chain.loss) - 1), chain.lr / 2 * chain.squared_gradient[:-1], -np.diff(chain.loss),
                  "(η/2)‖∇L‖² ≤ L_k − L_{k+1}")
 
 
-def one_point_link(chain):
+def one_point_link(chain: Chain) -> Along:
     """¾ L(θ_k) ≤ ⟨∇L(θ_k), θ_k − θ⟩ + (5/4) L(θ)."""
     return Along(np.arange(len(chain.loss)), 0.75 * chain.loss, chain.product + 1.25 * chain.reference_loss,
                  "¾ L_k ≤ ⟨∇L, θ_k − θ⟩ + (5/4) L(θ)")
 
 
-def regret_link(chain):
+def regret_link(chain: Chain) -> Along:
     """(3/2) η Σ_{j≤k} L(θ_j) ≤ D₀² − ‖θ_k − θ‖² + (5/2) η k L(θ) + ½ η (L(θ₀) − L(θ_k)), the sum from j = 1."""
     k, eta, loss = np.arange(1, len(chain.loss)), chain.lr, chain.loss
     nearer = chain.distance ** 2 - chain.from_reference[1:] ** 2
@@ -205,20 +207,20 @@ def regret_link(chain):
                  "(3/2) η Σ L_j ≤ D₀² − ‖θ_k − θ‖² + …")
 
 
-def bounded_link(chain):
+def bounded_link(chain: Chain) -> Along:
     """max(‖θ_k − θ‖/2, ‖θ_k − θ₀‖/3) ≤ D₀."""
     lhs = np.maximum(chain.from_reference / 2, chain.from_start / 3)
     return Along(np.arange(len(lhs)), lhs, np.full(len(lhs), chain.distance), "‖θ_k − θ‖ ≤ 2D₀ and ‖θ_k − θ₀‖ ≤ 3D₀")
 
 
-def stays_near(chain):
+def stays_near(chain: Chain) -> Checks:
     """‖θ_k − θ‖ ≤ 2D₀, ‖θ_k − θ₀‖ ≤ 3D₀, and no loss above the one before it: the worst of each along the run."""
     return (Check(float(chain.from_reference.max()), 2 * chain.distance, "‖θ_k − θ‖ ≤ 2D₀"),
             Check(float(chain.from_start.max()), 3 * chain.distance, "‖θ_k − θ₀‖ ≤ 3D₀"),
             Check(_excess(chain.loss[1:], chain.loss[:-1]), 1e-12, "L_{k+1} ≤ L_k"))
 
 
-def converges(chain):
+def converges(chain: Chain) -> Checks:
     """L_k ≤ the mean of L_1, …, L_k, and that mean ≤ the ``guarantee``, for every k: the worst of each."""
     mean = np.cumsum(chain.loss[1:]) / np.arange(1, len(chain.loss))
     return Check(_excess(chain.loss[1:], mean), 1e-12, "L_k ≤ mean of L_1, …, L_k"), rate_link(chain).worst
@@ -229,7 +231,7 @@ def _excess(values, bounds):
     return max(0.0, float((values / bounds).max()) - 1)
 
 
-def rate_link(chain):
+def rate_link(chain: Chain) -> Along:
     """max{L(θ_k), mean of L(θ_1), …, L(θ_k)} ≤ the ``guarantee`` after k steps."""
     k = np.arange(1, len(chain.loss))
     mean = np.cumsum(chain.loss[1:]) / k
@@ -238,7 +240,7 @@ def rate_link(chain):
                  "mean L ≤ (2/3)D₀²/(ηk) + (5/3)L(θ) + L₀/(3k)")
 
 
-def links(chain):
+def links(chain: Chain) -> dict[str, Along]:
     """The five links of the chain along a run, by name."""
     return {"descent": descent_link(chain), "one point": one_point_link(chain), "regret": regret_link(chain),
             "bounded iterates": bounded_link(chain), "rate": rate_link(chain)}

@@ -39,7 +39,7 @@ CONTROLS = (Control("H", "heads H of the run", HEADS, 10 ** 12, HEADS_IN_WORDS),
             Control("T", "tokens T", (5, 10, 20), 10))
 
 
-def theory_and_practice(n=16, d=7, M=5, steps=1000, seed=0):
+def theory_and_practice(n: int = 16, d: int = 7, M: int = 5, steps: int = 1000, seed: int = 0) -> LiveFigure:
     """A live figure: the heads, the distance and the loss that the training theorem speaks of, beside those of a run.
 
     The run starts from the first phase on a mixture without noise, with half of its H heads of either sign: so its

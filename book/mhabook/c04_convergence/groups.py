@@ -1,14 +1,15 @@
 """Groups of equal heads: any number of heads in F groups is F heads with other decoders and other step sizes."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from numbers import Integral
 
 import numpy as np
 
 from mhabook.c01_model.instances import token_radius
-from mhabook.ledger import Check, statement
-from mhalib._array import require
-from mhalib.data import from_arrays
+from mhabook.ledger import Check, Checks, statement
+from mhalib._array import Array, require
+from mhalib.data import Dataset, from_arrays
 from mhalib.models import MultiHeadAttention
 from mhalib.models.multihead_workspace import equal_heads
 from mhalib.models.vector import Vector
@@ -42,9 +43,9 @@ class HeadGroups(Vector):
 
     W: np.ndarray
     U: np.ndarray
-    copies: tuple
+    copies: tuple[int, ...]
 
-    def __post_init__(self):
+    def __post_init__(self) -> None:
         MultiHeadAttention(self.W, self.U)  # refuses what does not fit
         require("W", self.W, (len(self.copies), "d", "d"))
         if any(isinstance(n, bool) or not isinstance(n, Integral) or n < 1 for n in self.copies):
@@ -52,63 +53,63 @@ class HeadGroups(Vector):
         object.__setattr__(self, "copies", tuple(map(int, self.copies)))
 
     @classmethod
-    def of(cls, model):
+    def of(cls, model: MultiHeadAttention) -> "HeadGroups":
         """The groups of equal heads of a ``MultiHeadAttention``."""
         first, member = equal_heads(model)
         return cls(model.W[first], model.U[first], tuple(np.bincount(member).tolist()))
 
-    def expand(self):
+    def expand(self) -> MultiHeadAttention:
         """All H heads, one by one."""
         return MultiHeadAttention(*(np.repeat(part, self.copies, axis=0) for part in (self.W, self.U)))
 
     @property
-    def sizes(self):
+    def sizes(self) -> tuple[int, int, int]:
         """The numbers (H, T, d)."""
         return sum(self.copies), *self.U.shape[1:]
 
-    def few(self):
+    def few(self) -> MultiHeadAttention:
         """The F heads (W_f, √(F/H) N_f U_f), which have the same logits."""
         like = MultiHeadAttention.zeros(*self.U.shape)
         return like._with({"W": self.W, "U": self._scale() * self._counts() * self.U})
 
-    def __call__(self, X):
+    def __call__(self, X: Array) -> np.ndarray:
         """Logits Φ(X) (n,)."""
         return self.few()(X)
 
-    def attention(self, X):
+    def attention(self, X: Array) -> np.ndarray:
         """Attention weights (n, F, T, T), one head a group."""
         return self.few().attention(X)
 
-    def loss(self, X, y):
+    def loss(self, X: Array, y: Array) -> float:
         """Mean logistic loss."""
         return self.few().loss(X, y)
 
-    def margins(self, X, y):
+    def margins(self, X: Array, y: Array) -> np.ndarray:
         """Margins y_i Φ(X_i), (n,)."""
         return self.few().margins(X, y)
 
-    def loss_and_grad(self, X, y):
+    def loss_and_grad(self, X: Array, y: Array) -> tuple[float, "HeadGroups"]:
         """Mean logistic loss, and the gradient that each head of a group receives."""
         loss, grad = self.few().loss_and_grad(X, y)
         return loss, self.share(grad)
 
-    def share(self, grad):
+    def share(self, grad: MultiHeadAttention) -> "HeadGroups":
         """From the gradient of the F heads ``few()`` to what one head of each group receives."""
         return self._with({"W": grad.W / self._counts(), "U": self._scale() * grad.U})
 
-    def dot(self, other):
+    def dot(self, other: Vector) -> float:
         """The inner product in the space of all H heads."""
         self._require_same_copies(other)
         product = self.W * other.W, self.U * other.U
         return float(sum(part.sum(axis=(1, 2)) for part in product) @ np.array(self.copies, dtype=float))
 
-    def norms(self):
+    def norms(self) -> dict[str, float]:
         """norm_W = (1/H) Σ‖W_h‖ and norm_U = H^{−1/2} Σ‖U_h‖, over all H heads."""
         H, few = self.sizes[0], self.map(lambda a: np.sqrt((a * a).sum(axis=(1, 2), keepdims=True)))
         total = {name: float((self._counts() * a).sum()) for name, a in few.arrays().items()}
         return {"norm_W": total["W"] / H, "norm_U": total["U"] / H ** 0.5}
 
-    def workspace(self, X, y):
+    def workspace(self, X: Array, y: Array) -> ClassifierWorkspace:
         """Buffers for many fast steps on one batch; the attention score counts every head."""
         return _GroupsWorkspace(self, X, y)
 
@@ -170,7 +171,7 @@ def _equal_in_groups(heads, copies, **_):
 @statement(id="prop-groups", title="Groups of equal heads", mark="ours", source="this book", chapter=CHAPTER,
            assumptions="the heads of a group start equal", random=_groups, broken=_unequal,
            breaks="the heads of a group start equal", hypotheses=_equal_in_groups)
-def groups(heads, copies, data, lr, steps=20):
+def groups(heads: MultiHeadAttention, copies: Sequence[int], data: Dataset, lr: float, steps: int = 20) -> Checks:
     """H heads in groups of N_f equal ones are F heads (W_f, √(F/H) N_f U_f) with step sizes η/N_f and η F N_f/H.
 
     ``heads`` holds all H heads, group after group. lhs is the largest distance of a head from its group's after

@@ -20,12 +20,13 @@ from mhabook.c04_convergence.chain import (
     logit_slopes,
 )
 from mhabook.c04_convergence.groups import HeadGroups
+from mhabook.ledger import Instance
 from mhalib._array import require_count
-from mhalib.data import from_arrays, tokenized_mixture
+from mhalib.data import Dataset, from_arrays, tokenized_mixture
 from mhalib.models import MultiHeadAttention
 
 
-def safe_step(model, data):
+def safe_step(model: MultiHeadAttention, data: Dataset) -> float:
     """1/ρ with the larger ρ of the two ends of the step: a step for which the descent lemma holds."""
     R = token_radius(data.X)
     rho = smoothness_constant(model, R)
@@ -33,7 +34,7 @@ def safe_step(model, data):
     return 1 / max(rho, smoothness_constant(model - 1 / rho * grad, R))
 
 
-def one_step(seed):
+def one_step(seed: int) -> Instance:
     """A random problem and a step size at or below the largest that the descent lemma allows."""
     (model, data), rng = problem(seed).values(), np.random.default_rng([seed, 42])
     longest = abs(model(data.X)).max() / 10  # beyond a margin of 10 a step of 1/ρ is lost in rounding
@@ -41,27 +42,27 @@ def one_step(seed):
     return {"model": model, "data": data, "lr": float(rng.choice([1.0, rng.random()])) * safe_step(model, data)}
 
 
-def reading(margin, T=4, R=1e-4, H=3):
+def reading(margin: float, T: int = 4, R: float = 1e-4, H: int = 3) -> MultiHeadAttention:
     """Decoders that read the given margin from equal tokens R e₁."""
     U = np.zeros((H, T, 2))
     U[..., 0] = margin / (T * R * H ** 0.5)
     return MultiHeadAttention(np.zeros((H, 2, 2)), U)
 
 
-def balanced(share=1.0, R=1e-4):
+def balanced(share: float = 1.0, R: float = 1e-4) -> Instance:
     """Two samples with the same tokens and opposite labels: near margin 0 the loss is a parabola of curvature G²/4."""
     X = np.repeat(equal_tokens(R=R)["data"].X, 2, axis=0)
     model, data = reading(1e-3, R=R), from_arrays(X, np.array([1.0, -1.0]))
     return {"model": model, "data": data, "lr": share * safe_step(model, data)}
 
 
-def half_wrong(R=1e-4):
+def half_wrong(R: float = 1e-4) -> Instance:
     """One sample with margin −0.92, whose loss is 1.26: there the slope of the loss over its root is largest."""
     model, data = reading(-0.922, R=R), equal_tokens(R=R)["data"]
     return {"model": model, "data": data, "lr": safe_step(model, data)}
 
 
-def hump(product=1e-3, R=1e-5, T=4):
+def hump(product: float = 1e-3, R: float = 1e-5, T: int = 4) -> Instance:
     """A model at the top of a hump, as sharp as can be, and a second one beside it: κD² is ``product``."""
     instance = leaning(R=R, T=T, H=1)
     side = (product / curvature_constant(**instance) / 2) ** 0.5
@@ -70,7 +71,8 @@ def hump(product=1e-3, R=1e-5, T=4):
     return instance | {"other": instance["model"] + MultiHeadAttention(W, U)}
 
 
-def slope(margin, gain, steps, share=1.0, R=1e-6, per_head=False):
+def slope(margin: float, gain: float, steps: int, share: float = 1.0, R: float = 1e-6,
+          per_head: bool = False) -> Instance:
     """One sample of equal short tokens, where the loss is convex: from ``margin`` toward a reference ``gain`` above.
 
     The step size is a ``share`` of the largest that Theorem 1, or ``per_head`` the theorem with fewer heads, allows.
@@ -80,7 +82,7 @@ def slope(margin, gain, steps, share=1.0, R=1e-6, per_head=False):
     return _run(start, reference, data, constants_of(start, R, distance, per_head), steps, share)
 
 
-def saddle(steps, u, w, R=1.0, per_head=False):
+def saddle(steps: int, u: float, w: float, R: float = 1.0, per_head: bool = False) -> Instance:
     """One head with zero parameters, and tokens that cancel: the gradient is zero, and a better reference too far away.
 
     The reference has a decoder of norm ``u``/R² along the tokens, and keys ``w``/R² that tell the two kinds apart.
@@ -93,7 +95,7 @@ def saddle(steps, u, w, R=1.0, per_head=False):
     return _run(start, reference, data, constants_of(start, R, reference.norm(), per_head), steps, 1.0)
 
 
-def near(seed, per_head=False):
+def near(seed: int, per_head: bool = False) -> Instance:
     """A random start in groups of equal heads, a reference, and as many heads as the theorem needs.
 
     Half of the groups have decoders opposite to the others', up to order 1/√H: else logits would be of order √H.
@@ -117,7 +119,7 @@ def near(seed, per_head=False):
                 int(rng.integers(1, 9)), float(rng.choice([1, rng.random()])))
 
 
-def first_phase_groups(data, copies):
+def first_phase_groups(data: Dataset, copies: tuple[int, int]) -> HeadGroups:
     """The first phase of H = n₊ + n₋ heads, in two groups: U_h = ±1 (mean of y x̄)ᵀ, W_h = 0.
 
     ``copies`` = (n₊, n₋).  Source: this book, chapter 3.
@@ -126,20 +128,20 @@ def first_phase_groups(data, copies):
     return HeadGroups(pair.W, pair.U, copies)
 
 
-def coin_tosses(H, seed):
+def coin_tosses(H: int, seed: int) -> tuple[int, int]:
     """(n₊, n₋): how many of H heads got ε_h = +1 and −1 from a fair coin."""
     require_count(H=H)
     plus = int(np.random.default_rng([seed, 49]).binomial(H, 0.5))
     return plus, H - plus
 
 
-def decoder_witness(data, copies):
+def decoder_witness(data: Dataset, copies: tuple[int, int]) -> HeadGroups:
     """The direction in which all decoders move along 1(μ₊ − μ₋)ᵀ; its margin on a mixture is ζS√(T/2)."""
     (_, T, d), mu = data.X.shape, data.truth.mu
     return HeadGroups(np.zeros((2, d, d)), np.tile(mu[1] - mu[0], (2, T, 1)), copies)
 
 
-def mixture_witness(data, copies):
+def mixture_witness(data: Dataset, copies: tuple[int, int]) -> HeadGroups:
     """``ntk.witness`` for the two groups of the first phase on a mixture: it separates where there is no noise.
 
     Source: this book, chapter 3.
@@ -149,7 +151,7 @@ def mixture_witness(data, copies):
     return HeadGroups(direction.W, direction.U, copies)
 
 
-def learnable(seed, per_head=False):
+def learnable(seed: int, per_head: bool = False) -> Instance:
     """A small mixture after the first phase, a direction that separates it, and the heads that Theorem 1 asks for.
 
     ``per_head``: as many as the theorem with fewer heads asks for.
@@ -174,7 +176,7 @@ def _unit(model):
     return 1 / model.norm() * model
 
 
-def lopsided(seed):
+def lopsided(seed: int) -> Instance:
     """Three examples against one that a first step gets wrong, and a step size far too large."""
     share = 1 + np.random.default_rng([seed, 46]).random()
     tokens = np.array([[1.0, 0.0], [1, 0], [1, 0], [0.99, 0.14]])
@@ -185,7 +187,7 @@ def lopsided(seed):
     return {"start": start, "direction": direction, "data": data, "steps": 5, "lr": 60.0 * share}
 
 
-def parallel(steps, margin=-1.0, R=1e-6, per_head=False):
+def parallel(steps: int, margin: float = -1.0, R: float = 1e-6, per_head: bool = False) -> Instance:
     """One sample of equal short tokens with a wrong logit; the direction is the gradient of the logit."""
     start, data = reading(margin, R=R), equal_tokens(R=R)["data"]
     distance = reading(0.5 + log(steps) - margin, R=R).norm()
@@ -193,7 +195,7 @@ def parallel(steps, margin=-1.0, R=1e-6, per_head=False):
     return {"start": start, "direction": reading(1.0, R=R), "data": data, "steps": steps, "lr": lr}
 
 
-def bilinear(size, R=1.5):
+def bilinear(size: float, R: float = 1.5) -> Instance:
     """Zero parameters, and a second model from which the logit's quadratic part at zero is seen at its largest."""
     instance = opposite_tokens(R=R, H=1)
     sign, side = instance["data"].X[0, :, 0] / R, size / R ** 2
@@ -202,7 +204,7 @@ def bilinear(size, R=1.5):
     return instance | {"other": MultiHeadAttention(W, U)}
 
 
-def bent(seed):
+def bent(seed: int) -> Instance:
     """One head, one example: along a direction that separates at the start, curvature takes the margin back."""
     instance, lean = leaning(R=1.0, H=1, lean=0.1), 1 + np.random.default_rng([seed, 47]).random()
     sign, start = np.where(np.arange(4) < 2, 1.0, -1.0), MultiHeadAttention.zeros(1, 4, 2)

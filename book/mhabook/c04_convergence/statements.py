@@ -5,7 +5,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from mhabook.c01_model.instances import TOKENS, between, radius_or_given, token_radius
+from mhabook.c01_model.instances import TOKENS, Heads, between, radius_or_given, token_radius
 from mhabook.c02_curvature.bounds import gradient_constant, hessian_constant, smoothness_constant
 from mhabook.c02_curvature.loss_bounds import segment_curvature, short_segment
 from mhabook.c03_first_step.ntk import mixture_margins
@@ -30,8 +30,10 @@ from mhabook.c04_convergence.chain import (
     stays_near,
 )
 from mhabook.c04_convergence.groups import CHAPTER
-from mhabook.ledger import Check, ledger, statement
+from mhabook.ledger import Check, Checks, ledger, statement
+from mhalib.data import Dataset
 from mhalib.losses import logistic
+from mhalib.models import MultiHeadAttention
 
 SOURCE = "this book, after Deora et al. 2023, Theorem 1"
 HEADS = f"{TOKENS}; √H ≥ (64/7) D₀² B"
@@ -48,7 +50,7 @@ def _safe(model, data, lr):
            extremal=(starts.balanced, starts.half_wrong), slack=(0.0002,), hypotheses=_safe,
            broken=lambda seed: starts.balanced(1.2 + 0.7 * np.random.default_rng([seed, 43]).random()),
            breaks="η ≤ 1/ρ")
-def descent(model, data, lr):
+def descent(model: MultiHeadAttention, data: Dataset, lr: float) -> Checks:
     """η‖∇L(θ)‖ ≤ 2√(ηL(θ)) and (η/2)‖∇L(θ)‖² ≤ L(θ) − L(θ − η∇L(θ)).
 
     The 2 is not the best constant: with 2 max_t (1 − e^{−t})/√t = 1.28 in its place the first one would be attained.
@@ -69,7 +71,7 @@ def descent(model, data, lr):
             Check(lr / 2 * grad.dot(grad), float(fall), "(η/2)‖∇L‖² ≤ L(θ) − L(θ − η∇L)"))
 
 
-def share_lost(product):
+def share_lost(product: float) -> float:
     """ι = ½κD²/(1 − κD²/8): the share of the larger loss that negative curvature can cost; below ¼ for κD² ≤ 7/16."""
     return product / 2 / (1 - product / 8)
 
@@ -87,7 +89,7 @@ def _as_long_as_told(data, R):
            random=lambda seed: ledger["cor-1-quasi-convexity"].random(seed),
            extremal=(starts.hump, lambda: starts.hump(0.1)), slack=(0.004,), hypotheses=_near_enough,
            broken=lambda seed: starts.hump(0.1, R=1e-5) | {"R": between(seed, 1e-6, 5e-6)}, breaks=TOKENS)
-def one_point(model, other, data, R=None):
+def one_point(model: MultiHeadAttention, other: MultiHeadAttention, data: Dataset, R: float | None = None) -> Checks:
     """L(θ′) − L(θ) − ⟨∇L(θ′), θ′ − θ⟩ ≤ ι max{L(θ′), L(θ)} for θ′ = ``model``, θ = ``other``, D = ‖θ′ − θ‖.
 
     And where κD² ≤ 7/16: ¾L(θ′) ≤ ⟨∇L(θ′), θ′ − θ⟩ + (5/4)L(θ), which the same instances use up to a quarter.
@@ -123,7 +125,7 @@ def _held_along(start, reference, data, lr, steps):
            extremal=(lambda: starts.slope(-300.0, 298.63, 12, 0.0024),), slack=(0.252,), hypotheses=_held_along,
            broken=lambda seed: starts.saddle(1 + seed % 5, u=1.5, w=between(seed, 1.4, 1.6)),
            breaks="κ‖θ_k − θ‖² ≤ 7/16 for k < K")
-def regret(start, reference, data, lr, steps):
+def regret(start: Heads, reference: Heads, data: Dataset, lr: float, steps: int) -> Check:
     """(3/2)ηΣ L(θ_k) ≤ D₀² − ‖θ_K − θ‖² + (5/2)ηK L(θ) + ½η(L(θ₀) − L(θ_K)), the sum over k = 1, …, K.
 
     The check is the worst over all K up to ``steps``.  Source: this book.
@@ -135,7 +137,7 @@ def regret(start, reference, data, lr, steps):
            assumptions=f"{HEADS} at radius 5D₀; {STEP}", random=starts.near,
            extremal=(lambda: starts.slope(-2.194, -5.574, 1),), slack=(0.178,), hypotheses=conditions,
            broken=lambda seed: starts.slope(-4.0, 1.0, 2, 30.0 + seed), breaks=STEP)
-def bounded_iterates(start, reference, data, lr, steps):
+def bounded_iterates(start: Heads, reference: Heads, data: Dataset, lr: float, steps: int) -> Checks:
     """‖θ_k − θ‖ ≤ 2D₀, ‖θ_k − θ₀‖ ≤ 3D₀ and L(θ_k) ≤ L(θ_{k−1}) for k up to K = ``steps``.  Source: this book."""
     return stays_near(follow(start, reference, data, lr, steps))
 
@@ -145,7 +147,7 @@ def bounded_iterates(start, reference, data, lr, steps):
            extremal=(lambda: starts.slope(-807.6, 806.2, 200, R=1e-7),), slack=(0.257,), hypotheses=conditions,
            broken=lambda seed: starts.saddle(220, u=0.37, w=between(seed, 0.345, 0.355), R=0.17),
            breaks="√H ≥ (64/7) D₀² B")
-def training(start, reference, data, lr, steps):
+def training(start: Heads, reference: Heads, data: Dataset, lr: float, steps: int) -> Checks:
     """L(θ_K) ≤ (1/K)Σ L(θ_k) ≤ (2/3) D₀²/(ηK) + (5/3) L(θ) + L(θ₀)/(3K), the sum over k = 1, …, K.
 
     Source: this book, after Deora et al. 2023, Theorem 1.
@@ -161,7 +163,7 @@ def training(start, reference, data, lr, steps):
            hypotheses=lambda **instance: conditions(**instance, per_head=True),
            broken=lambda seed: starts.saddle(50, u=0.36, w=between(seed, 0.335, 0.345), R=0.155, per_head=True),
            breaks="√H ≥ (64/7) D₀² B")
-def training_with_fewer_heads(start, reference, data, lr, steps):
+def training_with_fewer_heads(start: Heads, reference: Heads, data: Dataset, lr: float, steps: int) -> Checks:
     """What the two statements before it claim, with B for decoders of norm u₀ + 1/(2R²), u₀ = max_h‖U_{0,h}‖.
 
     In G, and so in ρ = G²/4 + B/√H, the root mean square of the ‖U_{0,h}‖ stands in the place of u₀. And no head moves
@@ -180,7 +182,7 @@ def training_with_fewer_heads(start, reference, data, lr, steps):
            hypotheses=lambda data, R=None, **_: _as_long_as_told(data, R),
            broken=lambda seed: starts.bilinear(0.1) | {"R": 0.4 + 0.1 * np.random.default_rng([seed, 48]).random()},
            breaks=TOKENS)
-def linearization(model, other, data, R=None):
+def linearization(model: MultiHeadAttention, other: MultiHeadAttention, data: Dataset, R: float | None = None) -> Check:
     """max_i |Φ(X_i; θ + v) − Φ(X_i; θ) − ⟨∇Φ(X_i; θ), v⟩| ≤ ½κ‖v‖², for θ = ``model`` and θ + v = ``other``.
 
     Source: this book.
@@ -201,7 +203,7 @@ def _enough_heads(start, direction, data, steps, lr, per_head=False):
            assumptions=f"{HEADS} for D₀ = (B_Φ + ½ + log K)/γ", random=starts.learnable,
            extremal=(lambda: starts.parallel(1000),), slack=(0.054,), broken=starts.bent, breaks="√H ≥ (64/7) D₀² B",
            hypotheses=lambda **instance: {"√H ≥ (64/7) D₀² B": _enough_heads(**instance)[0]})
-def reference_loss(start, direction, data, steps, lr=None):
+def reference_loss(start: Heads, direction: Heads, data: Dataset, steps: int, lr: float | None = None) -> Check:
     """L(θ₀ + D₀θ*) ≤ e^{−½ + 7/128}/K < 1/K with D₀ = (B_Φ + ½ + log K)/γ, θ* the ``direction`` at norm 1.
 
     Nothing is trained: ``lr`` is not used. Our instances do without the factor e^{7/128} = 1.06, which curvature costs.
@@ -220,7 +222,7 @@ def reference_loss(start, direction, data, steps, lr=None):
            broken=starts.lopsided, breaks="η ≤ 1/ρ",
            hypotheses=lambda **instance: {"K ≥ 5": instance["steps"] >= 5, "√H ≥ (64/7) D₀² B and η ≤ 1/ρ": any(
                all(_enough_heads(**instance, per_head=per_head)) for per_head in (False, True))})
-def good_start(start, direction, data, lr, steps):
+def good_start(start: Heads, direction: Heads, data: Dataset, lr: float, steps: int) -> Check:
     """L(θ_K) ≤ (1/K)[(2/3)(B_Φ + ½ + log K)²/(γ²η) + 5/3 + (B_Φ + log 2)/3].
 
     Every other random instance has only the heads, and takes the step, of the theorem with fewer heads.
@@ -244,7 +246,8 @@ class Demand(NamedTuple):
     fewer_heads: float
 
 
-def mixture_demand(T=10, zeta=0.2, S=1.0, M=5, K=100, delta=0.05):
+def mixture_demand(T: int = 10, zeta: float = 0.2, S: float = 1.0, M: int = 5, K: int = 100,
+                   delta: float = 0.05) -> Demand:
     """The heads that Theorem 1 and the theorem with fewer heads ask for, and what they are made of: no sampling noise.
 
     D₀ = (B_Φ + ½ + log K)/γ with B_Φ = (Tζ²S²/2)√(2 log(2/δ)), which holds with probability 1 − δ, γ = √(γ_U² + γ_W²),
@@ -256,7 +259,7 @@ def mixture_demand(T=10, zeta=0.2, S=1.0, M=5, K=100, delta=0.05):
     return _demand(largest, margins.both, margins.U, T, S, K, delta)
 
 
-def sample_demand(data, K=100, delta=0.05):
+def sample_demand(data: Dataset, K: int = 100, delta: float = 0.05) -> Demand:
     """The same for given samples without noise on their tokens, whose sampling noise counts.
 
     B_Φ = T max_i|⟨ψ, x̄_i⟩| √(2 log(2/δ)), γ is the margin of the witness, ‖U_{0,h}‖ = √T‖ψ‖.

@@ -1,13 +1,15 @@
 """Chapter 5: the first steps from zero in closed form, and how long heads wait before they attend."""
 
 from math import exp
+from typing import Any
 
 import numpy as np
 
 from mhabook.c01_model.collapse import one_head_run
 from mhabook.c01_model.instances import opposite_tokens, token_radius
-from mhabook.ledger import Check, statement
-from mhalib.data import from_arrays
+from mhabook.ledger import Check, Checks, statement
+from mhalib._array import Array
+from mhalib.data import Dataset, from_arrays
 from mhalib.losses import logistic
 from mhalib.models import MultiHeadAttention
 from mhalib.optim import Adam, GradientDescent
@@ -17,12 +19,12 @@ ZERO = "all parameters start at zero"
 SAME = "the step size is the same for every H"
 
 
-def from_zero(start=None, **_):
+def from_zero(start: MultiHeadAttention | None = None, **_: Any) -> dict[str, bool]:
     """The hypothesis of every statement on runs from zero."""
     return {ZERO: start is None or start.norm() == 0}
 
 
-def equal_rows_gradient(data, row):
+def equal_rows_gradient(data: Dataset, row: Array) -> tuple[np.ndarray, np.ndarray]:
     """The gradient of one head at W = 0 and Ũ = 1 ũᵀ, where all rows of Ũ are ``row`` = ũ (d,).
 
     ∇_W L = −T (1/n) Σ σ(−z_i) y_i x̄_i (C_i ũ)ᵀ (d, d), and every row of ∇_Ũ L is −(1/n) Σ σ(−z_i) y_i x̄_i (d,), with
@@ -36,7 +38,7 @@ def equal_rows_gradient(data, row):
     return T * (g[:, None] * mean).T @ seen, g @ mean
 
 
-def two_steps(data, eta_U, eta_W):
+def two_steps(data: Dataset, eta_U: float, eta_W: float) -> tuple[np.ndarray, np.ndarray]:
     """One head (W, Ũ) after two steps of gradient descent from zero with step sizes η_u for Ũ and η_w for W."""
     row = -eta_U * equal_rows_gradient(data, np.zeros(data.X.shape[2]))[1]
     dW, drow = equal_rows_gradient(data, row)
@@ -59,7 +61,7 @@ def _elsewhere(seed):
 
 @statement(id="prop-second-step", title="The second step, in closed form", mark="ours", source="this book",
            chapter=CHAPTER, assumptions=ZERO, random=_run, broken=_elsewhere, breaks=ZERO, hypotheses=from_zero)
-def second_step(data, H, lr, start=None):
+def second_step(data: Dataset, H: int, lr: float, start: MultiHeadAttention | None = None) -> Checks:
     """After two steps of gradient descent from zero: W_h = η_u η_w T (1/n) Σ σ(−z_i) y_i x̄_i (C_i χ)ᵀ for every head.
 
     η_u = η, η_w = η/H, χ = (1/2n) Σ y_i x̄_i, z_i = η_u T y_i x̄_iᵀ χ the margins after one step; and every row of
@@ -81,7 +83,7 @@ def second_step(data, H, lr, start=None):
 @statement(id="prop-second-step-adam", title="Adam's first two steps, in closed form", mark="ours",
            source="this book", chapter=CHAPTER, assumptions=ZERO, random=_run, broken=_elsewhere, breaks=ZERO,
            hypotheses=from_zero)
-def second_step_adam(data, H, lr, start=None):
+def second_step_adam(data: Dataset, H: int, lr: float, start: MultiHeadAttention | None = None) -> Checks:
     """Two steps of Adam from zero move W_h by ±η √(1+b₂)/(1+b₁) · |g|/(|g| + ε √(1+b₂)) entry by entry, g = ∇_{W_h} L.
 
     g is the gradient after one step, where W = 0 and every row of U_h is η χ/(|χ| + √H ε), with χ = (1/2n) Σ y_i x̄_i
@@ -102,7 +104,7 @@ def second_step_adam(data, H, lr, start=None):
             Check(float(abs(model.W - W).max() / lr), 1e-9, "W_h after two steps of Adam"))
 
 
-def slow_attention_bound(data, eta_U, eta_W, steps, loss):
+def slow_attention_bound(data: Dataset, eta_U: float, eta_W: float, steps: int, loss: float) -> float:
     """½ (1 − e^{−Λ})² η_u η_w T R⁴ k (k−1), Λ = ``loss``, the largest loss before step k: a bound on ‖W‖ after it."""
     T, R = data.X.shape[1], token_radius(data.X)
     return (1 - exp(-loss)) ** 2 * eta_U * eta_W * T * R ** 4 * steps * (steps - 1) / 2
@@ -125,7 +127,7 @@ def _long_decoder(seed):
            chapter=CHAPTER, assumptions=f"{ZERO}; no loss before step k exceeds Λ",
            random=lambda seed: _run(seed) | {"steps": int(np.random.default_rng([seed, 53]).integers(2, 30))},
            extremal=(_short_opposite,), slack=(0.76,), broken=_long_decoder, breaks=ZERO, hypotheses=from_zero)
-def slow_attention(data, H, lr, steps, start=None):
+def slow_attention(data: Dataset, H: int, lr: float, steps: int, start: MultiHeadAttention | None = None) -> Check:
     """After k steps of gradient descent from zero ‖W_h‖ ≤ ½ (1 − e^{−Λ})² η_u η_w T R⁴ k (k−1), η_u η_w = η²/H.
 
     Λ is the largest loss before step k. The constant ½ is not pinned: no instance that we know uses more than a quarter
@@ -141,7 +143,7 @@ def slow_attention(data, H, lr, steps, start=None):
                  "‖W_h‖ ≤ ½ (1 − e^{−Λ})² η_u η_w T R⁴ k (k−1)")
 
 
-def many_heads_run(data, lr, steps):
+def many_heads_run(data: Dataset, lr: float, steps: int) -> tuple[np.ndarray, np.ndarray]:
     """The limit of infinitely many heads: the row ũ (d,) of Ũ and W̃ = lim H W_h (d, d) after ``steps`` steps.
 
     ũ ← ũ + η (1/n) Σ σ(−z_i) y_i x̄_i and W̃ ← W̃ + η T (1/n) Σ σ(−z_i) y_i x̄_i (C_i ũ)ᵀ, from zero.
@@ -164,7 +166,7 @@ def _steps(seed):
            source="this book", chapter=CHAPTER, assumptions=f"{ZERO}; {SAME}", random=_steps,
            broken=lambda seed: _steps(seed) | {"growth": 0.5}, breaks=SAME,
            hypotheses=lambda growth=0.0, **_: {SAME: growth == 0})
-def many_heads(data, lr, steps, H=10 ** 9, growth=0.0):
+def many_heads(data: Dataset, lr: float, steps: int, H: int = 10 ** 9, growth: float = 0.0) -> Checks:
     """With constant η, as H → ∞: √H U_h → 1 ũ_kᵀ and H W_h → W̃_k, the iterates of ``many_heads_run``.
 
     Run with H = 10⁹ heads and the step size η H^growth, growth 0. In each check lhs is the largest distance from the

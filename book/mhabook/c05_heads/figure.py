@@ -14,7 +14,8 @@ from mhalib.training import recorded_steps, train
 CURVES = ("loss", "test_loss", "norm_W", "norm_U", "attention_score")
 
 
-def width(n=64, T=8, d=8, M=4, S=2.0, steps=500, seed=0):
+def width(n: int = 64, T: int = 8, d: int = 8, M: int = 4, S: float = 2.0, steps: int = 500,
+          seed: int = 0) -> LiveFigure:
     """A live figure: how many heads, whether the step size grows with them, and what both do to five curves.
 
     Training starts at zero, where the browser computes one head for any number of them.

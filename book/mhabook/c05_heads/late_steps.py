@@ -1,25 +1,29 @@
 """Chapter 5: how fast the loss falls once attention has settled."""
 
+from collections.abc import Callable
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 
 from mhabook.c01_model.selection import selected_mass
 from mhabook.c05_heads.early_steps import CHAPTER
-from mhabook.ledger import Check, statement
+from mhabook.ledger import Check, Checks, statement
+from mhalib._array import Array
 from mhalib.data import Dataset, tokenized_mixture
 from mhalib.losses import logistic
 from mhalib.models import MultiHeadAttention
+from mhalib.training import Path
 
 NO_NOISE = "a tokenized mixture in which no distracting token has a part along μ₊ − μ₋"
 
 
-def loss_rate(path, lr):
+def loss_rate(path: Path, lr: float) -> np.ndarray:
     """η (‖∇L‖/L)² at the recorded steps of a ``Path``: by how much a small step of gradient descent raises 1/L."""
     return lr * (path.grad_norm / path.loss) ** 2
 
 
-def decoder_pull(model, data, S):
+def decoder_pull(model: MultiHeadAttention, data: Dataset, S: float) -> float:
     """S √(T/2) (1/n) Σ |ℓ′(z_i)| α_i, with α_i the attention score of sample i: a lower bound on ‖∇_U L‖."""
     scores = (model.attention(data.X) * data.relevant[:, None, None]).sum(axis=-1).mean(axis=(1, 2))  # (n,)
     slopes = abs(logistic.slope(model.margins(data.X, data.y)))
@@ -64,7 +68,7 @@ def _no_noise(data, **_):
 @statement(id="prop-pull", title="What attention is worth to the decoders", mark="ours", source="this book",
            chapter=CHAPTER, assumptions=NO_NOISE, random=_noise_free, extremal=(_pairs,), broken=_against,
            breaks=NO_NOISE, hypotheses=_no_noise)
-def pull(model, data):
+def pull(model: MultiHeadAttention, data: Dataset) -> Check:
     """‖∇_U L‖ ≥ S √(T/2) (1/n) Σ |ℓ′(z_i)| α_i for every number of heads, α_i the attention score of sample i.
 
     In the check lhs is the right-hand side, and rhs the norm of the gradient in all decoders.  Source: this book.
@@ -74,12 +78,13 @@ def pull(model, data):
     return Check(decoder_pull(model, data, S), float(np.linalg.norm(grad.U)), "S √(T/2) mean(|ℓ′| α) ≤ ‖∇_U L‖")
 
 
-def conserved(zeta, eta_U, eta_W, tau, gap):
+def conserved(zeta: float, eta_U: float, eta_W: float, tau: float, gap: float) -> float:
     """τ²/(2 η_u) − (g + ζ/(1−ζ) e^g)/η_w, which the gradient flow of ℓ(τ α(g)) leaves as it is."""
     return tau * tau / (2 * eta_U) - (gap + zeta / (1 - zeta) * np.exp(gap)) / eta_W
 
 
-def reduced_flow(zeta, eta_U, eta_W, start, time, steps=60, key_gain=1.0, slope=logistic.slope):
+def reduced_flow(zeta: float, eta_U: float, eta_W: float, start: tuple[float, float] | Array, time: float,
+                 steps: int = 60, key_gain: float = 1.0, slope: Callable[[Any], Any] = logistic.slope) -> np.ndarray:
     """(τ, g) after ``time`` of τ′ = −η_u ∂_τ ℓ(τ α(g)), g′ = −η_w ∂_g ℓ(τ α(g)), by the method of Runge and Kutta.
 
     α(g) = ζ e^g/(ζ e^g + 1 − ζ) is the weight on a share ζ of the tokens whose scores are g above the others', and
@@ -98,7 +103,7 @@ def reduced_flow(zeta, eta_U, eta_W, start, time, steps=60, key_gain=1.0, slope=
     return at
 
 
-def reduced_share(zeta, H, margin):
+def reduced_share(zeta: float, H: int, margin: float) -> float:
     """The weight α at which τ α(g) = ``margin`` on the path from τ = g = 0 with η_u = H η_w, by bisection.
 
     There H α² (log(o/o₀) + o − o₀) = margin²/2, with odds o = α/(1−α) and o₀ = ζ/(1−ζ).
@@ -128,7 +133,8 @@ def _flow(seed):
            assumptions=f"0 < ζ < 1; {GRADIENT}", random=_flow,
            broken=lambda seed: _flow(seed) | {"time": 20.0, "key_gain": 2.0}, breaks=GRADIENT,
            hypotheses=lambda zeta, key_gain=1.0, **_: {"0 < ζ < 1": 0 < zeta < 1, GRADIENT: key_gain == 1})
-def lever(zeta, eta_U, H, start, time, loss="logistic", key_gain=1.0):
+def lever(zeta: float, eta_U: float, H: int, start: tuple[float, float], time: float, loss: str = "logistic",
+          key_gain: float = 1.0) -> Checks:
     """Gradient flow of ℓ(τ α(g)), α(g) = ζ e^g/(ζ e^g + 1 − ζ), leaves τ²/(2η_u) − (g + ζ/(1−ζ) e^g)/η_w as it is.
 
     η_w = η_u/H, and from τ = g = 0 the path is τ² = 2H (g + o − o₀) with the odds o = α/(1−α). In each check lhs is

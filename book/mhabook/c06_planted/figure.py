@@ -17,7 +17,7 @@ HEADS = (1, 2, 4, 8)
 CURVES = ("loss", "test_loss", "align_W", "align_U")
 
 
-def planted(n=200, T=6, d=4, steps=400, scale=0.3, seed=0):
+def planted(n: int = 200, T: int = 6, d: int = 4, steps: int = 400, scale: float = 0.3, seed: int = 0) -> LiveFigure:
     """A live figure: does a layer find the head that made the labels, and do more heads help it?
 
     Parameters

@@ -1,13 +1,16 @@
 """Chapter 6: what the alignment with a planted head measures, and how large it can be at the start."""
 
 from functools import cache
+from typing import Any
 
 import numpy as np
 
-from mhabook.ledger import Check, statement
-from mhalib._array import namespace, require, to_numpy
+from mhabook.ledger import Check, Checks, statement
+from mhalib._array import Array, namespace, require, to_numpy
 from mhalib.attention import softmax
+from mhalib.data.planted import Planted
 from mhalib.models import MultiHeadAttention
+from mhalib.training import Path
 
 CHAPTER = "multihead/06_a_planted_head"
 REPEATED, EQUAL = "the teacher is repeated once for each head", "all rows of U are equal"
@@ -18,7 +21,7 @@ NORMAL = "tokens are independent N(0, I)"
 DRAWS, ERRORS = 4000, 5.0
 
 
-def cosine(a, b):
+def cosine(a: Array, b: Array) -> float:
     """⟨a, b⟩/(‖a‖‖b‖) of two arrays of one shape; 0 if one of them is zero, as W is at θ = 0.
 
     Raises
@@ -33,7 +36,7 @@ def cosine(a, b):
     return float((a * b).sum()) / size if size else 0.0
 
 
-def alignment(model, truth):
+def alignment(model: MultiHeadAttention, truth: Planted) -> dict[str, float]:
     """The cosine of (W_1, …, W_H) with (W*, …, W*), and the same for U: {"W": …, "U": …}.
 
     It is computed by numpy, whatever the model's arrays are: data in torch keep the teacher that they were drawn from.
@@ -56,7 +59,7 @@ def _repeated(name, one, heads):
     return np.broadcast_to(to_numpy(one), heads.shape)
 
 
-def alignments(path, truth):
+def alignments(path: Path, truth: Planted) -> dict[str, np.ndarray]:
     """``alignment`` at every recorded step of a ``Path``: {"W": array, "U": array}."""
     rows = [alignment(model, truth) for model in path.models]
     return {name: np.array([row[name] for row in rows]) for name in "WU"}
@@ -83,7 +86,7 @@ def _not_zero(repeated=None, *, heads, teacher):
            extremal=(_one_aligned, lambda: {"heads": np.stack([np.eye(3), np.eye(3)]), "teacher": np.eye(3)}),
            broken=lambda seed: _one_aligned(2 + seed) | {"repeated": 1}, hypotheses=_not_zero,
            breaks=f"{REPEATED}: it stands in the first place only")
-def alignment_of_heads(heads, teacher, repeated=None):
+def alignment_of_heads(heads: Array, teacher: Array, repeated: int | None = None) -> Checks:
     """|cos| of the concatenated heads with the repeated teacher ≤ √((1/H) Σ_h cos_h²), cos_h that of head h alone.
 
     heads (H, p, q), teacher (p, q). Equality exactly if cos_h = λ ‖heads_h‖ for one number λ and all h, because what is
@@ -122,7 +125,7 @@ def _mean_rows(seed=0):
     return instance | {"U": np.tile(teacher.mean(axis=0), (len(teacher), 1))}
 
 
-def equal_rows_bound(teacher):
+def equal_rows_bound(teacher: Array) -> Any:
     """√T ‖ū*‖/‖U*‖ with ū* the mean row of U* (..., T, d), for each of the teachers."""
     rows = np.linalg.norm(teacher.mean(axis=-2), axis=-1)
     return teacher.shape[-2] ** 0.5 * rows / np.linalg.norm(teacher, axis=(-2, -1))
@@ -132,7 +135,7 @@ def equal_rows_bound(teacher):
            chapter=CHAPTER, assumptions=f"{EQUAL}; U and U* are not zero", random=_rows, extremal=(_mean_rows,),
            broken=lambda seed: (instance := _rows(seed)) | {"U": instance["teacher"]}, breaks=EQUAL,
            hypotheses=lambda U, teacher, **_: {EQUAL: (U[0] == U).all(), "U ≠ 0": U.any(), "U* ≠ 0": teacher.any()})
-def equal_rows(U, teacher, teachers):
+def equal_rows(U: Array, teacher: Array, teachers: Array) -> Checks:
     """|cos(U, U*)| ≤ √T ‖ū*‖/‖U*‖ for U = 1 vᵀ, ū* the mean row of U* (T, d); equality exactly for v ∥ ū* or ū* = 0.
 
     The second check is |cos(U, U*)| = √T ‖ū*‖/‖U*‖ · |cos(v, ū*)|, lhs the error and rhs 1e-12. The third: for
@@ -156,12 +159,12 @@ def _starts(seed, H=None, repeat=1):
     return {"starts": np.tile(starts, (1, repeat, 1)), "teacher": rng.standard_normal(p)}
 
 
-leggauss = cache(np.polynomial.legendre.leggauss)
+_leggauss = cache(np.polynomial.legendre.leggauss)
 
 
-def direction_moment(m, power):
+def direction_moment(m: int, power: int) -> float:
     """E c^power for a coordinate c = sin φ of a uniform direction in ℝᵐ, m ≥ 2: the density of φ is ∝ cos^{m−2} φ."""
-    nodes, weights = leggauss(200)
+    nodes, weights = _leggauss(200)
     angles = np.pi / 2 * nodes
     density = weights * np.cos(angles) ** (m - 2)
     return float((density * np.sin(angles) ** power).sum() / density.sum())
@@ -174,7 +177,7 @@ def direction_moment(m, power):
            hypotheses=lambda starts, teacher: {
                INDEPENDENT: starts.shape[1] == 1 or (starts[:, 0] != starts[:, 1]).any(),
                "the teacher ≠ 0": teacher.any(), "Hp ≥ 2": starts[0].size >= 2})
-def alignment_at_start(starts, teacher):
+def alignment_at_start(starts: Array, teacher: Array) -> Checks:
     """E cos = 0, E cos² = 1/m, Var cos² = 2(m − 1)/(m²(m + 2)) for m = Hp parameters in H heads, whatever the teacher.
 
     Two checks measure by how many standard errors the means of cos and of cos² over the draws ``starts`` (draws, H, p)
@@ -206,7 +209,7 @@ def _split(seed, other_W=0.0):
            chapter=CHAPTER, assumptions=SPLIT, random=_split, breaks=SPLIT,
            broken=lambda seed: _split(seed, other_W=1.0),
            hypotheses=lambda teacher, W, **_: {SPLIT: (W == teacher.W).all()})
-def split_decoders(teacher, V, W, X):
+def split_decoders(teacher: MultiHeadAttention, V: Array, W: Array, X: Array) -> Checks:
     """Heads (W*, U* + V) and (W*, U* − V) have √2 times the teacher's logits, and alignment 1/√(1 + ‖V‖²/‖U*‖²) in U.
 
     In each check lhs is the error, that of the logits relative to √T R (‖U*‖ + ‖V‖), and rhs 1e-12.
@@ -221,14 +224,14 @@ def split_decoders(teacher, V, W, X):
             Check(float(abs(aligned - (1 + (size / U) ** 2) ** -0.5)), 1e-12, "cos(U, U*) = 1/√(1 + ‖V‖²/‖U*‖²)"))
 
 
-def seen_in_mean(W, U, X):
+def seen_in_mean(W: Array, U: Array, X: Array) -> np.ndarray:
     """(1/T) Σ_t (I + W Cov_{s_t}(x)) u_t for each sample, (n, d): the derivative of Φ along a common shift, over T."""
     A = softmax(X @ W @ X.mT)
     read = A * (U @ X.mT - (A @ X * U).sum(axis=2, keepdims=True))  # Cov_{s_t}(x) u_t = Σ_j x_j read_tj
     return U.mean(axis=0) + (X.mT @ read.sum(axis=1)[..., None])[..., 0] @ W.T / len(U)
 
 
-def turned_mean_row(W, U, C):
+def turned_mean_row(W: Array, U: Array, C: Array) -> np.ndarray:
     """(I + W C) ū, with ū the mean row of U (T, d)."""
     mean = U.mean(axis=0)
     return mean + W @ C @ mean
@@ -252,7 +255,7 @@ def _mean_tokens(T, d, length, nodes=48, reach=7.5):
 @statement(id="prop-first-look", title="What the mean token says about the teacher", mark="ours", source="this book",
            chapter=CHAPTER, assumptions=NORMAL, random=_teachers, broken=lambda seed: _teachers(seed, length=2.0),
            breaks=f"{NORMAL}: they are twice as long", hypotheses=lambda length, **_: {NORMAL: length == 1})
-def first_look(W, U, X, length):
+def first_look(W: Array, U: Array, X: Array, length: float) -> Checks:
     """E[Φ*(X) x̄] = (I + W* C) ū*, C = E Cov_{s_t}(x), which is one for all t; ū* the mean row of U* (T, d), W* (d, d).
 
     Nothing is sampled: given how the tokens X (T, d) differ from their mean, up to a cyclic shift, both expectations

@@ -20,7 +20,8 @@ from mhalib.training import recorded_steps, train
 CURVES = ("loss", "held_out_loss", "gap", "gap_bound", "distance", "distance_bound", "pushed", "own_loss", "left_loss")
 
 
-def generalization(n=64, T=8, d=8, M=4, S=1.0, steps=500, tests=128, seed=0):
+def generalization(n: int = 64, T: int = 8, d: int = 8, M: int = 4, S: float = 1.0, steps: int = 500, tests: int = 128,
+                   seed: int = 0) -> LiveFigure:
     """A live figure: training and test loss, their gap, and how far leaving out one sample moves the run.
 
     Training starts at zero, where the browser computes one head for any number of them. Beside the gap and the distance

@@ -5,28 +5,30 @@ the same factor 1/n. θ_k and θ_k^{−i} are gradient descent on L and on L^{�
 Models are ``MultiHeadAttention`` or ``HeadGroups``.
 """
 
+from collections.abc import Iterable, Iterator, Sequence
 from functools import cache
 from itertools import combinations, combinations_with_replacement
 from math import comb, factorial, prod
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from mhabook.c01_model.instances import token_radius
+from mhabook.c01_model.instances import Heads, token_radius
 from mhabook.c04_convergence.chain import curvature, decoder_sizes, steepness
 from mhabook.c04_convergence.groups import HeadGroups
-from mhalib._array import require_count
+from mhalib._array import Array, require_count
+from mhalib.data import Dataset
 from mhalib.losses import logistic
 from mhalib.optim import GradientDescent
 from mhalib.training import Path, recorded_steps, train
 
 
-def others(n, i):
+def others(n: int, i: int) -> np.ndarray:
     """The indices of all n samples but i."""
     return np.flatnonzero(np.arange(n) != i)
 
 
-def partial_loss_and_grad(model, data, kept):
+def partial_loss_and_grad(model: Heads, data: Dataset, kept: Array) -> tuple[float, Any]:
     """(1/n) Σ_{j in kept} ℓ_j and its gradient; n counts all samples of ``data``."""
     if not len(kept):
         return 0.0, 0 * model
@@ -35,7 +37,7 @@ def partial_loss_and_grad(model, data, kept):
     return share * float(loss), share * grad
 
 
-def descend(start, data, lr, steps, kept):
+def descend(start: Heads, data: Dataset, lr: float, steps: int, kept: Array) -> list[Any]:
     """The ``steps`` + 1 models of gradient descent on (1/n) Σ_{j in kept} ℓ_j."""
     models = [start]
     for _ in range(steps):
@@ -43,19 +45,19 @@ def descend(start, data, lr, steps, kept):
     return models
 
 
-def sample_losses(model, data):
+def sample_losses(model: Heads, data: Dataset) -> np.ndarray:
     """ℓ_i(θ) for every sample (n,)."""
     return logistic(model.margins(data.X, data.y))
 
 
-def run_constants(models, R):
+def run_constants(models: Sequence[Heads], R: float) -> tuple[float, float]:
     """The largest G, and the largest κ = B/√H, of several models; valid on their convex hull too."""
     H, T, _ = models[0].sizes
     sizes = np.array([decoder_sizes(model) for model in models])
     return steepness(T, R, sizes[:, 1].max()), curvature(T, R, sizes[:, 0].max()) / H ** 0.5
 
 
-def logit_gradient_norms(model, X):
+def logit_gradient_norms(model: Heads, X: Array) -> np.ndarray:
     """‖∇Φ(X_i)‖ in the space of all H heads, for every sample (n,)."""
     few = model.few() if isinstance(model, HeadGroups) else model
     (F, _, d), copies = few.sizes, np.array(getattr(model, "copies", None) or np.ones(few.sizes[0]), dtype=float)
@@ -64,7 +66,7 @@ def logit_gradient_norms(model, X):
     return np.sqrt(on_W @ (1 / copies) + on_U @ (copies * F / copies.sum()))
 
 
-def loss_gradient_norms(model, data):
+def loss_gradient_norms(model: Heads, data: Dataset) -> np.ndarray:
     """‖∇ℓ_i(θ)‖ in the space of all H heads, for every sample (n,)."""
     return abs(logistic.slope(model.margins(data.X, data.y))) * logit_gradient_norms(model, data.X)
 
@@ -84,17 +86,18 @@ class LeaveOneOut(NamedTuple):
     path: Path  # the run on all samples, at the recorded steps
 
     @property
-    def bound(self):
+    def bound(self) -> np.ndarray:
         """(ηG/n) Σ_{j<k} ℓ_i(θ_j), of which the distance is at most 3/2 under the hypotheses of Theorem 2."""
         return self.G * self.received
 
     @property
-    def expansion(self):
+    def expansion(self) -> np.ndarray:
         """‖θ_k − θ_k^{−i}‖ over (η/n) Σ_{j<k} ‖∇ℓ_i(θ_j)‖, at most 1 where no step drives two models apart."""
         return self.distance[self.steps > 0] / self.pushed[self.steps > 0]
 
 
-def leave_one_out(start, data, lr, steps, *, test=None, left=None, record=50):
+def leave_one_out(start: Heads, data: Dataset, lr: float, steps: int, *, test: Dataset | None = None,
+                  left: Iterable[int] | None = None, record: int | Iterable[int] = 50) -> LeaveOneOut:
     """Train on all of ``data``, and once more for each sample, without it; and measure how far the runs part.
 
     Parameters
@@ -168,12 +171,12 @@ class Population:
     are one, with their chance together.
     """
 
-    def __init__(self, start, data, lr, steps, n):
+    def __init__(self, start: Heads, data: Dataset, lr: float, steps: int, n: int) -> None:
         require_count(n=n, steps=steps)
         self.start, self.data, self.lr, self.steps, self.n = start, data, lr, steps, n
         self.run = cache(self._run)
 
-    def training_sets(self, repeats=True):
+    def training_sets(self, repeats: bool = True) -> Iterator[tuple[float, tuple[int, ...]]]:
         """(chance, indices) of every training set: independent draws, or with ``repeats`` = False all different."""
         m, n = len(self.data), self.n
         if not repeats:
@@ -183,7 +186,7 @@ class Population:
             orders = factorial(n) // prod(factorial(drawn.count(index)) for index in set(drawn))
             yield orders / m ** n, drawn
 
-    def losses(self, kept):
+    def losses(self, kept: Sequence[int]) -> np.ndarray:
         """ℓ of every sample of the population, (m,), at the model trained on ``kept``."""
         return sample_losses(self.run(kept)[-1], self.data)
 

@@ -6,12 +6,12 @@ from typing import NamedTuple
 
 import numpy as np
 
-from mhabook.c01_model.instances import TOKENS, between, equal_tokens, radius_or_given, token_radius, tokens_fit
-from mhabook.c02_curvature.bounds import MarginSquared, gradient_constant, smoothness_constant
+from mhabook.c01_model.instances import TOKENS, Heads, between, equal_tokens, radius_or_given, token_radius, tokens_fit
+from mhabook.c02_curvature.bounds import Loss, MarginSquared, gradient_constant, smoothness_constant
 from mhabook.c02_curvature.loss_bounds import curvature_constant, segment_curvature, short_segment
 from mhabook.c04_convergence import chain, starts
 from mhabook.c04_convergence import statements as convergence
-from mhabook.c04_convergence.chain import CURVED, ROOM, STEP
+from mhabook.c04_convergence.chain import CURVED, ROOM, STEP, Reference
 from mhabook.c04_convergence.groups import HeadGroups
 from mhabook.c07_generalization.leave_one_out import (
     Population,
@@ -21,9 +21,9 @@ from mhabook.c07_generalization.leave_one_out import (
     run_constants,
     sample_losses,
 )
-from mhabook.ledger import Along, Check, ledger, statement
+from mhabook.ledger import Along, Check, Checks, ledger, statement
 from mhalib._array import is_positive
-from mhalib.data import from_arrays
+from mhalib.data import Dataset, from_arrays
 from mhalib.losses import logistic
 from mhalib.models import MultiHeadAttention
 
@@ -33,7 +33,7 @@ HEADS = f"{convergence.HEADS} at radius 5D₀"
 CHANCE = "the samples are independent, and the start does not depend on them"
 
 
-def mean_on_segment(product):
+def mean_on_segment(product: float) -> float:
     """ς = ½ + 2κD²/(3(8 − κD²)): the mean of L on a segment is at most ς (L(θ) + L(θ′)); ς ≤ 11/16 for κD² ≤ 7/4."""
     return 0.5 + 2 * product / (3 * (8 - product))
 
@@ -68,7 +68,8 @@ def _overstepping(seed):
            breaks="η ≤ 1/ρ on the segment", hypotheses=lambda model, other, data, lr, R=None: {
                "κD² < 8": segment_curvature(model, other, data, R) < 8,
                "η ≤ 1/ρ on the segment": 0 < lr <= ROOM * _safe(model, other, data)} | tokens_fit(data, R))
-def expansion(model, other, data, lr, R=None):
+def expansion(model: MultiHeadAttention, other: MultiHeadAttention, data: Dataset, lr: float,
+              R: float | None = None) -> Checks:
     """‖(θ − η∇L(θ)) − (θ′ − η∇L(θ′))‖ ≤ (1 + ς ηκ (L(θ) + L(θ′))) ‖θ − θ′‖, ς = ½ + 2κD²/(3(8 − κD²)).
 
     And so with every L^{−i} in the place of L. The checks compare what exceeds 1: lhs is the ratio of the two
@@ -134,7 +135,7 @@ def _close_runs(start, data, lr, steps, R=None):
            broken=lambda seed: _alone(starts.slope(12.0, 5.0, 5, R=1e-4)) | {
                "R": 1e-4 * (0.4 + 0.4 * np.random.default_rng([seed, 73]).random())}, breaks=TOKENS,
            hypotheses=_close_runs)
-def distance_of_runs(start, data, lr, steps, R=None):
+def distance_of_runs(start: Heads, data: Dataset, lr: float, steps: int, R: float | None = None) -> Check:
     """‖θ_k − θ_k^{−i}‖ ≤ (ηG/n) Σ_{j<k} ℓ_i(θ_j) · exp((11/16) ηκ Σ_{0<j<k} (L(θ_j) + L^{−i}(θ_j^{−i}))).
 
     G and κ are valid at all models of both runs, and so between them. The check is the worst over all samples i and
@@ -160,7 +161,7 @@ def distance_of_runs(start, data, lr, steps, R=None):
            random=lambda seed: starts.near(seed, seed % 2 == 1) | {"per_head": seed % 2 == 1},
            extremal=(lambda: starts.slope(12.0, 5.0, 5),), slack=(0.34,),
            broken=lambda seed: _undecided(seed), breaks=STEP, hypotheses=chain.conditions)
-def stability(start, reference, data, lr, steps, per_head=False):
+def stability(start: Heads, reference: Heads, data: Dataset, lr: float, steps: int, per_head: bool = False) -> Check:
     """‖θ_k − θ_k^{−i}‖ ≤ (3/2)(ηG/n) Σ_{j<k} ℓ_i(θ_j), for every sample i and all k up to ``steps``.
 
     G, B and ρ are those at radius 5D₀, or with ``per_head`` those at 1/(2R²) a head. The constant 3/2 is not pinned:
@@ -190,7 +191,7 @@ def _undecided(seed, n=12, R=1e-4):
            broken=lambda seed: _only(_strangers(seed), "start", "data", "lr", "steps") | {"n": 2, "repeats": False},
            breaks="the samples are independent: drawn without replacement instead",
            hypotheses=lambda repeats=True, **_: {CHANCE: repeats})
-def symmetrization(start, data, lr, steps, n, repeats=True):
+def symmetrization(start: Heads, data: Dataset, lr: float, steps: int, n: int, repeats: bool = True) -> Check:
     """E[L_test(θ_K) − L(θ_K)] = E (1/n) Σ_i [L_test(θ_K) − L_test(θ_K^{−i}) + ℓ_i(θ_K^{−i}) − ℓ_i(θ_K)].
 
     ``data`` is a population of equally likely samples, and both means are over all training sets of ``n`` of them.
@@ -278,7 +279,8 @@ def _strangers(seed):
            broken=lambda seed: _only(_strangers(seed), "start", "reference", "data", "lr", "steps", "n") | {
                "copies": 1000}, breaks="the samples are independent: 1,000 copies of one instead",
            hypotheses=_for_every_training_set)
-def generalization(start, reference, data, lr, steps, n, copies=1):
+def generalization(start: Heads, reference: Heads | dict[tuple[int, ...], Heads], data: Dataset, lr: float, steps: int,
+                   n: int, copies: int = 1) -> Check:
     """E[L_test(θ_K) − L(θ_K)] ≤ (3G²/n) E[(2/3) D₀² + (5/3) ηK L(θ) + (4/3) ηL(θ₀)].
 
     ``data`` is a population of equally likely samples, and the means are over all training sets of ``n`` of them.
@@ -297,7 +299,8 @@ def generalization(start, reference, data, lr, steps, n, copies=1):
     return Check(float(gap), float(rhs), "E[L_test − L] ≤ (3G²/n) E[(2/3)D₀² + (5/3)ηK L(θ) + (4/3)ηL(θ₀)]")
 
 
-def gap_bound(G, distance, reference_loss, start_loss, lr, steps, n):
+def gap_bound(G: float, distance: float, reference_loss: float, start_loss: float, lr: float, steps: int,
+              n: int) -> float:
     """(3G²/n) [(2/3) D₀² + (5/3) ηK L(θ) + (4/3) ηL(θ₀)]: Theorem 2.  Source: this book."""
     return 3 * G ** 2 / n * (2 / 3 * distance ** 2 + 5 / 3 * lr * steps * reference_loss + 4 / 3 * lr * start_loss)
 
@@ -320,7 +323,8 @@ def _log_near(seed):
            broken=lambda seed: _confident_pair(between(seed, 0.85, 0.9)) | {"loss": MarginSquared()},
            breaks="the loss is logistic: (1 − z)²/2 instead",
            hypotheses=lambda loss=logistic, **instance: tokens_fit(**instance) | {"logistic loss": loss is logistic})
-def log_lipschitz(model, other, data, R=None, loss=logistic):
+def log_lipschitz(model: MultiHeadAttention, other: MultiHeadAttention, data: Dataset, R: float | None = None,
+                  loss: Loss = logistic) -> Check:
     """max_i |log ℓ_i(θ) − log ℓ_i(θ′)| ≤ G ‖θ − θ′‖, G the larger one of the two ends.  Source: this book."""
     R = radius_or_given(data, R)
     logs = [np.log(loss(end.margins(data.X, data.y))) for end in (model, other)]
@@ -338,7 +342,8 @@ def _confident_pair(z, R=1e-4):
            broken=lambda seed: _only(_strangers(seed), "start", "reference", "data", "lr", "steps", "n") | {
                "copies": 1000}, breaks="the samples are independent: 1,000 copies of one instead",
            hypotheses=_for_every_training_set)
-def left_out_loss(start, reference, data, lr, steps, n, copies=1):
+def left_out_loss(start: Heads, reference: Heads | dict[tuple[int, ...], Heads], data: Dataset, lr: float, steps: int,
+                  n: int, copies: int = 1) -> Check:
     """E L_test(θ_K^{−i}) ≤ E (1/n) Σ_i ℓ_i(θ_K) exp((3/2)(ηG²/n) Σ_{k<K} ℓ_i(θ_k)).
 
     Means are over all training sets, and ``reference`` is as in ``generalization``; with ``copies`` > 1, the twin, one
@@ -369,7 +374,8 @@ def _good_start(start, direction, data, lr, steps, copies=1, **_):
            broken=lambda seed: _only(_strangers(seed), "start", "direction", "data", "lr", "steps", "n") | {
                "copies": 1000}, breaks="the samples are independent: 1,000 copies of one instead",
            hypotheses=_good_start)
-def good_start_test_loss(start, direction, data, lr, steps, n, copies=1):
+def good_start_test_loss(start: Heads, direction: Heads, data: Dataset, lr: float, steps: int, n: int,
+                         copies: int = 1) -> Checks:
     """E L_test(θ_K) ≤ (1/K + 3ηG²/n) [(2/3)(B_Φ + ½ + log K)²/(γ²η) + 5/3 + (4/3)(B_Φ + log 2)].
 
     The direction separates the whole population ``data`` with margin γ, and |Φ(X; θ₀)| ≤ B_Φ on it. With K = n the
@@ -386,7 +392,7 @@ def good_start_test_loss(start, direction, data, lr, steps, n, copies=1):
             Check(max(0.0, lr * G ** 2 / 4 - 1), 1e-12, "3ηG² ≤ 12"))
 
 
-def good_start_bound(G, reference, lr, steps, n):
+def good_start_bound(G: float, reference: Reference, lr: float, steps: int, n: int) -> float:
     """(1/K + 3ηG²/n) [(2/3) D₀²/η + 5/3 + (4/3)(B_Φ + log 2)] for a ``Reference``.  Source: this book."""
     inside = 2 / 3 * reference.distance ** 2 / lr + 5 / 3 + 4 / 3 * (reference.largest_logit + np.log(2))
     return float((1 / steps + 3 * lr * G ** 2 / n) * inside)
@@ -401,7 +407,7 @@ class SampleDemand(NamedTuple):
     lr: float
 
 
-def samples_needed(T=10, zeta=0.2, S=1.0, target=0.693):
+def samples_needed(T: int = 10, zeta: float = 0.2, S: float = 1.0, target: float = 0.693) -> SampleDemand:
     """The least n = K ≥ 5 for which the corollary promises a test loss of at most ``target``, log 2 by default.
 
     B_Φ = 0, as with equally many heads of either sign; γ = ζS√(T/2), by the decoders alone; ‖U_{0,h}‖ = γ; R = S; H is

@@ -16,7 +16,8 @@ SCALES = (0.03, 0.1, 0.3, 1.0)
 STEP_SIZES = (0.01, 0.03, 0.1, 0.3, 1.0, 3.0)
 
 
-def digits(classes=(3, 8), n=60, held_out=80, steps=200, seed=0):
+def digits(classes: tuple[int, int] = (3, 8), n: int = 60, held_out: int = 80, steps: int = 200,
+           seed: int = 0) -> LiveFigure:
     """A live figure: heads, step size, its scaling, update rule and random start, on images of two digits.
 
     Parameters

@@ -15,20 +15,22 @@ from mhabook.c01_model.instances import (
     tokens_fit,
 )
 from mhabook.c02_curvature.bounds import decoder_norms, hessian_constant
-from mhabook.ledger import Check, statement
+from mhabook.ledger import Check, Checks, statement
+from mhalib._array import Array
+from mhalib.data import Dataset
 from mhalib.losses import logistic
 from mhalib.models import MultiHeadAttention
 
 CHAPTER = "multihead/08_heads_on_real_data"
 
 
-def gram(model, X):
+def gram(model: MultiHeadAttention, X: Array) -> np.ndarray:
     """The NTK Gram matrix Θ_ij = ⟨∇Φ(X_i), ∇Φ(X_j)⟩ of a batch X (n, T, d), (n, n)."""
     features = model.features(X)
     return features @ features.T
 
 
-def frozen_losses(model, data, lr, steps):
+def frozen_losses(model: MultiHeadAttention, data: Dataset, lr: float, steps: int) -> np.ndarray:
     """Losses of gradient descent on the logit's first-order expansion at ``model``, at steps 0, 1, …, ``steps``.
 
     Φ ← Φ − (η/n) Θ (y ∘ ℓ′(y ∘ Φ)) with the Gram matrix Θ of the start: the same recursion as gradient descent on the
@@ -56,7 +58,7 @@ def _few_heads(seed):
            random=_few_heads, broken=lambda seed: _few_heads(seed) | {"independent": False},
            breaks="the heads are independent: all are copies of one",
            hypotheses=lambda independent=True, **_: {"the heads are independent": independent})
-def random_gram(heads, chances, H, X, independent=True):
+def random_gram(heads: MultiHeadAttention, chances: Array, H: int, X: Array, independent: bool = True) -> Checks:
     """E Θ = E Θ₁ and E‖Θ − E Θ‖² = E‖Θ₁ − E Θ₁‖²/H, Θ₁ the Gram matrix of one head.
 
     A head is one of the m given ``heads`` with the given ``chances``; all m^H models are listed, so the means are
@@ -99,7 +101,7 @@ def _along_the_top(size=1e-4, **sizes):
 @statement(id="prop-first-order", title="With many heads the first order is enough", mark="ours", source="this book",
            chapter=CHAPTER, assumptions=TOKENS, random=_displaced, extremal=(_along_the_top,), slack=(0.0001,),
            broken=lambda seed: short(seed, _along_the_top), breaks=TOKENS, hypotheses=tokens_fit)
-def first_order(model, data, step, R=None):
+def first_order(model: MultiHeadAttention, data: Dataset, step: MultiHeadAttention, R: float | None = None) -> Checks:
     """|Φ(θ + V) − Φ(θ) − ⟨∇Φ(θ), V⟩| ≤ B‖V‖²/(2√H) and ‖∇Φ(θ + V) − ∇Φ(θ)‖ ≤ B‖V‖/√H, for all samples.
 
     V is ``step``, and B is taken at the longest decoder of the two ends. Each check gives the worst ratio.
@@ -110,7 +112,8 @@ def first_order(model, data, step, R=None):
             Check(change, 1.0, "‖∇Φ(θ + V) − ∇Φ(θ)‖ √H/(B‖V‖) ≤ 1"))
 
 
-def first_order_ratios(model, data, step, R):
+def first_order_ratios(model: MultiHeadAttention, data: Dataset, step: MultiHeadAttention,
+                       R: float) -> tuple[float, float]:
     """The two left sides of ``first_order``, at their largest over the samples, as shares of the right sides."""
     end, before = model + step, model.features(data.X)
     kappa = max(hessian_constant(m, R) for m in (model, end)) / model.sizes[0] ** 0.5
@@ -125,7 +128,7 @@ def first_order_ratios(model, data, step, R):
            extremal=(lambda: confident(-30.0) | {"lr": 0.1},), slack=(4e-7,),
            broken=lambda seed: confident(-30.0, R=0.1) | {"lr": 0.1, "R": between(seed, 0.01, 0.05)}, breaks=TOKENS,
            hypotheses=tokens_fit)
-def head_moves(model, data, lr, steps=5, R=None):
+def head_moves(model: MultiHeadAttention, data: Dataset, lr: float, steps: int = 5, R: float | None = None) -> Check:
     """max_h ‖θ_{h,k} − θ_{h,0}‖ ≤ (ηk/√H) √T R max(1, R²u) after k steps, u the longest decoder on the way.
 
     Source: this book, from the sharper gradient bound.

@@ -17,7 +17,7 @@ QUERIES = np.arange(-40, 41) / 10
 TOKENS = {"gaussian": "Gaussian", "box": "uniform, variance 1"}
 
 
-def tilting(seed=0):
+def tilting(seed: int = 0) -> LiveFigure:
     """A live figure: attention means of all queries, effective tokens, and the error against the number of tokens.
 
     It is a computation and no training. Tokens have dimension one and variance one; queries go from −4 to 4.

@@ -3,6 +3,7 @@
 from functools import cache
 from itertools import product
 from math import inf, log, sqrt
+from typing import Any
 
 import numpy as np
 
@@ -20,7 +21,8 @@ from mhabook.c09_tilting.statements import (
     tilted_quadrature,
     tilts,
 )
-from mhabook.ledger import Check, statement
+from mhabook.ledger import Check, Checks, statement
+from mhalib._array import Array
 from mhalib.attention import softmax
 from mhalib.whitening import symmetric_power
 
@@ -30,7 +32,7 @@ MANY = (1e10, 1e20, 1e40)
 """Numbers of tokens at which the statements about limits are checked: each one the square of the one before."""
 
 
-def query_error(n, tau):
+def query_error(n: float, tau: float) -> tuple[float, float]:
     r"""(E(m_n − τ)², E Σ_j π_j²) for a query with scores τ g_j, over the draw of n tokens g_j ~ N(0, 1).
 
     With w = e^{τg} and ψ(t) = E e^{−tw}, by quadrature, without sampling:
@@ -80,7 +82,7 @@ def _integrals(n, tau, g, p):
     return (float(one @ (squares @ (p * (g - tau) ** 2)) + others @ (tau * weight) ** 2), float(one @ weight))
 
 
-def mean_error(n, v):
+def mean_error(n: float, v: float) -> float:
     """E(m_n(z) − v z)² over queries z ~ N(0, 1) as well as tokens: ``query_error`` at τ = v|z|, integrated.
 
     Raises
@@ -99,7 +101,7 @@ def mean_error(n, v):
     return float(sum(p * query_error(n, v * x)[0] for p, x in zip(density, z, strict=True)))
 
 
-def query_rate(u):
+def query_rate(u: float | Array | list[float]) -> Any:
     """The power of n of the mean squared error of a query with τ = u √(2 ln n): −1 + 2u², −(1 − u²)²/(4u²), 0.
 
     The three pieces meet at u² = ⅓ and u = 1.  Source: this book.
@@ -108,7 +110,7 @@ def query_rate(u):
     return np.where(3 * q <= 1, 2 * q - 1, -np.clip(1 - q, 0, None) ** 2 / (4 * np.maximum(q, 1 / 3)))
 
 
-def error_matrix(n, b, Sigma):
+def error_matrix(n: float, b: Array, Sigma: Array) -> np.ndarray:
     """E(m_n − Σb)(m_n − Σb)ᵀ = q_n Σ + (e_n − q_n) Σb bᵀΣ/τ², with (e_n, q_n) = ``query_error(n, τ)``, τ² = bᵀΣb.
 
     For b = 0 it is Σ/n.  Source: this book.
@@ -131,7 +133,7 @@ def _curves(n, degree=64):
     return tau, *(np.polynomial.Chebyshev.fit(at, column, degree, domain=[0, most])(tau) for column in logs.T)
 
 
-def layer_error(n, U, V):
+def layer_error(n: float, U: Array, V: Array) -> float:
     """E‖f_n(x) − A Σ Bᵀ x‖² over tokens and a fresh query, by an integral over z ~ N(0, I): with τ = ‖Vᵀz‖ it is
 
     E[q_n(τ) ‖U‖_F² + (e_n(τ) − q_n(τ)) ‖U Vᵀ z‖²/τ²].  U (p, d), V (d, d), d ≤ 2, ‖V‖ ≤ 3.  Source: this book.
@@ -155,7 +157,7 @@ def _power(values):
 
 @statement(id="prop-query-error", title="The error of one query", mark="ours", source="this book",
            chapter=CHAPTER, assumptions=GAUSSIAN, random=any_tilt, broken=any_box, hypotheses=tilts, breaks=BOX)
-def query(b, Sigma, uniform=False):
+def query(b: Array, Sigma: Array, uniform: bool = False) -> Checks:
     """lim n E(m_n − Σb)(m_n − Σb)ᵀ = E[e^{2xᵀb}(x − Σb)(x − Σb)ᵀ]/E[e^{xᵀb}]² = e^{τ²}(Σ + Σb bᵀΣ).
 
     The first check is the second equality, by quadrature: lhs is the relative error, rhs 1e-8. The other takes
@@ -182,7 +184,7 @@ def query(b, Sigma, uniform=False):
            assumptions="‖V‖ < 1/√2", random=any_factors, broken=lambda seed: any_factors(seed, 0.71, 1.0),
            breaks="‖V‖ < 1/√2: it is larger, and the limit infinite",
            hypotheses=lambda U, V: {"‖V‖ < 1/√2": np.linalg.norm(V, 2) < 0.5 ** 0.5, "A ≠ 0": bool(U.any())})
-def mean_of_queries(U, V):
+def mean_of_queries(U: Array, V: Array) -> Check | Checks:
     """lim (n/2) E‖f_n − f‖² = E e^{τ²}(‖U‖² + ‖U Vᵀ z‖²)/2 = ``mean_excess``, τ = ‖Vᵀz‖; it is ∞ for ‖V‖ ≥ 1/√2.
 
     The checks: the second equality, by the trapezoidal rule over z ~ N(0, I), relative error ≤ 1e-9; ``layer_error`` at
@@ -244,7 +246,7 @@ def _moments_of_few(n, b, Sigma, shared):
            broken=lambda seed: _few(seed, apart=False), breaks="the tokens are independent: correlated ones",
            hypotheses=lambda b, Sigma, shared=0.0, **_: {"the tokens are independent": shared == 0,
                                                          "bᵀΣb > 0": score_variance(b, Sigma) > 0})
-def exact_error(n, b, Sigma, shared=0.0):
+def exact_error(n: int, b: Array, Sigma: Array, shared: float = 0.0) -> Checks:
     """E(m − Σb)(m − Σb)ᵀ = q_n Σ + (e_n − q_n) Σb bᵀΣ/τ² and E Σ_j π_j² = q_n, against quadrature over n = 2, 3 or 4
     tokens in up to three dimensions. For d = 1 the first is e_n.
 
@@ -266,7 +268,7 @@ def _share(seed, gaussian=True):
            assumptions=f"{GAUSSIAN}; τ = u √(2 ln n)", random=_share, broken=lambda seed: _share(seed, gaussian=False),
            breaks=f"{GAUSSIAN}: uniform tokens instead",
            hypotheses=lambda u, gaussian=True: {GAUSSIAN: gaussian, "u > 0": u > 0})
-def rate(u, gaussian=True):
+def rate(u: float, gaussian: bool = True) -> Check | Checks:
     """ln e_n / ln n and ln q_n / ln n tend to ``query_rate(u)`` at τ = u √(2 ln n).
 
     Near C (ln n)^k n^χ the logarithms at n = 1e10, 1e20 and 1e40 give χ, whatever C and k. lhs are the differences from
@@ -297,7 +299,7 @@ def _norm(seed, gaussian=True):
            assumptions="queries are Gaussian", random=_norm, broken=lambda seed: _norm(seed, gaussian=False),
            breaks="queries are Gaussian: queries with bounded scores instead",
            hypotheses=lambda V, gaussian=True: {"queries are Gaussian": gaussian, "V ≠ 0": bool(V.any())})
-def mean_rate(V, gaussian=True):
+def mean_rate(V: Array, gaussian: bool = True) -> Check | Checks:
     """max over u of χ(u) − u²/v² is −ω(v), v = ‖V‖: the rate of a query, plus that of the chance of such a query. And
     ln 𝓔_n/ln n tends to −ω(v), 𝓔_n the ``layer_error`` with U = I.
 

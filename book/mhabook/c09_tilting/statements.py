@@ -4,8 +4,8 @@ from math import inf, sqrt
 
 import numpy as np
 
-from mhabook.ledger import Check, statement
-from mhalib._array import namespace, require, require_same_dtype
+from mhabook.ledger import Check, Checks, Instance, statement
+from mhalib._array import Array, namespace, require, require_same_dtype
 from mhalib.attention import softmax
 from mhalib.models.regression import excess
 from mhalib.whitening import symmetric_power
@@ -21,7 +21,7 @@ LARGEST = 6.0
 At 7 the relative errors are 2e-8, at 8 they are 1e-5, and at 10 three percent."""
 
 
-def quadrature(Sigma, nodes=NODES, uniform=False):
+def quadrature(Sigma: Array, nodes: int = NODES, uniform: bool = False) -> tuple[np.ndarray, np.ndarray]:
     """Points (m, d) and weights (m,) of a Gauss rule for N(0, Σ), or for the uniform box of that covariance."""
     legendre, hermite = np.polynomial.legendre.leggauss, np.polynomial.hermite_e.hermegauss
     at, weight = (legendre if uniform else hermite)(nodes)
@@ -31,23 +31,23 @@ def quadrature(Sigma, nodes=NODES, uniform=False):
     return grid @ symmetric_power(Sigma, 0.5), weights / weights.sum()
 
 
-def is_covariance(Sigma):
+def is_covariance(Sigma: Array) -> bool:
     """Whether Σ (d, d) is symmetric and positive definite."""
     return bool(np.allclose(Sigma, Sigma.T, rtol=1e-9) and np.linalg.eigvalsh(Sigma)[0] > 0)
 
 
-def score_variance(b, Sigma):
+def score_variance(b: Array, Sigma: Array) -> float:
     """τ² = bᵀΣb: the variance of the scores xᵀb. About n e^{−τ²} of n tokens are effective."""
     return float(b @ Sigma @ b)
 
 
-def asymptotic_error(b, Sigma):
+def asymptotic_error(b: Array, Sigma: Array) -> np.ndarray:
     """lim n E(m_n − Σb)(m_n − Σb)ᵀ = e^{τ²}(Σ + Σb bᵀΣ), m_n the softmax mean of n tokens under the scores xᵀb."""
     mean = Sigma @ b
     return np.exp(score_variance(b, Sigma)) * (Sigma + np.outer(mean, mean))
 
 
-def mean_excess(U, V):
+def mean_excess(U: Array, V: Array) -> float:
     """lim n E‖f_n − f‖²/2 over queries: ½ det(I − 2VVᵀ)^{−1/2}[‖U‖² + tr N (I − 2VVᵀ)^{−1} Nᵀ], N = U Vᵀ.
 
     What n tokens cost, times n. U = A Σ^{1/2} (p, d) and V = Σ^{1/2} B Σ^{1/2} (d, d). Infinite unless ‖V‖ < 1/√2.
@@ -62,12 +62,12 @@ def mean_excess(U, V):
     return float(bracket / (2 * sqrt(np.linalg.det(inner))))
 
 
-def exponent(v):
+def exponent(v: float) -> float:
     """−ω(v) = −min(1, (√(1 + 4/v²) − 1)/2): the power of n with which the mean excess falls, v = ‖V‖ > 0."""
     return -min(1.0, (sqrt(1 + 4 / v ** 2) - 1) / 2)
 
 
-def best_scale(U, V, steps=200):
+def best_scale(U: Array, V: Array, steps: int = 200) -> float:
     """The c > √2‖V‖ at which ``mean_excess(c U, V / c)`` is least, by golden sections over 1/c².
 
     Raises
@@ -90,7 +90,7 @@ def best_scale(U, V, steps=200):
     return ((low + high) / 2) ** -0.5
 
 
-def tilted_quadrature(b, Sigma, uniform, power=1):
+def tilted_quadrature(b: Array, Sigma: Array, uniform: bool, power: int = 1) -> tuple[np.ndarray, ...]:
     """Points (m, d), weights (m,) and e^{xᵀb} (m,) for the integrals that have e^{``power`` xᵀb} in them."""
     require("b", b, ("d",))
     require("Sigma", Sigma, (len(b),) * 2)
@@ -104,7 +104,7 @@ def tilted_quadrature(b, Sigma, uniform, power=1):
     return x, weights, np.exp(x @ b)
 
 
-def any_tilt(seed, largest=1.0):
+def any_tilt(seed: int, largest: float = 1.0) -> Instance:
     rng = np.random.default_rng([seed, 92])
     d = int(rng.integers(1, 3))
     root = rng.standard_normal((d, d))
@@ -112,18 +112,18 @@ def any_tilt(seed, largest=1.0):
     return {"b": b * largest * rng.uniform(0.3, 1) / score_variance(b, Sigma) ** 0.5, "Sigma": Sigma}
 
 
-def any_box(seed):
+def any_box(seed: int) -> Instance:
     return any_tilt(seed) | {"uniform": True}
 
 
-def tilts(b, Sigma, uniform=False):
+def tilts(b: Array, Sigma: Array, uniform: bool = False) -> dict[str, bool]:
     """What the statements about one query assume of an instance."""
     return {GAUSSIAN: not uniform, "Σ is symmetric, Σ ≻ 0": is_covariance(Sigma)}
 
 
 @statement(id="lemma-tilting", title="Tilting a Gaussian moves its mean", mark="ours", source="this book",
            chapter=CHAPTER, assumptions=GAUSSIAN, random=any_tilt, broken=any_box, hypotheses=tilts, breaks=BOX)
-def tilting(b, Sigma, uniform=False):
+def tilting(b: Array, Sigma: Array, uniform: bool = False) -> Checks:
     """Under the density of x times e^{xᵀb} the mean is Σb and the covariance Σ, by quadrature.
 
     lhs are the errors relative to ‖Σb‖, or for b = 0 to √tr Σ, and to ‖Σ‖_F; rhs 1e-9. Higher moments are not checked.
@@ -158,7 +158,7 @@ def _population(seed):
            broken=lambda seed: _population(seed) | {"transposed": True}, breaks="scores x_iᵀ B x_j: the transpose of B",
            hypotheses=lambda Sigma, transposed=False, **_: {"scores x_iᵀ B x_j": not transposed,
                                                             "Σ ≻ 0": is_covariance(Sigma)})
-def population_loss(A, B, M, Sigma, sigma, transposed=False):
+def population_loss(A: Array, B: Array, M: Array, Sigma: Array, sigma: float, transposed: bool = False) -> Checks:
     """E‖y − A Σ Bᵀ x‖²/2 = ½‖(A Σ Bᵀ − M) Σ^{1/2}‖² + σ²p/2 = ½‖U Vᵀ − M Σ^{1/2}‖² + σ²p/2; A = M, B = Σ⁻¹ attains
     the least value σ²p/2. The mean is by quadrature over x and the noise.
 
@@ -180,7 +180,7 @@ def population_loss(A, B, M, Sigma, sigma, transposed=False):
             Check(float(abs(mean(M, np.linalg.inv(Sigma)) / least - 1)), 1e-9, "at A = M, B = Σ⁻¹ it is σ²p/2"))
 
 
-def gradient(A, B, x, y, centered=True):
+def gradient(A: Array, B: Array, x: Array, y: Array, centered: bool = True) -> tuple[Array, Array]:
     """(∇_A L_n, ∇_B L_n) from the whole matrix of weights: −(1/n) Σ r_i m_iᵀ and Σ x_i g_iᵀ C_i.
 
     A (p, d), B (d, d), x (n, d), y (n, p).
@@ -215,7 +215,7 @@ def _regression(seed):
            broken=lambda seed: _regression(seed) | {"centered": False},
            breaks="C_i is the covariance of the tokens: their second moment instead",
            hypotheses=lambda centered=True, **_: {"C_i is the covariance of the tokens": centered})
-def regression_gradient(A, B, x, y, dA, dB, centered=True):
+def regression_gradient(A: Array, B: Array, x: Array, y: Array, dA: Array, dB: Array, centered: bool = True) -> Check:
     """⟨∇_A L_n, dA⟩ + ⟨∇_B L_n, dB⟩ is the derivative of L_n along (dA, dB), taken with an imaginary step of 1e-30.
 
     lhs is the error relative to the lengths of both, rhs 1e-12.  Source: this book.
@@ -231,7 +231,7 @@ def regression_gradient(A, B, x, y, dA, dB, centered=True):
 
 @statement(id="prop-effective-tokens", title="How many tokens are effective", mark="ours", source="this book",
            chapter=CHAPTER, assumptions=GAUSSIAN, random=any_tilt, broken=any_box, hypotheses=tilts, breaks=BOX)
-def effective(b, Sigma, uniform=False, n=200_000):
+def effective(b: Array, Sigma: Array, uniform: bool = False, n: int = 200_000) -> Checks:
     """lim (1/n)/Σ_j π_j² = E[e^{xᵀb}]²/E[e^{2xᵀb}] = e^{−τ²}, τ² = bᵀΣb.
 
     The first check is the second equality, by quadrature: lhs is the relative error, rhs 1e-9. The other takes n drawn
@@ -256,7 +256,7 @@ def effective(b, Sigma, uniform=False, n=200_000):
             Check(float(abs(drawn)), float(6 * error), "(1/n)/Σ_j π_j² of drawn tokens is near e^{−τ²}"))
 
 
-def any_factors(seed, least=0.1, most=0.6):
+def any_factors(seed: int, least: float = 0.1, most: float = 0.6) -> Instance:
     rng = np.random.default_rng([seed, 95])
     p, d = rng.integers(1, 3, size=2)
     V = rng.standard_normal((d, d))
@@ -279,7 +279,7 @@ def _close_scales():
            breaks="c > √2 ‖V‖: c is smaller",
            hypotheses=lambda U, V, c: {"c > √2 ‖V‖": min(c) > sqrt(2) * np.linalg.norm(V, 2),
                                        "A ≠ 0, B ≠ 0": bool(U.any() and V.any())})
-def renormalization(U, V, c):
+def renormalization(U: Array, V: Array, c: tuple[float, float]) -> Check | Checks:
     """F(h) = ``mean_excess(U/√h, √h V)``, with h = 1/c² between 0 and 1/(2‖V‖²), is log-convex and infinite at both
     ends, so it has one least value; for d = 1 that is at ‖V‖/c = √((5 − √13)/6). The population loss sees no c.
 

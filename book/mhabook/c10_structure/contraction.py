@@ -4,7 +4,8 @@ import numpy as np
 
 from mhabook.c10_structure.factorization import CHAPTER, distance, gradient, optimum, regularized_excess
 from mhabook.c10_structure.population import PopulationRegression
-from mhabook.ledger import Check, statement
+from mhabook.ledger import Check, Checks, Instance, statement
+from mhalib._array import Array
 from mhalib.data.regression import LinearTruth, Population, rotation
 from mhalib.data.regression import regression_from_arrays as from_arrays
 from mhalib.models import AttentionRegression
@@ -36,7 +37,7 @@ def _point(seed):
            chapter=CHAPTER, assumptions="(U*, V*) is an optimum of Q", random=_point,
            broken=lambda seed: _point(seed) | {"stretch": 2.0}, breaks="(U*, V*) optimal: (2U*, V*/2) instead",
            hypotheses=lambda stretch=1.0, **_: {"(U*, V*) is an optimum of Q": stretch == 1})
-def lift(U, V, N, lr=None, stretch=1.0):
+def lift(U: Array, V: Array, N: Array, lr: float | None = None, stretch: float = 1.0) -> Check:
     """Q − L* = ⅛‖ZZᵀ − Z*Z*ᵀ‖² + ¼‖Z̃*ᵀZ‖² with Z = (U; V), Z̃ = (U; −V), and the gradient of it.
 
     lhs is the sum of the two relative errors, rhs 1e-8, for arrays in double precision.
@@ -60,7 +61,7 @@ def _slowest():
     return {"U": U + away, "V": V + away, "N": np.diag([1.0, 0.01]), "lr": LARGEST}
 
 
-def inward():
+def inward() -> Instance:
     """The slowest step that a search found within the theorem's radius and step, in units of η s_min: p = 2, d = 1.
 
     The theorem has no better rate than 1.779 there; it proves 21/32.
@@ -87,7 +88,7 @@ def _stuck(seed):
            extremal=(_slowest, inward), slack=(0.006,),
            broken=_stuck, breaks="δ ≤ √s_min/4: the saddle at zero instead",
            hypotheses=_nearby)
-def local_rate(U, V, N, lr):
+def local_rate(U: Array, V: Array, N: Array, lr: float) -> Check:
     """δ(Z − η∇Q(Z))² ≤ (1 − (21/32) η s_min) δ(Z)², δ the distance to the optimum manifold.
 
     None of the constants is pinned: the worst instances that a search found allow a rate 2.71 times as large, or a step
@@ -116,7 +117,7 @@ def _full(matrix):
            source="this book", chapter=CHAPTER, assumptions="the preconditioner is Σ̂⁻¹", random=_tokens,
            broken=lambda seed: _tokens(seed) | {"whitens": False}, breaks="Σ̂⁻¹: the identity instead",
            hypotheses=lambda x, whitens=True, **_: {"the preconditioner is Σ̂⁻¹": whitens, "Σ̂ is invertible": _full(x)})
-def preconditioned(x, y, A, B, mix, whitens=True, lr=0.1):
+def preconditioned(x: Array, y: Array, A: Array, B: Array, mix: Array, whitens: bool = True, lr: float = 0.1) -> Check:
     """A − η ∇_A L Σ̂⁻¹ and B − η Σ̂⁻¹ ∇_B L Σ̂⁻¹ are U − η ∇_U L and V − η ∇_V L.
 
     lhs is the difference of the two steps in (A, B), relative to their length, rhs 1e-10.  Source: this book.
@@ -136,7 +137,7 @@ def preconditioned(x, y, A, B, mix, whitens=True, lr=0.1):
            broken=lambda seed: _tokens(seed) | {"whitens": False}, breaks="the rule whitens: it does not",
            hypotheses=lambda x, mix, whitens=True, **_: {"C is invertible": _full(mix), "the rule whitens": whitens,
                                                          "Σ̂ is invertible": _full(x)})
-def blind(x, y, A, B, mix, whitens=True, steps=2):
+def blind(x: Array, y: Array, A: Array, B: Array, mix: Array, whitens: bool = True, steps: int = 2) -> Checks:
     """Runs of SA1 and of SA2 on x and on C x, from (U, V) and (UÔᵀ, ÔVÔᵀ), have the same losses: lhs are the largest
     relative differences, rhs 1e-8. Ô = Σ̃^{−1/2} C Σ̂^{1/2} is orthogonal: lhs is ‖ÔÔᵀ − I‖, rhs 1e-9.
 
@@ -169,7 +170,7 @@ def _many(seed):
            broken=lambda seed: _many(seed) | {"tokens": 8}, breaks="infinitely many tokens: eight of them",
            hypotheses=lambda A, B, c, tokens=None, **_: {"infinitely many tokens": tokens is None, "b > 0": c > 0,
                                                          "U ≠ 0, V ≠ 0": bool(A.any() and B.any())})
-def scale_free(truth, A, B, c, tokens=None, steps=3):
+def scale_free(truth: LinearTruth, A: Array, B: Array, c: float, tokens: int | None = None, steps: int = 3) -> Check:
     """From (A, B) with r = ∞ and from (cA, B/c) with r = ½, the losses of SA2 agree: lhs is the largest difference,
     relative to the first loss, rhs 1e-6: where a run first grows, so does rounding.
 

@@ -3,7 +3,7 @@
 import numpy as np
 
 from mhabook.ledger import Check, statement
-from mhalib._array import require, require_same_dtype
+from mhalib._array import Array, require, require_same_dtype
 from mhalib.models.regression import excess
 from mhalib.whitening import symmetric_power
 
@@ -11,12 +11,12 @@ CHAPTER = "preconditioning/10_descent_that_knows_the_structure"
 SOURCE = "this book, after Goel et al. 2026"
 
 
-def regularizer(U, V):
+def regularizer(U: Array, V: Array) -> float:
     """R = ⅛‖UᵀU − VᵀV‖_F²: zero where the two factors are balanced."""
     return float(np.linalg.norm(U.T @ U - V.T @ V) ** 2 / 8)
 
 
-def regularized_excess(U, V, N):
+def regularized_excess(U: Array, V: Array, N: Array) -> float:
     """Q − L* = ½‖U Vᵀ − N‖_F² + R, with U (p, d), V (d, d) and N = M Σ^{1/2} (p, d).
 
     Raises
@@ -31,7 +31,7 @@ def regularized_excess(U, V, N):
     return float(np.linalg.norm(U @ V.T - N) ** 2 / 2) + regularizer(U, V)
 
 
-def gradient(U, V, N, balance=1.0):
+def gradient(U: Array, V: Array, N: Array, balance: float = 1.0) -> tuple[np.ndarray, np.ndarray]:
     """∇_U Q = E V + (λ/2) U D and ∇_V Q = Eᵀ U − (λ/2) V D, with E = U Vᵀ − N, D = UᵀU − VᵀV, λ = ``balance``.
 
     U (…, p, d) and V (…, d, d) may be many points side by side.
@@ -40,7 +40,7 @@ def gradient(U, V, N, balance=1.0):
     return E @ V + U @ D / 2, E.mT @ U - V @ D / 2
 
 
-def hvp(U, V, N, dU, dV, balance=1.0):
+def hvp(U: Array, V: Array, N: Array, dU: Array, dV: Array, balance: float = 1.0) -> tuple[np.ndarray, np.ndarray]:
     """∇²Q (dU, dV): the derivative of ``gradient`` along (dU, dV)."""
     E, D = U @ V.T - N, balance * (U.T @ U - V.T @ V)
     E_, half = dU @ V.T + U @ dV.T, balance * (U.T @ dU - V.T @ dV)
@@ -48,7 +48,7 @@ def hvp(U, V, N, dU, dV, balance=1.0):
     return E_ @ V + E @ dV + (dU @ D + U @ D_) / 2, E_.T @ U + E.T @ dU - (dV @ D + V @ D_) / 2
 
 
-def hessian(U, V, N, balance=1.0):
+def hessian(U: Array, V: Array, N: Array, balance: float = 1.0) -> np.ndarray:
     """The dense Hessian of Q in (U, V), row by row, U first; ``balance`` = 0 gives that of L."""
     sizes, columns = (U.size, V.size), []
     for unit in np.eye(sum(sizes)):
@@ -57,7 +57,7 @@ def hessian(U, V, N, balance=1.0):
     return np.array(columns).T
 
 
-def optimum(N, turn=None, kept=None):
+def optimum(N: Array, turn: Array | None = None, kept: Array | None = None) -> tuple[np.ndarray, np.ndarray]:
     """A point of argmin Q: (P S^{1/2} O, W S^{1/2} O), N = P S Wᵀ, for an orthogonal O = ``turn`` (d, d).
 
     ``kept``, indices of singular values, leaves out all others: a balanced saddle.
@@ -70,7 +70,7 @@ def optimum(N, turn=None, kept=None):
     return P * S ** 0.5 @ width @ turn, Wt.T * S ** 0.5 @ width @ turn
 
 
-def distance(U, V, N):
+def distance(U: Array, V: Array, N: Array) -> float:
     """The distance δ of (U, V) from the optimum manifold: min over orthogonal O, by a singular value decomposition."""
     both, best = np.concatenate([U, V]), np.concatenate(optimum(N))
     left, _, right = np.linalg.svd(best.T @ both)
@@ -91,7 +91,7 @@ def _instance(seed, least=1):
            breaks="V = Σ^{1/2} B Σ^{1/2}: the transpose instead",
            hypotheses=lambda Sigma, transposed=False, **_: {
                "V = Σ^{1/2} B Σ^{1/2}": not transposed, "Σ ≻ 0": bool(np.linalg.eigvalsh(Sigma)[0] > 0)})
-def factorization(A, B, M, Sigma, transposed=False):
+def factorization(A: Array, B: Array, M: Array, Sigma: Array, transposed: bool = False) -> Check:
     """½‖(A Σ Bᵀ − M) Σ^{1/2}‖² = ½‖U Vᵀ − M Σ^{1/2}‖² with U = A Σ^{1/2} and V = Σ^{1/2} B Σ^{1/2}.
 
     lhs is the relative error, rhs 1e-12.  Source: this book.
@@ -114,7 +114,7 @@ def _target(seed):
            chapter=CHAPTER, assumptions="(U, V) is balanced and U Vᵀ = N, p = d", random=_target,
            broken=lambda seed: _target(seed) | {"stretch": 2.0}, breaks="(U, V) is balanced: (2U, V/2) instead",
            hypotheses=lambda N, stretch=1.0, **_: {"(U, V) is balanced": stretch == 1, "p = d": len(N) == len(N.T)})
-def optimum_spectrum(N, turn, stretch=1.0):
+def optimum_spectrum(N: Array, turn: Array, stretch: float = 1.0) -> Check:
     """The eigenvalues of ∇²Q at an optimum: d(d−1)/2 zeros, and else s_i + s_j, singular values of N; for p = d.
 
     Those are d² sums over all i, j, and d(d+1)/2 over i ≤ j. lhs is the largest difference, rhs 1e-9.

@@ -34,7 +34,7 @@ SUMMARY = ("After {steps} steps of {optimizer}, with η = {lr}, start {start}, �
            "{loss_plain}, population excess {excess_plain}.")
 
 
-def descent(n=400, steps=40, seed=0):
+def descent(n: int = 400, steps: int = 40, seed: int = 0) -> LiveFigure:
     """A live figure: a chosen rule, and plain descent with η = 0.1 from the same start on the same tokens.
 
     Training loss, population excess, ‖V‖ = ‖Σ^{1/2} B Σ^{1/2}‖ with the true Σ, and the mean of the effective tokens,

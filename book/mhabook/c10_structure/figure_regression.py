@@ -1,12 +1,16 @@
 """What the live figures on a linear regression share: the draws that a page carries, starts, rules, controls."""
 
+from collections.abc import Iterable, Sequence
+from typing import Any
+
 import numpy as np
 
-from mhalib.data.regression import linear_regression, rotation
+from mhalib._array import Array
+from mhalib.data.regression import RegressionDataset, linear_regression, rotation
 from mhalib.live.description import Control
 from mhalib.models import AttentionRegression
 from mhalib.optim import GradientDescent, Preconditioned, StructureAware
-from mhalib.training import run
+from mhalib.training import Data, Path, run
 
 FIXED = {"kappa": 16.0, "kappa_M": 4.0, "sigma": 0.1, "radius": 0.5, "share": 0.2}
 """What a figure takes where it has no control for it. Plain descent takes a ``share`` of η: 0.5 is far too large."""
@@ -21,13 +25,13 @@ CONTROLS = (Control("optimizer", "algorithm", tuple(RULES), "structure_aware",
 """What the reader can change in every such figure."""
 
 
-def sample(values, n, d, seed):
+def sample(values: dict[str, Any], n: int, d: int, seed: int) -> RegressionDataset:
     """The ``RegressionDataset`` for the values of the controls, with as many targets as dimensions."""
     kappa, s_max, kappa_M, sigma = ((FIXED | values)[name] for name in ("kappa", "s_max", "kappa_M", "sigma"))
     return linear_regression(n, d, d, kappa, s_max, kappa_M, sigma, seed)
 
 
-def start_on(data, values, seed):
+def start_on(data: RegressionDataset, values: dict[str, Any], seed: int) -> AttentionRegression:
     """N(0, 1) entries, or the spectral start with signs such that each column of V has a positive sum.
 
     With any signs of the columns U and V are balanced factors of the same fit, but of few tokens they make different
@@ -42,7 +46,7 @@ def start_on(data, values, seed):
     return AttentionRegression(**whitening.arrays(U * signs, V * signs, data.x))
 
 
-def path_of(start, data, values, steps):
+def path_of(start: AttentionRegression, data: Data, values: dict[str, Any], steps: int) -> Path:
     """The run of the chosen rule, every step recorded, without a warning where it diverges."""
     rule, lr, fixed = RULES[values["optimizer"]], values["lr"], FIXED | values
     if rule is GradientDescent:
@@ -52,12 +56,12 @@ def path_of(start, data, values, steps):
     return run(start, data, rule, steps, None, range(steps + 1))
 
 
-def fitted(curve, length):
+def fitted(curve: Array, length: int) -> np.ndarray:
     """The numbers of another run, cut, or filled up with not-a-number, to a length."""
     return np.concatenate([curve[:length], np.full(max(length - len(curve), 0), np.nan)])
 
 
-def carried(n, sizes, seeds):
+def carried(n: int, sizes: Sequence[int], seeds: Iterable[int]) -> dict[str, Any]:
     """The draws of ``linear_regression`` as the browser reads them, an instance for each seed.
 
     Tokens and noise of every d are the first numbers of one stream; rotations are there for each d of ``sizes``.
@@ -74,7 +78,7 @@ def _instance(n, sizes, seed):
     return {"tokens": tokens.tolist(), "noise": noise.tolist(), "rotations": rotations}
 
 
-def streams(d, seeds):
+def streams(d: int, seeds: Iterable[int]) -> dict[str, Any]:
     """The starts as the browser reads them: the draws of ``AttentionRegression.random``, for any d up to this one."""
     drawn = [np.random.default_rng([seed, 3]).standard_normal(2 * d * d).tolist() for seed in seeds]
     return {"kind": "side_by_side", "streams": drawn}

@@ -1,10 +1,11 @@
 """The regression layer of Part II with infinitely many Gaussian tokens as its context: no softmax is left."""
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
-from mhalib._array import require, require_same_dtype
+from mhalib._array import Array, require, require_same_dtype
 from mhalib.models.regression import AttentionRegression
 from mhalib.models.workspace import Workspace
 
@@ -22,41 +23,41 @@ class PopulationRegression(AttentionRegression):
     """
 
     @classmethod
-    def of(cls, model):
+    def of(cls, model: AttentionRegression) -> "PopulationRegression":
         """The same A and B before infinitely many tokens."""
         return cls(model.A, model.B)
 
-    def __call__(self, x, Sigma):
+    def __call__(self, x: Array, Sigma: Array) -> Array:
         """Predictions A Σ Bᵀ x (m, p) of queries x (m, d)."""
         return self.means(x, Sigma) @ self.A.mT
 
-    def means(self, x, Sigma):
+    def means(self, x: Array, Sigma: Array) -> Array:
         """Attention means Σ Bᵀ x (m, d)."""
         require("x", x, ("m", self.sizes[1]))
         return x @ self.B @ Sigma
 
-    def effective_tokens(self, x, Sigma):
+    def effective_tokens(self, x: Array, Sigma: Array) -> Array:
         """Infinitely many."""
         return np.full(len(x), np.inf)
 
-    def loss(self, Sigma, M):
+    def loss(self, Sigma: Array, M: Array) -> Any:
         """The excess L − L*, a number: the noise floor σ²p/2 is left out."""
         away = self._away(Sigma, M)
         return ((away @ Sigma) * away).sum() / 2
 
-    def loss_and_grad(self, Sigma, M):
+    def loss_and_grad(self, Sigma: Array, M: Array) -> tuple[Any, "PopulationRegression"]:
         """The excess and ∇_A = E B Σ, ∇_B = Eᵀ A Σ, with E = (A Σ Bᵀ − M) Σ."""
         away = self._away(Sigma, M)
         E = away @ Sigma
         return (E * away).sum() / 2, self._with({"A": E @ self.B @ Sigma, "B": E.mT @ self.A @ Sigma})
 
-    def hvp(self, Sigma, M, V):
+    def hvp(self, Sigma: Array, M: Array, V: "PopulationRegression") -> "PopulationRegression":
         """∇²L(θ) V: the derivative of ``loss_and_grad`` along V."""
         self.require_direction(V)
         E, E_ = self._away(Sigma, M) @ Sigma, (V.A @ Sigma @ self.B.mT + self.A @ Sigma @ V.B.mT) @ Sigma
         return self._with({"A": (E_ @ self.B + E @ V.B) @ Sigma, "B": (E_.mT @ self.A + E.mT @ V.A) @ Sigma})
 
-    def workspace(self, Sigma, M):
+    def workspace(self, Sigma: Array, M: Array) -> Workspace:
         """What ``train`` runs on: this formula; a recorded step measures the excess, under the name loss."""
         self._away(Sigma, M)
         return Workspace(self, Sigma, M)

@@ -6,15 +6,16 @@ Throughout E = U Vᵀ − N with N = M Σ^{1/2} (p, d), U (p, d), V (d, d), D = 
 import numpy as np
 
 from mhabook.c10_structure.factorization import CHAPTER, gradient, hessian, optimum
-from mhabook.ledger import Check, statement
+from mhabook.ledger import Check, Checks, statement
+from mhalib._array import Array
 
 
-def imbalance(U, V):
+def imbalance(U: Array, V: Array) -> np.ndarray:
     """D = UᵀU − VᵀV (d, d)."""
     return U.T @ U - V.T @ V
 
 
-def flat_saddle(s_left, s_kept, size):
+def flat_saddle(s_left: float, s_kept: float, size: float) -> tuple[np.ndarray, ...]:
     """A stationary point of L for N = diag(s_left, s_kept) that misses s_left: (U, V, N), all 2 × 2.
 
     U = e₂ uᵀ and V = e₂ vᵀ with ‖u‖ = ‖v‖ = size and uᵀv = s_kept ≤ size².
@@ -37,7 +38,7 @@ def _anywhere(seed):
            chapter=CHAPTER, assumptions="a step of gradient descent on L in (U, V)", random=_anywhere,
            broken=lambda seed: _anywhere(seed) | {"balance": 1.0}, breaks="a step on L: one on Q = L + R instead",
            hypotheses=lambda balance=0.0, **_: {"a step on L": balance == 0})
-def conserved(U, V, N, balance=0.0, lr=0.1):
+def conserved(U: Array, V: Array, N: Array, balance: float = 0.0, lr: float = 0.1) -> Checks:
     """D after a step of gradient descent on L is D + η²(G_UᵀG_U − G_VᵀG_V), with G = ∇L; along the flow dD/dt = 0.
 
     lhs are the relative errors, rhs 1e-12.  Source: this book.
@@ -56,7 +57,7 @@ def conserved(U, V, N, balance=0.0, lr=0.1):
            chapter=CHAPTER, assumptions="gradient flow on Q = L + R", random=_anywhere,
            broken=lambda seed: _anywhere(seed) | {"balance": 0.0}, breaks="Q = L + R: L alone",
            hypotheses=lambda balance=1.0, **_: {"Q = L + R": balance == 1})
-def balance_decays(U, V, N, balance=1.0):
+def balance_decays(U: Array, V: Array, N: Array, balance: float = 1.0) -> Check:
     """Along the flow (U, V)' = −∇Q the imbalance obeys ½ d‖D‖²/dt = −‖UD‖² − ‖VD‖².
 
     lhs is the relative error, rhs 1e-12.  Source: this book.
@@ -79,7 +80,7 @@ def _exact(scale):
            broken=lambda seed: {"U": np.array([[2.0 + seed]]), "V": np.array([[1.0]]), "N": np.array([[2.0 + seed]]),
                                 "balance": 0.0}, breaks="Q = L + R: L alone",
            hypotheses=lambda balance=1.0, **_: {"Q = L + R": balance == 1})
-def balanced_stationary(U, V, N, balance=1.0):
+def balanced_stationary(U: Array, V: Array, N: Array, balance: float = 1.0) -> Check:
     """‖(UD, VD)‖_F ≤ 2‖∇Q‖_F everywhere; so ∇Q = 0 makes UD = VD = 0, D² = 0, D = 0, and ∇L = 0.
 
     Attained wherever U Vᵀ = N.  Source: this book.
@@ -114,7 +115,7 @@ def _at_a_saddle(U, V, N, **_):
 @statement(id="prop-saddles", title="Every other stationary point is a strict saddle", mark="ours", source="this book",
            chapter=CHAPTER, assumptions="∇Q = 0 and U Vᵀ ≠ N", random=_missing,
            broken=_overshot, breaks="∇Q = 0: a point behind the minimum, (1.5 U, 1.5 V)", hypotheses=_at_a_saddle)
-def saddles(U, V, N, mix, idle):
+def saddles(U: Array, V: Array, N: Array, mix: Array, idle: Array) -> Checks:
     """λ_min(∇²Q) = −‖E‖, the largest singular value that is missing, E = U Vᵀ − N; and λ_min(∇²L) < 0 where ∇L = 0.
 
     The first: lhs is the relative error, rhs 1e-9. The other is checked here and at (UX + Uy wᵀ, VX⁻ᵀ), which is
@@ -146,7 +147,7 @@ def _flat(seed):
            breaks="‖u‖ = ‖v‖ = g: the balanced saddle, ‖u‖² = ‖v‖² = s′, instead",
            hypotheses=lambda s_kept, size, balanced=False, **_: {"‖u‖ = ‖v‖ = g": not balanced,
                                                                  "s′ ≤ g²": s_kept <= size ** 2})
-def flat_saddles(s_left, s_kept, size, balanced=False):
+def flat_saddles(s_left: float, s_kept: float, size: float, balanced: bool = False) -> Checks:
     """−λ_min(∇²L) ≤ s(2s + s′)/g² at a stationary point of L that misses s; balanced, it is s.
 
     The other two checks, that ∇L = 0 there and that s is missing, have relative errors, rhs 1e-12.  Source: this book.

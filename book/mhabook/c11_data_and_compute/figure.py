@@ -33,7 +33,7 @@ ALT = ("Left, the population excess over 30 steps of SA2 from a random start, fo
        "close to a line with the slope of 1/n.")
 
 
-def data_and_compute(n=320, steps=30, instances=2):
+def data_and_compute(n: int = 320, steps: int = 30, instances: int = 2) -> LiveFigure:
     """A live figure: the excess over the steps for n, n/2, n/4 and n/8 tokens, and where it ends over the tokens.
 
     Means over some instances, each with its own Σ, M, tokens and start; the smaller samples are the first tokens of the

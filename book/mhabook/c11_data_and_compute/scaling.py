@@ -1,14 +1,15 @@
 """Chapter 11: the law of data and compute, a ρ^K + φ/n: fitted with uncertainty, and turned around into a plan."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from math import ceil, floor, inf, log
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from mhabook.c11_data_and_compute.statements import CHAPTER
-from mhabook.ledger import Check, statement
-from mhalib._array import require_count, require_seed
+from mhabook.ledger import Check, Checks, statement
+from mhalib._array import Array, require_count, require_seed
 
 
 @dataclass(frozen=True)
@@ -30,23 +31,23 @@ class Law:
     factor: float
     floor: float
 
-    def __post_init__(self):
+    def __post_init__(self) -> None:
         for name, value, most in (("amplitude", self.amplitude, inf), ("factor", self.factor, 1),
                                   ("floor", self.floor, inf)):
             if not 0 < value < most:
                 raise ValueError(f"{name}: expected a number above 0 and below {most}, got {value!r}")
 
-    def __call__(self, K, n):
+    def __call__(self, K: float | Array, n: float | Array) -> Any:
         return self.amplitude * self.factor ** np.asarray(K, float) + self.floor / np.asarray(n, float)
 
-    def samples(self, target, K):
+    def samples(self, target: float, K: int) -> float:
         """The fewest samples with which K steps reach ``target``; inf if no number does."""
         left = target - self.amplitude * self.factor ** K
         if not left > 0:
             return inf
         return _least(max(1, ceil(self.floor / left)), 1, lambda n: self(K, n) <= target)
 
-    def steps(self, target, n):
+    def steps(self, target: float, n: float) -> int:
         """The fewest steps with which n samples reach ``target``; inf if no number does."""
         left = target - self.floor / n
         if not left > 0:
@@ -80,7 +81,7 @@ class Fit(NamedTuple):
     draws: np.ndarray
     misfit: float
 
-    def interval(self, name, level=0.9):
+    def interval(self, name: str, level: float = 0.9) -> tuple[float, float]:
         """The central interval of ``level`` of the resampled fits: of amplitude, factor or floor."""
         if name not in ("amplitude", "factor", "floor"):
             raise ValueError(f"name: expected amplitude, factor or floor, got {name!r}")
@@ -89,7 +90,7 @@ class Fit(NamedTuple):
         return float(low), float(high)
 
 
-def fit_law(steps, n, excess, *, resamples=200, seed=0):
+def fit_law(steps: Sequence[int] | Array, n: Array, excess: Array, *, resamples: int = 200, seed: int = 0) -> Fit:
     """The ``Law`` nearest to measured excesses: least squares in the logarithm of the mean over seeds.
 
     The same is done for ``resamples`` resamplings of the seeds, with replacement and the same seeds at every n: a
@@ -174,7 +175,7 @@ class Slope(NamedTuple):
     error: float
 
 
-def slope(n, values, *, resamples=400, seed=0):
+def slope(n: Sequence[int] | Array, values: Array, *, resamples: int = 400, seed: int = 0) -> Slope:
     """The slope of ln(mean over seeds) of ``values`` (seeds, m) in ln n, by least squares, with a bootstrap error."""
     n, values = np.asarray(n, float), np.asarray(values, float)
     if values.ndim != 2 or values.shape[1:] != n.shape or len(np.unique(n)) < 2:
@@ -195,7 +196,7 @@ class Plan(NamedTuple):
     cost: float
 
 
-def plan(target, law, *, power=2, n=None, steps=None):
+def plan(target: float, law: Law, *, power: float = 2, n: int | None = None, steps: int | None = None) -> Plan:
     """The cheapest whole numbers n and K ≥ 1 with a ρ^K + φ/n ≤ ``target``, at a cost of K n^power.
 
     Parameters
@@ -255,7 +256,7 @@ def _with_steps(target, law, power, steps):
     return _plan(law, law.samples(target, steps), steps, power)
 
 
-def split(target, law, power=2):
+def split(target: float, law: Law, power: float = 2) -> tuple[float, float, float]:
     """The cheapest real n and K, and the share of the target that the floor has there.
 
     At the optimum floor/rest = power · K ln(1/ρ).
@@ -304,7 +305,7 @@ def _mispriced(seed):
            hypotheses=lambda law, target, power, share, assumed=None: {
                "0 < ε < a": 0 < target < law.amplitude, "q > 0": power > 0, "the other pair exists": 0 < share < 1,
                "planned as it is paid": assumed in (None, power)})
-def cheapest_plan(law, target, power, share, assumed=None):
+def cheapest_plan(law: Law, target: float, power: float, share: float, assumed: float | None = None) -> Checks:
     """No pair (n, K) that reaches the target costs less than the one at which floor/rest = q K ln(1/ρ).
 
     lhs is that cost, rhs the cost of the pair at which the floor has the ``share`` of the target. The second check has

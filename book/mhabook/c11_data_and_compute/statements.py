@@ -1,5 +1,6 @@
 """Chapter 11: how fast descent ends, and what n samples leave: the late factor and the floor of the excess."""
 
+from collections.abc import Sequence
 from math import inf, prod, sqrt
 
 import numpy as np
@@ -7,8 +8,8 @@ import numpy as np
 from mhabook.c09_tilting.statements import quadrature
 from mhabook.c10_structure.factorization import optimum
 from mhabook.c10_structure.population import PopulationRegression
-from mhabook.ledger import Check, statement
-from mhalib._array import is_positive, require
+from mhabook.ledger import Check, Checks, statement
+from mhalib._array import Array, is_positive, require
 from mhalib.data.regression import RegressionDataset
 from mhalib.models.regression import AttentionRegression, excess
 from mhalib.optim.structured import StructureAware
@@ -18,7 +19,7 @@ CHAPTER = "preconditioning/11_data_and_compute"
 GAUSSIAN = "x ~ N(0, Σ)"
 
 
-def late_factor(singular_values, p, d, lr=0.5):
+def late_factor(singular_values: Sequence[float] | Array, p: int, d: int, lr: float = 0.5) -> float:
     """What one step of SA2 leaves of the slowest error near the optimum: 1 − 2η/κ, or 1 − η/κ where p ≠ d.
 
     The excess is multiplied by its square. The singular values are the min(p, d) of M Σ^{1/2}, all positive, κ is the
@@ -33,7 +34,7 @@ def late_factor(singular_values, p, d, lr=0.5):
     return float(1 - (2 if p == d else 1) * lr / kappa)
 
 
-def least_squares_excess(n, d, p, sigma):
+def least_squares_excess(n: int, d: int, p: int, sigma: float) -> float:
     """σ²pd/(2(n − d − 1)): the mean excess of least squares on n Gaussian tokens.
 
     Raises
@@ -46,13 +47,13 @@ def least_squares_excess(n, d, p, sigma):
     return sigma ** 2 * p * d / (2 * (n - d - 1))
 
 
-def spectral_constant(singular_values, d, p, sigma):
+def spectral_constant(singular_values: Array, d: int, p: int, sigma: float) -> float:
     """½[σ²pd + (Σ s_i)² + Σ s_i²]: n times the excess of the spectral start, in the limit of many samples."""
     s = np.asarray(singular_values, float)
     return float((sigma ** 2 * p * d + s.sum() ** 2 + (s ** 2).sum()) / 2)
 
 
-def fitted_noise(s, v):
+def fitted_noise(s: Array, v: Array) -> float:
     r"""n times the mean square of the linear map that descent fits to the noise of attention, to first order.
 
     .. math:: \Psi = \prod_i (1-v_i^4)^{-1/2} \Bigl[\sum_i \frac{s_i^2/v_i^2}{1-v_i^4}\, \sum_i\frac{v_i^2}{1-v_i^4}
@@ -69,7 +70,7 @@ def fitted_noise(s, v):
     return float(inside / sqrt(prod(left)))
 
 
-def floor_constant(singular_values, d, p, sigma, radius=inf):
+def floor_constant(singular_values: Array, d: int, p: int, sigma: float, radius: float = inf) -> float:
     """φ = ½(σ²pd + Ψ): n times the excess at which SA1 (``radius`` = ∞) or SA2 ends, to first order in 1/n.
 
     The optimum has v_i = √s_i, divided by c = max(1, √s_max/radius).  Source: this book.
@@ -94,7 +95,7 @@ def _optimum(seed, p=None):
            random=_optimum, broken=lambda seed: _optimum(seed) | {"away": 1.0}, breaks="the point is an optimum",
            hypotheses=lambda target, lr, away=0.0, **_: _distinct(np.linalg.svd(target)[1]) | {
                "the point is an optimum": away == 0, "η ≤ κ/(1 + κ)": lr * (1 + 1 / np.linalg.cond(target)) <= 1})
-def late_spectrum(target, turn, lr, away=0.0):
+def late_spectrum(target: Array, turn: Array, lr: float, away: float = 0.0) -> Checks:
     """The derivative of a balanced step of SA2 at an optimum has the eigenvalues 1 − η(s_i + s_j)/s_max.
 
     For p = d: d² of them for all i, j, d(d+1)/2 for i ≤ j, and 1 otherwise; but 0 for one of the two with i = j = 1.
@@ -150,7 +151,7 @@ def _slowest(target, U, V):
     return np.concatenate([(dU if p >= d else 0 * U).ravel(), (dV if p <= d else 0 * V).ravel()])
 
 
-def late_eigenvalues(target, lr):
+def late_eigenvalues(target: Array, lr: float) -> np.ndarray:
     """The eigenvalues of ``prop-late-factor``, in rising order, for a target (p, d) that is not zero.
 
     Raises
@@ -173,7 +174,7 @@ def late_eigenvalues(target, lr):
     return np.sort(np.concatenate([factors, np.ones(d * (p + d) - len(factors))]))
 
 
-def slow_mean(kappa, lr=0.5):
+def slow_mean(kappa: float, lr: float = 0.5) -> float:
     """1/(1 + η/κ): what a step leaves of the mean excess over random starts, as far as the last direction decides."""
     return 1 / (1 + lr / kappa)
 
@@ -189,7 +190,7 @@ def _starts(seed):
            broken=lambda seed: _starts(seed) | {"least": 0.3}, breaks="a density that is positive at 0: x₀ ≥ 0.3",
            hypotheses=lambda kappa, lr, tilt, least=0.0: {"0 < η/κ < ½": 0 < lr / kappa < 0.5,
                                                           "positive at 0": least == 0 and tilt < 1})
-def mean_over_starts(kappa, lr, tilt, least=0.0):
+def mean_over_starts(kappa: float, lr: float, tilt: float, least: float = 0.0) -> Checks:
     """E(1 − x_K²)² is multiplied by 1/(1 + η/κ) a step as K → ∞, each (1 − x_K²)² by (1 − 2η/κ)².
 
     The density is 1 + ``tilt``·(2x − 1). The check takes the ratio of two means, by quadrature, once they are below
@@ -232,7 +233,7 @@ def _tokens(seed):
            broken=lambda seed: _tokens(seed) | {"heavy": True, "n": 12},
            breaks=f"{GAUSSIAN}: tokens of random size, with the same covariance",
            hypotheses=lambda n, d, heavy=False, **_: {"n > d + 1": n > d + 1, GAUSSIAN: not heavy})
-def least_squares(n, d, p, sigma, seed, heavy=False, draws=1000):
+def least_squares(n: int, d: int, p: int, sigma: float, seed: int, heavy: bool = False, draws: int = 1000) -> Check:
     """E ½‖(M̂ − M)Σ^{1/2}‖² = σ²pd/(2(n − d − 1)), the mean over the noise exactly, over the tokens by ``draws``.
 
     The left side does not depend on Σ, which is I here. lhs is the difference, rhs five standard errors of the draws.
@@ -262,7 +263,7 @@ def _spectral(seed):
            breaks=f"{GAUSSIAN}: uniform tokens, whose fourth moment is 1.8 instead of 3",
            hypotheses=lambda M, Sigma, fourth=3.0, **_: {GAUSSIAN: fourth == 3.0, "the s_i are positive and distinct":
                                                          _apart(np.linalg.svd(M @ symmetric_power(Sigma, 0.5))[1])})
-def spectral_excess(M, Sigma, sigma, fourth=3.0):
+def spectral_excess(M: Array, Sigma: Array, sigma: float, fourth: float = 3.0) -> Checks:
     """n(L(A₀, B₀) − L*) tends to X = ½‖σG − P S^{1/2} H S^{1/2} Wᵀ‖², and E X = ½[σ²pd + (Σ s_i)² + Σ s_i²].
 
     The excess is a quadratic form in the fluctuations of Σ̂ and of the noise, to leading order. The check measures it
@@ -326,7 +327,7 @@ def _fitted(seed, largest=None):
            hypotheses=lambda U, V, scores=1.0: {
                "‖V‖ < 1": np.linalg.norm(V, 2) < 1, "the scores are those of V": scores == 1,
                "the same right singular vectors": np.allclose(U.T @ U @ V.T @ V, V.T @ V @ U.T @ U)})
-def fitted(U, V, scores=1.0):
+def fitted(U: Array, V: Array, scores: float = 1.0) -> Checks:
     """E Γ(x) = 0 and E_x‖U Γ(x)‖² = Ψ with Γ(x) = E_z[e^{zᵀVx − ‖Vᵀz‖²/2}(x − Vᵀz)zᵀ], all means by quadrature.
 
     Each lhs is a relative error, rhs 1e-5. Where ‖V‖ nears 1 no grid is wide enough: instances have ‖V‖ < 0.7.

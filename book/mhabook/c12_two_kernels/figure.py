@@ -1,7 +1,10 @@
 """The live figure of chapter 12: one query, three keys on a line, and what three kernels make of them."""
 
+from typing import Any
+
 import numpy as np
 
+from mhalib._array import Array
 from mhalib.attention import Gaussian, softmax
 from mhalib.live.description import Control, Description
 from mhalib.live.face import LiveFigure
@@ -18,7 +21,7 @@ KERNELS = ("soft", "gauss", "between")
 NAMES = ("softmax", "Gaussian", "Gaussian, rows normalized")
 
 
-def kernels():
+def kernels() -> LiveFigure:
     """A live figure: weights, outputs and forces of all queries on a line, under three kernels.
 
     It is a computation and no training. Keys are at −2, 0 and 1 until they are moved, as the query can be, by sliders
@@ -55,7 +58,7 @@ def kernels():
         train=_path, measure=MEASURES))
 
 
-def read(values, queries=QUERIES):
+def read(values: dict[str, Any], queries: float | Array = QUERIES) -> dict[str, tuple[np.ndarray, ...]]:
     """{kernel: (weights (·, 3), outputs, forces)} of the queries, by mhalib."""
     Q, K = np.atleast_1d(queries)[:, None], np.array([[values[name]] for name in KEYS])
     u, wide = np.array(VALUES[values["values"]]), Gaussian(values["c"])

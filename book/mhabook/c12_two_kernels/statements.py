@@ -1,21 +1,22 @@
 """Chapter 12: a softmax and a Gaussian kernel side by side: the same rank, two ways to move a query."""
 
-from typing import NamedTuple
+from typing import NamedTuple, TypeAlias
 
 import numpy as np
 
 from mhabook.c01_model.instances import between
-from mhabook.ledger import Check, statement
-from mhalib._array import namespace, require, require_same_dtype
-from mhalib.attention import Gaussian, NormalizedGaussian, gaussian, softmax
+from mhabook.ledger import Check, Instance, statement
+from mhalib._array import Array, namespace, require, require_same_dtype
+from mhalib.attention import Gaussian, NormalizedGaussian, Softmax, gaussian, softmax
 from mhalib.data.sequences import SequenceDataset, random_sequences
 from mhalib.models.layer import AttentionLayer
 
 CHAPTER = "kernels/12_two_kernels_one_rank"
-KERNELS = (softmax, gaussian)
+Kernel: TypeAlias = Softmax | Gaussian
+KERNELS: tuple[Kernel, ...] = (softmax, gaussian)
 
 
-def token_jacobians(layer, X):
+def token_jacobians(layer: AttentionLayer, X: Array) -> np.ndarray:
     """J (N, n, m, d): how the output of a token moves with its query, for one head.
 
     softmax: (1/√d) Σ_j S_kj u_j (k_j − k̄)ᵀ; Gaussian: (2c/√d) Σ_j S_kj u_j (k_j − q_k)ᵀ, u_j = (X W^V W^O)_j. With
@@ -34,7 +35,7 @@ def _strength(layer):
     return (2 * layer.kernel.c if isinstance(layer.kernel, Gaussian) else 1) / layer.sizes[2] ** 0.5
 
 
-def room(a, times=2 ** 12):
+def room(a: Array, times: int = 2 ** 12) -> float:
     """What rounding may leave of an identity, relative to its terms: ``times`` the eps of the dtype of a."""
     return times * namespace(a).eps(a)
 
@@ -47,17 +48,17 @@ class GaussianQuery(NamedTuple):
     y: np.ndarray
     kernel: Gaussian
 
-    def errors(self, q):
+    def errors(self, q: Array) -> tuple[np.ndarray, ...]:
         """S_j (n,), k_j − q (n, d) and o − y (m,)."""
         away = self.keys - q
         S = np.exp(-self.kernel.c / len(q) ** 0.5 * (away ** 2).sum(axis=1))
         return S, away, S @ self.values - self.y
 
-    def off(self, q):
+    def off(self, q: Array) -> float:
         """‖o − y‖."""
         return float(np.linalg.norm(self.errors(q)[2]))
 
-    def derivatives(self, q):
+    def derivatives(self, q: Array) -> tuple[np.ndarray, np.ndarray]:
         """∇φ = Jᵀr and ∇²φ = JᵀJ + Σ_j e_j (4c̄² a_j a_jᵀ − 2c̄ I), r = o − y, J = 2c̄ Σ_j S_j u_j a_jᵀ, c̄ = c/√d.
 
         a_j = k_j − q, and e_j = S_j u_j·r are the value errors.
@@ -66,7 +67,7 @@ class GaussianQuery(NamedTuple):
         J, errors = 2 * b * (S[:, None] * self.values).T @ away, S * (self.values @ r)
         return J.T @ r, J.T @ J + 4 * b ** 2 * (errors[:, None] * away).T @ away - 2 * b * errors.sum() * np.eye(len(q))
 
-    def bottom(self, radius, steps=300):
+    def bottom(self, radius: float, steps: int = 300) -> tuple[np.ndarray, float]:
         """Where Newton steps from the first key end that go downhill and stay within ``radius``, and the slope there.
 
         The slope is over 10⁻⁸ times what the norms of the terms of ∇φ add up to: below 1 it is rounding.
@@ -128,7 +129,7 @@ def _log(weights, exponents):
            assumptions="c = ½, any Q and K", random=_projected,
            broken=lambda seed: _projected(seed) | {"c": 1.0}, breaks="c = ½: c = 1 beside the same softmax",
            hypotheses=lambda Q, K, c=0.5: {"c = ½": c == 0.5})
-def same_rank(Q, K, c=0.5):
+def same_rank(Q: Array, K: Array, c: float = 0.5) -> Check:
     """G = D_Q^{−1/2} Z S D_K^{−1/2}: the Gaussian matrix G is the softmax matrix S between two diagonal matrices.
 
     (D_Q)_ii = e^{‖q_i‖²/√d}, Z_ii = Σ_j e^{q_i·k_j/√d}, Q (n, d), K (m, d). Both sides are compared by their
@@ -155,7 +156,7 @@ def _unequal(seed):
            mark="ours", source="this book", chapter=CHAPTER, assumptions="c = ½, ‖k_j‖ the same for all j",
            random=_projected, broken=_unequal, breaks="keys of one length: lengths 1 and 2",
            hypotheses=lambda Q, K, one_length=True: {"‖k_j‖ the same for all j": one_length})
-def normalized_gaussian(Q, K, one_length=True):
+def normalized_gaussian(Q: Array, K: Array, one_length: bool = True) -> Check:
     """G_kj / Σ_l G_kl = S_kj γ_j / Σ_l S_kl γ_l with γ_j = e^{−‖k_j‖²/2√d}, and = S_kj for keys of one length.
 
     The first is asked of K, the second of K / ‖k_j‖, for Q (n, d), K (m, d). Sums are divided by their largest term,
@@ -175,7 +176,7 @@ def normalized_gaussian(Q, K, one_length=True):
     return Check(max(apart(K, True), apart(sphere, False)), room(Q), "G_kj / Σ_l G_kl = S_kj γ_j / Σ_l S_kl γ_l")
 
 
-def one_head(layer):
+def one_head(layer: AttentionLayer) -> dict[str, bool]:
     """The hypothesis of statements about one head."""
     return {"one head": layer.sizes[0] == 1}
 
@@ -194,7 +195,7 @@ def _one_head(seed, kernel=None, tokens=1):
            broken=lambda seed: _one_head(seed, gaussian) | {"centered": True},
            breaks="attraction to keys from the query: from their mean instead",
            hypotheses=lambda layer, data, centered=False: one_head(layer) | {"attraction from the query": not centered})
-def query_force(layer, data, centered=False):
+def query_force(layer: AttentionLayer, data: SequenceDataset, centered: bool = False) -> Check:
     """∇_{W^Q} f = Xᵀ F with F_k = (1/N) J_kᵀ r_k: softmax (1/√d) Σ_j S_kj e_kj (k_j − k̄_k), Gaussian
     (2c/√d) Σ_j S_kj e_kj (k_j − q_k), with the value errors e_kj = u_j·r_k/N.
 
@@ -218,7 +219,7 @@ def query_force(layer, data, centered=False):
            breaks="each kernel with the other's shift",
            hypotheses=lambda kernel, queries, **_: {"queries shift just if the kernel is Gaussian":
                                                     queries == isinstance(kernel, Gaussian)})
-def shift(Q, K, by, kernel, queries):
+def shift(Q: Array, K: Array, by: Array, kernel: Kernel, queries: bool) -> Check:
     """softmax: S(Q, K + 1bᵀ) = S(Q, K). Gaussian: S(Q + 1bᵀ, K + 1bᵀ) = S(Q, K).
 
     lhs is the largest difference of the weights, rhs ``room``.  Source: this book.
@@ -240,7 +241,7 @@ def _shifted(seed, kernel, queries):
            extremal=tuple((lambda kernel=kernel: all_ranks(4, 4, 3, kernel)) for kernel in KERNELS), slack=(1e-9, 1e-9),
            broken=lambda seed: _wide(seed) | {"allowed": 2}, breaks="softmax: the Gaussian kernel with its bound",
            hypotheses=lambda layer, data, allowed=None: one_head(layer) | {"the kernel's bound": allowed is None})
-def jacobian_rank(layer, data, allowed=None):
+def jacobian_rank(layer: AttentionLayer, data: SequenceDataset, allowed: int | None = None) -> Check:
     """rank J_k ≤ min(m, n − 1, d) for softmax and min(m, n, d) for the Gaussian kernel.  Source: this book."""
     J = token_jacobians(layer, data.X)
     n, (_, _, d, m) = data.X.shape[1], layer.sizes
@@ -256,7 +257,7 @@ def _wide(seed):
             "data": random_sequences(1, 3, 4, 4, seed=seed)}
 
 
-def all_ranks(m, d, n, kernel):
+def all_ranks(m: int, d: int, n: int, kernel: Kernel) -> Instance:
     """The rank that m, d and n allow: X = I, queries zero, and unit vectors as the first keys and values."""
     rank = min(m, d, n - 1 if kernel.normalized else n)
 
@@ -274,7 +275,7 @@ def all_ranks(m, d, n, kernel):
            broken=lambda seed: _few(1, gaussian, seed) | {"covariance": True},
            breaks="softmax: the Gaussian with its bound",
            hypotheses=lambda layer, data, covariance=None: one_head(layer) | {"the kernel's bound": covariance is None})
-def flat(layer, data, covariance=None):
+def flat(layer: AttentionLayer, data: SequenceDataset, covariance: bool | None = None) -> Check:
     """‖J_k‖ ≤ (1/√d) Σ_{j<l} S_kj S_kl ‖u_j − u_l‖ ‖k_j − k_l‖ for softmax,
     ‖J_k‖ ≤ (2c/√d) Σ_j S_kj ‖u_j‖ ‖k_j − q_k‖ for the Gaussian kernel.
 
@@ -309,7 +310,7 @@ def _widths(seed):
            assumptions="W^Q and W^K move, by gradient descent", random=_widths,
            broken=lambda seed: _widths(seed) | {"faster": False}, breaks="step 2cη: the same step η",
            hypotheses=lambda faster=True, **_: {"step 2cη": faster})
-def width(layer, data, lr, faster=True):
+def width(layer: AttentionLayer, data: SequenceDataset, lr: float, faster: bool = True) -> Check:
     """A step η under c is a step 2cη under c = ½, from √(2c) W^Q and √(2c) W^K, which is the same layer.
 
     lhs is the relative distance of the two outputs, or of the two steps in W^Q and W^K, rhs ``room``.
@@ -346,7 +347,7 @@ def _best_query():
            breaks="softmax: the Gaussian kernel, its rows normalized",
            hypotheses=lambda lam, kernel=softmax, **_: {
                "softmax": kernel is softmax, "λ_j ≥ 0, Σ λ_j = 1": lam.min() >= 0 and abs(lam.sum() - 1) < 1e-12})
-def inside_hull(q, others, lam, kernel=softmax):
+def inside_hull(q: Array, others: Array, lam: Array, kernel: Kernel = softmax) -> Check:
     """The weight of the key Σ λ_j k_j is at most 1/(1 + e^{H(λ)}) with H(λ) = −Σ λ_j ln λ_j, where 0 ln 0 = 0.
 
     Source: this book.

@@ -1,11 +1,13 @@
 """The live figure of chapter 13: a layer of attention in training, beside the rate that it cannot fall short of."""
 
+from typing import Any
+
 import numpy as np
 
 from mhabook.c13_layer.statements import least_singular, value_rate, value_smoothness
 from mhalib._array import require_count
 from mhalib.attention import gaussian, softmax
-from mhalib.data.sequences import random_sequences
+from mhalib.data.sequences import SequenceDataset, random_sequences
 from mhalib.live.description import Control, Description
 from mhalib.live.face import LiveFigure
 from mhalib.live.frames import line, panels
@@ -33,7 +35,7 @@ SUMMARY = ("Trained: {moves}. D = {D}, n = {n}, N = {N}, H = {H}, scale {scale},
            "{gaussian}, guarantee {gaussian_guarantee}.")
 
 
-def layer(steps=300, seed=0):
+def layer(steps: int = 300, seed: int = 0) -> LiveFigure:
     """A live figure: a softmax and a Gaussian layer train from one start, each beside its guaranteed rate.
 
     Both take gradient steps η = lr/L, each with the curvature L of its own values at the start; where other weights
@@ -86,7 +88,7 @@ def _stream(seed):
     return {"kind": "layer", "stream": np.random.default_rng([seed, 4]).standard_normal(length).tolist()}
 
 
-def problem(values, seed=0):
+def problem(values: dict[str, Any], seed: int = 0) -> tuple[SequenceDataset, dict[str, AttentionLayer]]:
     """Data, and the starts by kernel."""
     data = random_sequences(values["N"], values["n"], values["D"], seed=seed)
     sizes = {"D": values["D"], "d": WIDTH, "m": 1, "H": values["H"], "scale": values["scale"], "tied": values["tied"]}

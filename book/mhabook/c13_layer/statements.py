@@ -3,13 +3,15 @@
 B = [S_1 X … S_H X] (N n, H D) is ``AttentionLayer.mixed``; R (N n, m) are the residuals, so f = ‖R‖²/2N.
 """
 
+from collections.abc import Callable
 from functools import partial
+from typing import Any
 
 import numpy as np
 
-from mhabook.c12_two_kernels.statements import KERNELS, one_head, token_jacobians
-from mhabook.ledger import Check, statement
-from mhalib._array import as_like, is_positive
+from mhabook.c12_two_kernels.statements import KERNELS, Kernel, one_head, token_jacobians
+from mhabook.ledger import Check, Checks, statement
+from mhalib._array import Array, as_like, is_positive
 from mhalib.attention import Gaussian, NormalizedGaussian, gaussian, softmax
 from mhalib.data.sequences import SequenceDataset, random_sequences
 from mhalib.models.layer import AttentionLayer
@@ -17,23 +19,23 @@ from mhalib.models.layer import AttentionLayer
 SUCCEED = "kernels/13_when_gradient_descent_must_succeed"
 
 
-def least_singular(M):
+def least_singular(M: Array) -> float:
     """σ_min over rows: the least of the singular values of M (r, c), 0 where r > c."""
     return 0.0 if M.shape[0] > M.shape[1] else float(np.linalg.svd(M, compute_uv=False)[-1])
 
 
-def value_rate(layer, X):
+def value_rate(layer: AttentionLayer, X: Array) -> float:
     """α = min_h σ_min(W_h^O)² λ_min(BBᵀ)/N: how fast training the values alone must be."""
     outputs = min(least_singular(W.T) for W in layer.WO)
     return outputs ** 2 * least_singular(layer.mixed(X)) ** 2 / len(X)
 
 
-def value_smoothness(layer, X):
+def value_smoothness(layer: AttentionLayer, X: Array) -> float:
     """L = ‖B‖² max_h ‖W_h^O‖²/N: the largest curvature of the loss in the values of one head, for several a bound."""
     return float(np.linalg.norm(layer.mixed(X), 2) ** 2 * max(np.linalg.norm(W, 2) for W in layer.WO) ** 2 / len(X))
 
 
-def query_rate(layer, X, least=least_singular):
+def query_rate(layer: AttentionLayer, X: Array, least: Callable[[Any], float] = least_singular) -> float:
     """α_Q = λ_min(XXᵀ) min_k σ_min(J_k)²/N, X = X_{1:N} stacked: how steep the loss is in the queries of one head."""
     stacked = X.reshape(-1, X.shape[-1])
     J = token_jacobians(layer, X)
@@ -66,7 +68,7 @@ def _value_step(seed):
            broken=lambda seed: _two_curvatures(seed, 3.0), breaks="η ≤ 1/L: 3/L",
            hypotheses=lambda layer, data, lr: {"0 < η ≤ 1/L": 0 < lr * value_smoothness(layer, data.X) <= 1,
                                                "B of full row rank": value_rate(layer, data.X) > 0})
-def values_descend(layer, data, lr):
+def values_descend(layer: AttentionLayer, data: SequenceDataset, lr: float) -> Checks:
     """f(θ − η ∇_{W^V} f) ≤ (1 − ηα)² f(θ) and 2αf ≤ ‖∇_{W^V} f‖², α = min_h σ_min(W_h^O)² λ_min(BBᵀ)/N.
 
     Source: this book.
@@ -105,7 +107,7 @@ def _tied(seed):
            broken=lambda seed: _one_query(seed), breaks="different queries: two tokens with one query",
            hypotheses=lambda layer, X: one_head(layer) | full_rank(X) | {
                "W^K = W^Q": bool((layer.WK == layer.WQ).all()), "different queries": _closest(X @ layer.WQ[0]) > 0})
-def tied_start(layer, X):
+def tied_start(layer: AttentionLayer, X: Array) -> Checks:
     """σ_min(X_{1:N}) min_i σ_min(S_i) ≤ σ_min(B), and the left side is positive; X_{1:N} (N n, D) stacks all tokens.
 
     Positive is above 1e-12, which is more than rounding leaves of zero.  Source: this book.
@@ -116,7 +118,7 @@ def tied_start(layer, X):
             Check(1e-12 / max(least, 1e-100), 1.0, "0 < σ_min(X_{1:N}) min_i σ_min(S_i)"))
 
 
-def full_rank(X):
+def full_rank(X: Array) -> dict[str, bool]:
     """The hypothesis that the tokens of all samples, X (N, n, D), are linearly independent."""
     stacked = X.reshape(-1, X.shape[-1])
     return {"X_{1:N} of full row rank": bool(np.linalg.matrix_rank(stacked) == len(stacked))}
@@ -155,7 +157,7 @@ def _two_heads(seed):
            random=_untied, extremal=(lambda: _untied(0), lambda: _untied(1)), broken=_two_heads,
            breaks="X_{1:N} of full row rank: one dimension and two heads for two tokens, so that only HD = Nn",
            hypotheses=lambda layer, X: one_head(layer) | full_rank(X))
-def almost_every_start(layer, X):
+def almost_every_start(layer: AttentionLayer, X: Array) -> Check:
     """Nn ≤ rank B for almost every W^Q, W^K, under either kernel: here for random ones.  Source: this book."""
     N, n, _ = X.shape
     B = layer.mixed(X)
@@ -180,14 +182,14 @@ def _on_a_line(seed):
            random=_spread_out, extremal=(lambda: {"Q": np.ones((1, 1)), "scale": 2.0},), broken=_on_a_line,
            breaks="the Gaussian kernel: softmax, six tokens on a line",
            hypotheses=lambda Q, scale, kernel=gaussian: {"t ≥ 1": scale >= 1, "a Gaussian kernel": kernel is gaussian})
-def larger_is_better(Q, scale, kernel=gaussian):
+def larger_is_better(Q: Array, scale: float, kernel: Kernel = gaussian) -> Checks:
     """σ_min(S(Q, Q)) ≤ σ_min(S(tQ, tQ)) and ‖S(tQ, tQ)‖ ≤ ‖S(Q, Q)‖ for t = ``scale`` ≥ 1.  Source: this book."""
     here, there = (np.linalg.svd(kernel(kernel.scores(t * Q, t * Q)), compute_uv=False) for t in (1.0, scale))
     return (Check(float(here[-1]), float(there[-1]), "σ_min(S(Q, Q)) ≤ σ_min(S(tQ, tQ))"),
             Check(float(there[0]), float(here[0]), "‖S(tQ, tQ)‖ ≤ ‖S(Q, Q)‖"))
 
 
-def kernel_moves(layer, X, radius):
+def kernel_moves(layer: AttentionLayer, X: Array, radius: float) -> tuple[np.ndarray, np.ndarray]:
     """(λ₁, λ₂), an entry for each sample: ‖Ṡ‖_F ≤ λ₁ a and ‖S̈‖_F ≤ λ₂ a² as queries and keys of a head move by a.
 
     They hold on the ball of a radius around the layer. ξ = ‖X_i‖ and ρ = max_h (‖W_h^Q‖² + ‖W_h^K‖²)^½ + radius:
@@ -238,7 +240,7 @@ _FASTEST = (lambda: _pushed(gaussian, (0.5, -0.5), (_HALF, -_HALF)),  # λ₁ of
            breaks="the ball of radius r: at the distance 10r",
            hypotheses=lambda layer, X, along, away, radius: {
                "at most r from the center": away.norm() <= radius * (1 + 1e-12), "a = 1": abs(along.norm() - 1) < 1e-9})
-def moves(layer, X, along, away, radius):
+def moves(layer: AttentionLayer, X: Array, along: AttentionLayer, away: AttentionLayer, radius: float) -> Checks:
     """‖Ṡ‖_F ≤ λ₁ and ‖S̈‖_F ≤ λ₂ where W^Q, W^K are ``away`` from the center and move with unit speed.
 
     λ₁ and λ₂ are those of the ball of a radius around the center. lhs are the largest quotients, rhs 1.
@@ -255,12 +257,12 @@ def moves(layer, X, along, away, radius):
                  for found, claim in zip(quotients, ("‖Ṡ‖ ≤ λ₁ a", "‖S̈‖ ≤ λ₂ a²"), strict=True))
 
 
-def spread(layer):
+def spread(layer: AttentionLayer) -> float:
     """max_h (‖W_h^Q‖² + ‖W_h^K‖²)^½, spectral norms."""
     return float(np.hypot(*(np.linalg.norm(W, 2, axis=(1, 2)) for W in (layer.WQ, layer.WK))).max())
 
 
-def neighborhood(layer, X):
+def neighborhood(layer: AttentionLayer, X: Array) -> float:
     """The radius r with r (Σ_i ξ_i² λ₁²)^½ = σ_min(B)/2, ξ_i = ‖X_i‖: within it σ_min(B) does not halve.
 
     It is 0 where B has no full row rank, as for tokens that are all zero.
@@ -273,7 +275,7 @@ def neighborhood(layer, X):
     return 2 * half / (g * rho + (g ** 2 * rho ** 2 + 4 * g * half) ** 0.5)
 
 
-def smoothness(layer, data, radius):
+def smoothness(layer: AttentionLayer, data: SequenceDataset, radius: float) -> float:
     """L = (C₁² + C₂ √(2N f))/N bounds the curvature on the ball where the loss is at most f, its value here.
 
     C₁² = H ω² Σ_i ξ_i² (λ₁² ν² + ς²) and C₂² = ω² Σ_i ξ_i² (λ₂ ν + λ₁)², with ξ_i = ‖X_i‖, ω = max‖W_h^O‖,
@@ -289,7 +291,7 @@ def smoothness(layer, data, radius):
     return (first_squared + curved * (2 * N * float(layer.loss(X, data.y))) ** 0.5) / N
 
 
-def near(layer, X, share=1.0, seed=0):
+def near(layer: AttentionLayer, X: Array, share: float = 1.0, seed: int = 0) -> SequenceDataset:
     """Targets so near that the theorem applies: f_0 = share · r² α_r/8 with r = ``neighborhood`` and α_r = α_0/4.
 
     Raises
@@ -319,7 +321,7 @@ def _near(seed):
            extremal=(lambda: _one_token(1e-6),), slack=(1e-5,), broken=lambda seed: _one_token(3.0, seed),
            breaks="η ≤ 1/L: three over the curvature in the values",
            hypotheses=lambda layer, data, lr: _near_enough(layer, data, lr, neighborhood(layer, data.X)))
-def stays_near(layer, data, lr, steps=12):
+def stays_near(layer: AttentionLayer, data: SequenceDataset, lr: float, steps: int = 12) -> Checks:
     """f_t ≤ (1 − ηα_r)^t f_0 and ‖θ_t − θ_0‖ ≤ r: lhs are the largest of these quotients over the steps, rhs 1.
 
     r is ``neighborhood``, α_r a quarter of ``value_rate`` at the start. The constants are not sharp: no instance here
@@ -373,7 +375,8 @@ def _opposed(seed):
            breaks="λ_min is 0 without full row rank: one token in two samples, and the eigenvalue that is not 0",
            hypotheses=lambda layer, data, least=least_singular: one_head(layer) | {
                "λ_min(XXᵀ) is the least eigenvalue": least is least_singular})
-def queries_steep(layer, data, least=least_singular):
+def queries_steep(layer: AttentionLayer, data: SequenceDataset,
+                  least: Callable[[Any], float] = least_singular) -> Check:
     """2 α_Q f ≤ ‖∇_{W^Q} f‖² with α_Q = λ_min(XXᵀ) min_k σ_min(J_k)²/N, X = X_{1:N} stacked.  Source: this book."""
     loss, grad = layer.loss_and_grad(data.X, data.y)
     rate = query_rate(layer, data.X, least)

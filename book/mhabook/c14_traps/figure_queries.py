@@ -1,18 +1,23 @@
 """What the live figures of chapter 14 share: queries on a line, one target for all, descent under three kernels."""
 
+from collections.abc import Callable, Iterable
 from dataclasses import replace
 from functools import cache
+from typing import Any
 
 import numpy as np
+import plotly.graph_objects as go
 
+from mhabook.c12_two_kernels.statements import Kernel
 from mhabook.c14_traps.lines import Line
 from mhabook.c14_traps.statements import EXAMPLES, example
+from mhalib._array import Array
 from mhalib.attention import Gaussian, NormalizedGaussian, softmax
 from mhalib.live.description import Control, Description
 from mhalib.live.face import LiveFigure
 from mhalib.live.frames import line, step_axis
 from mhalib.optim import GradientDescent
-from mhalib.training import recorded_steps, train
+from mhalib.training import Path, recorded_steps, train
 
 WIDTHS = (0.125, 0.25, 0.5, 0.75, 1.0)
 FACTORS = (0.1, 0.2, 0.5, 1.0, 2.0)
@@ -31,24 +36,24 @@ TRACES = 1 + len(KINDS)
 """How many each panel of a kernel has."""
 
 
-def kernels_of(c):
+def kernels_of(c: float) -> dict[str, Any]:
     """The kernels by the names that they have in the figures."""
     return {"soft": softmax, "gauss": Gaussian(c), "between": NormalizedGaussian(c)}
 
 
-def reach(name):
+def reach(name: str) -> float:
     """How far to both sides an example is drawn."""
     return max(4.0, 2 + max(map(abs, EXAMPLES[name]["keys"])))
 
 
-def loss_of_one(name, kernel, q):
+def loss_of_one(name: str, kernel: Kernel, q: float | Array) -> Any:
     """The loss of one query, for each of ``q``, whatever its shape."""
     one = EXAMPLES[name]
     return Line(np.array(one["keys"]), np.array(one["values"]), kernel).loss(np.asarray(q, float), one["y"])
 
 
 @cache
-def minima(name, kernel):
+def minima(name: str, kernel: Kernel) -> tuple[tuple[float, ...], tuple[float, ...]]:
     """The minima of the loss of one query: (those with the lowest loss under this kernel, the spurious ones)."""
     one = EXAMPLES[name]
     found = Line(np.array(one["keys"]), np.array(one["values"]), kernel).minima(one["y"])
@@ -58,13 +63,13 @@ def minima(name, kernel):
 
 
 @cache
-def descended(name, kernel, begin, lr, steps):
+def descended(name: str, kernel: Kernel, begin: tuple[float, ...], lr: float, steps: int) -> tuple[Path, np.ndarray]:
     """The run that trains W^Q alone, and where it has the queries that count, (recorded steps, queries)."""
     path = train(*example(name, kernel, begin), GradientDescent(lr), steps, only=("WQ",), record=RECORDED)
     return path, np.array([model.WQ.ravel()[:len(begin)] for model in path.models])
 
 
-def path_of(values, steps, begin):
+def path_of(values: dict[str, Any], steps: int, begin: tuple[float, ...]) -> Path:
     """The three runs as one ``Path``: that under softmax, with the losses and queries of all, ``soft_queries`` …"""
     name, curves, paths = values["trap"], {}, []
     for short, kernel in kernels_of(values["c"]).items():
@@ -74,18 +79,18 @@ def path_of(values, steps, begin):
     return replace(paths[0], curves=curves | {"loss": curves["soft"]})
 
 
-def rounded(numbers, digits=6):
+def rounded(numbers: Any, digits: int = 6) -> Any:
     """Numbers to draw: what is smaller than a picture shows would differ between Python and the browser."""
     return np.round(numbers, digits).tolist()
 
 
-def of(short, formula):
+def of(short: str, formula: Callable[..., Any]) -> Callable[..., Any]:
     """A measure: ``formula`` of the example's name, the kernel, and where its queries were, (steps, queries)."""
     return lambda path, values: formula(values["trap"], kernels_of(values["c"])[short],
                                         path.curves[f"{short}_queries"])
 
 
-def count(kind):
+def count(kind: int) -> Callable[..., int]:
     """How many queries are at the end at a global minimum (0), or at a spurious one (1)."""
     def formula(name, kernel, queries):
         points = np.array(minima(name, kernel)[kind])
@@ -93,13 +98,13 @@ def count(kind):
     return formula
 
 
-def ends_of(short):
+def ends_of(short: str) -> dict[str, Callable[..., Any]]:
     """Loss at the end, and how many queries are at which minima."""
     return {f"{short}_end": lambda path, values: float(path.curves[f"{short}_loss"][-1]),
             f"{short}_best": of(short, count(0)), f"{short}_other": of(short, count(1))}
 
 
-def carried():
+def carried() -> dict[str, Any]:
     """The examples as the browser reads them, with the minima of the loss of one query for every width."""
     found = {}
     for name, one in EXAMPLES.items():
@@ -109,7 +114,9 @@ def carried():
     return {"kind": "traps", "traps": found, "widths": WIDTHS}
 
 
-def descent_figure(steps, begin, starts, measures, fixed=(), **more):
+def descent_figure(steps: int, begin: Callable[[dict[str, Any]], tuple[float, ...]], starts: tuple[Control, ...],
+                   measures: dict[str, Callable[..., Any]], fixed: Iterable[tuple[str, Any]] | dict[str, Any] = (),
+                   **more: Any) -> LiveFigure:
     """The live figure of the descent from ``begin(values)``, whose controls are ``starts``, along x, or along x and y.
 
     ``more`` goes to the ``Description``.
@@ -125,18 +132,19 @@ def descent_figure(steps, begin, starts, measures, fixed=(), **more):
         train=lambda values: path_of(values, steps, begin(values)), **more))
 
 
-def add_points(frame, looks, k):
+def add_points(frame: go.Figure, looks: Iterable[dict[str, Any]], k: int) -> None:
     """Add to the panel of kernel k the traces of KINDS, in these looks; the legend has those of the first."""
     for label, look in zip(LABELS, looks, strict=True):
         frame.add_scatter(**{"mode": "markers"} | look, name=label, showlegend=not k, **panel(k))
 
 
-def panel(k):
+def panel(k: int) -> dict[str, int]:
     """Where kernel k is drawn."""
     return {"row": k // 2 + 1, "col": k % 2 + 1}
 
 
-def drawn(beneath, parts, axes):
+def drawn(beneath: Callable[[str], dict[str, Any]], parts: tuple[str, str],
+          axes: tuple[str, str]) -> tuple[dict[str, Any], ...]:
     """What goes where: on the panel of each kernel what lies ``beneath``, then points by ``parts`` = their names.
 
     ``axes`` names the measures that are the ranges of the axes.
@@ -151,7 +159,7 @@ def drawn(beneath, parts, axes):
     return tuple(entries)
 
 
-def losses_over_steps(frame, steps):
+def losses_over_steps(frame: go.Figure, steps: int) -> None:
     """The fourth panel."""
     for k, words in enumerate(NAMES.values()):
         line(frame, k, words, 2, 2)

@@ -7,13 +7,14 @@ from mhabook.c14_traps.figure_queries import KINDS, NAMES, kernels_of, loss_of_o
 from mhabook.c14_traps.statements import EXAMPLES
 from mhalib._array import require_count
 from mhalib.live.description import Control
+from mhalib.live.face import LiveFigure
 from mhalib.live.frames import line, panels
 from mhalib.plots import COLORS
 
 SHIFTS = tuple(round(0.2 * k, 1) for k in range(-15, 16))
 
 
-def traps(steps=300):
+def traps(steps: int = 300) -> LiveFigure:
     """A live figure: the queries of B1, B2, B3 or B4 descend on the loss of one query, under three kernels.
 
     There is one sample, one head and one dimension, tokens are the unit vectors, and only W^Q is trained: each token

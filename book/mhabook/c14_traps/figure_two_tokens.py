@@ -5,10 +5,12 @@ from itertools import product
 
 import numpy as np
 
+from mhabook.c12_two_kernels.statements import Kernel
 from mhabook.c14_traps import figure_queries as queries
 from mhabook.c14_traps.figure_queries import KINDS, NAMES, count, kernels_of, loss_of_one, minima, of, reach, rounded
 from mhalib._array import require_count
 from mhalib.live.description import Control
+from mhalib.live.face import LiveFigure
 from mhalib.live.frames import panels
 from mhalib.plots import COLORS, SEQUENTIAL
 
@@ -17,7 +19,7 @@ SQUARE = 65
 """How many values of each query the map has."""
 
 
-def two_tokens(steps=300):
+def two_tokens(steps: int = 300) -> LiveFigure:
     """A live figure: the loss over two free queries of B1, B2, B3 or B4, its minima, and descent from a chosen start.
 
     The other tokens have targets that they meet, so their queries stand still and add nothing to the loss. A minimum is
@@ -52,19 +54,19 @@ def two_tokens(steps=300):
         draw=queries.drawn(lambda short: {"x": "axis", "y": "axis", "z": f"{short}_z"}, ("q1", "q2"), ("range",) * 2))
 
 
-def axis(name):
+def axis(name: str) -> np.ndarray:
     """The values of each query."""
     return np.linspace(-reach(name), reach(name), SQUARE)
 
 
 @cache
-def landscape(name, c):
+def landscape(name: str, c: float) -> dict[str, np.ndarray]:
     """{kernel: (SQUARE, SQUARE)} losses of two queries, sums of two: entry i, j is at (q₁, q₂) = (axis_j, axis_i)."""
     alone = {short: loss_of_one(name, kernel, axis(name)) for short, kernel in kernels_of(c).items()}
     return {short: up[:, None] + up for short, up in alone.items()}
 
 
-def pairs(name, kernel):
+def pairs(name: str, kernel: Kernel) -> tuple[list[tuple[float, float]], list[tuple[float, float]]]:
     """The minima in the square: the global ones, and the spurious ones."""
     best, other = ([q for q in found if abs(q) <= reach(name)] for found in minima(name, kernel))
     every = list(product(best + other, repeat=2))

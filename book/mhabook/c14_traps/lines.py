@@ -1,9 +1,12 @@
 """One query on a line of keys: its output, where that rises and falls, and every minimum of its loss."""
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 
+from mhalib._array import Array
 from mhalib.attention import Gaussian, gaussian, normalized_gaussian, softmax
 
 REACH = 200.0
@@ -29,18 +32,18 @@ class Line:
     kernel: object = softmax
 
     @property
-    def means(self):
+    def means(self) -> bool:
         """Whether the output is a mean of the values."""
         return self.kernel.normalized
 
-    def exponents(self, q):
+    def exponents(self, q: ArrayLike) -> np.ndarray:
         """Exponents (…, G, n) of the weights of queries q (…, G), without the e^{−cq²/√d} of the Gaussian kernel."""
         q, keys = np.asarray(q, float)[..., None], np.asarray(self.keys, float)[..., None, :]
         if isinstance(self.kernel, Gaussian):
             return self.kernel.c * (2 * q * keys - keys ** 2)
         return q * keys
 
-    def weights(self, q):
+    def weights(self, q: ArrayLike) -> np.ndarray:
         """Attention weights (…, G, n) of queries q (…, G)."""
         z = self.exponents(q)
         if not self.means:
@@ -48,11 +51,11 @@ class Line:
         weights = np.exp(z - z.max(axis=-1, keepdims=True))
         return weights / weights.sum(axis=-1, keepdims=True)
 
-    def output(self, q):
+    def output(self, q: ArrayLike) -> np.ndarray:
         """o (…, G) of queries q (…, G)."""
         return (self.weights(q) * np.asarray(self.values, float)[..., None, :]).sum(axis=-1)
 
-    def trend(self, q):
+    def trend(self, q: ArrayLike) -> np.ndarray:
         """A positive multiple of the slope o′(q), (…, G): its sign is right where o′ itself rounds to zero.
 
         Means: Σ_{i<j} w_i w_j (u_j − u_i)(k_j − k_i). The Gaussian kernel: Σ_j w_j u_j (k_j − q).
@@ -66,11 +69,11 @@ class Line:
         z = np.where(factor != 0, z, -np.inf)  # what has no part in the sum shall not set its scale
         return (np.exp(z - z.max(axis=-1, keepdims=True, initial=-1e300)) * factor).sum(axis=-1)
 
-    def rows(self, chosen):
+    def rows(self, chosen: Array) -> "Line":
         """The problems of these numbers, out of many."""
         return Line(self.keys[chosen], self.values[chosen], self.kernel)
 
-    def turns(self, grid=GRID):
+    def turns(self, grid: Array = GRID) -> tuple[np.ndarray, ...]:
         """Turning points of o: the problem's number, q, and whether o has a maximum there, each (t,).
 
         Changes of sign between points of the grid, then bisection. Two turns between neighbors are not seen.
@@ -85,7 +88,7 @@ class Line:
         q = _bisect(lambda q: (many.rows(row).trend(q[:, None])[:, 0] > 0) == rising, grid[at], grid[at + 1])
         return row, q, rising
 
-    def limits(self):
+    def limits(self) -> np.ndarray:
         """Outputs at −∞ and +∞ (…, 2): for means the values of the outer keys, else zero."""
         values = np.asarray(self.values, float)
         if not self.means:
@@ -93,7 +96,7 @@ class Line:
         order = np.argsort(self.keys, axis=-1)
         return np.take_along_axis(values, order[..., [0, -1]], axis=-1)
 
-    def minima(self, y, grid=GRID):
+    def minima(self, y: float, grid: Array = GRID) -> list[Minimum]:
         """All minima of the loss for the target y, in order, for one problem.
 
         The output meets y between two turns, or turns below or above it.
@@ -108,7 +111,7 @@ class Line:
         found += [Minimum(float(one), float(self.loss(one, y)), True) for one in stuck]
         return sorted(found, key=lambda minimum: minimum.q)
 
-    def basins(self, y, grid=GRID):
+    def basins(self, y: float, grid: Array = GRID) -> list[tuple[float, float, Minimum | None]]:
         """Where gradient flow of the query goes: (left, right, minimum) of every basin, in order, for one problem.
 
         They are split by the maxima of the loss. A valley that falls towards infinity has no minimum, but None.
@@ -119,11 +122,11 @@ class Line:
         return [(left, right, next((one for one in minima if left < one.q < right), None))
                 for left, right in zip(hills[:-1], hills[1:], strict=True)]
 
-    def loss(self, q, y):
+    def loss(self, q: float | Array, y: float) -> Any:
         """½ (o(q) − y)²."""
         return (self.output(np.atleast_1d(q)) - y).reshape(np.shape(q)) ** 2 / 2
 
-    def slope(self, q):
+    def slope(self, q: ArrayLike) -> np.ndarray:
         """o′(q), (…, G)."""
         keys, values = (np.asarray(a, float)[..., None, :] for a in (self.keys, self.values))
         weights = self.weights(q)
@@ -131,7 +134,7 @@ class Line:
         around = (weights * keys).sum(axis=-1) if self.means else np.asarray(q, float)
         return scale * (weights * values * (keys - around[..., None])).sum(axis=-1)
 
-    def descend(self, q, y, lr, steps):
+    def descend(self, q: ArrayLike, y: float, lr: float, steps: int) -> np.ndarray:
         """Gradient descent of separate queries from q (G,) for a target y: positions (steps + 1, G)."""
         path = [np.asarray(q, float)]
         for _ in range(steps):
@@ -149,7 +152,7 @@ def _bisect(left, a, b, rounds=60):
     return (a + b) / 2
 
 
-def sides(keys, values):
+def sides(keys: ArrayLike, values: ArrayLike) -> dict[str, Line]:
     """The same problem for softmax, the Gaussian kernel, and the control."""
     return {"softmax": Line(keys, values), "Gaussian": Line(keys, values, gaussian),
             "Gaussian, rows normalized": Line(keys, values, normalized_gaussian)}

@@ -7,8 +7,8 @@ import numpy as np
 
 from mhabook.c03_first_step.max_margin import nearest_in_hull
 from mhabook.c12_two_kernels.statements import KERNELS
-from mhabook.ledger import Check, statement
-from mhalib._array import require, to_numpy
+from mhabook.ledger import Check, Checks, statement
+from mhalib._array import Array, require, to_numpy
 from mhalib.attention import Gaussian, gaussian, softmax
 from mhalib.data.sequences import SequenceDataset, random_sequences
 from mhalib.models.layer import AttentionLayer
@@ -16,7 +16,7 @@ from mhalib.models.layer import AttentionLayer
 CHAPTER = "kernels/14_traps"
 
 
-def query_arrays(keys, values, q=None, y=None):
+def query_arrays(keys: Array, values: Array, q: Array | None = None, y: Array | None = None) -> list[np.ndarray]:
     """keys (n, d), values (n, m), and of q (d,) and y (m,) what is given, with shapes checked, in double precision."""
     require("keys", keys, ("n", "d"))
     require("values", values, (len(keys), "m"))
@@ -27,7 +27,7 @@ def query_arrays(keys, values, q=None, y=None):
     return [to_numpy(a).astype(float) for a in (keys, values, *(a for a, _ in rest.values()))]
 
 
-def distance_to_hull(points, y):
+def distance_to_hull(points: Array, y: Array) -> float:
     """The distance of y (m,) from the convex hull of points (p, m)."""
     require("points", points, ("p", "m"))
     require("y", y, (points.shape[1],))
@@ -35,7 +35,7 @@ def distance_to_hull(points, y):
     return float(np.linalg.norm(nearest_in_hull(away @ away.T) @ away))
 
 
-def corners(layer, x):
+def corners(layer: AttentionLayer, x: Array) -> np.ndarray:
     """Points whose convex hull holds every output of a sample x (n, D), whatever W^Q and W^K are, (p, m).
 
     softmax, normalized rows: all sums of one value from each head. The Gaussian kernel: all sums of some of the values
@@ -77,7 +77,7 @@ def _one_far_key(seed):
            broken=_one_far_key,
            breaks="softmax: the Gaussian kernel with the hull of the values",
            hypotheses=lambda layer, allowed=None, **_: {"the set of this kernel": allowed is None})
-def values_allow(layer, data, allowed=None):
+def values_allow(layer: AttentionLayer, data: SequenceDataset, allowed: Array | None = None) -> Checks:
     """o_k ∈ 𝒦_i, so Σ dist(y_k, 𝒦_i)²/2N ≤ f, 𝒦_i = Σ_h hull(U_h) for softmax, Σ_{h,j} [0, 1] u_{hj} for the Gaussian
     kernel; and the first set is a part of the second.
 
@@ -116,7 +116,7 @@ def _halfway():
            breaks="keys g apart: a larger g",
            hypotheses=lambda kernel, stretch=1.0, **_: {"Gaussian kernel": not kernel.normalized,
                                                         "keys g apart": stretch <= 1})
-def star(q, keys, values, kernel, stretch=1.0):
+def star(q: Array, keys: Array, values: Array, kernel: Gaussian, stretch: float = 1.0) -> Check:
     """dist(o(q), ∪_j [0, 1] u_j) ≤ e^{−cg²/4√d} Σ_{l≠j} ‖u_l‖, j the nearest key.  Source: this book."""
     keys, values, q = query_arrays(keys, values, q)
     weights = kernel(kernel.scores(q[None], keys))[0]

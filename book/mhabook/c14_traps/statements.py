@@ -1,13 +1,15 @@
 """Chapter 14: what stops a query under either kernel: flat ground, and wrong minima."""
 
+from collections.abc import Sequence
+
 import numpy as np
 
 from mhabook.c01_model.instances import between
-from mhabook.c12_two_kernels.statements import GaussianQuery
+from mhabook.c12_two_kernels.statements import GaussianQuery, Kernel
 from mhabook.c14_traps.lines import GRID, Line
 from mhabook.c14_traps.reach import CHAPTER, query_arrays
-from mhabook.ledger import Check, statement
-from mhalib._array import is_positive, require, to_numpy
+from mhabook.ledger import Check, Checks, statement
+from mhalib._array import Array, is_positive, require, to_numpy
 from mhalib.attention import Gaussian, gaussian, softmax
 from mhalib.data.sequences import SequenceDataset
 from mhalib.models.layer import AttentionLayer
@@ -22,7 +24,8 @@ EXAMPLES = {
 """Keys and values on a line, a target for every query, where the queries start, and the step size."""
 
 
-def example(name, kernel, start=None, tokens=None):
+def example(name: str, kernel: Kernel, start: Sequence[float] | None = None,
+            tokens: int | None = None) -> tuple[AttentionLayer, SequenceDataset]:
     """An example as a layer and its data: tokens X = I, so that W^Q, W^K and U = W^V W^O are the queries, keys, values.
 
     The layer has as many queries as keys: a shorter start is repeated. ``tokens`` targets count, the others are the
@@ -39,7 +42,7 @@ def example(name, kernel, start=None, tokens=None):
     return layer, SequenceDataset(X, y)
 
 
-def lifted(name, kernel, lift):
+def lifted(name: str, kernel: Kernel, lift: float) -> tuple[AttentionLayer, SequenceDataset]:
     """An ``example`` in two dimensions: keys (k, lift k²), queries (q, 0), and one more value column that is zero.
 
     Scores are divided by √2 there, so at lift 0 a Gaussian kernel is that of the line with c/√2.
@@ -60,13 +63,13 @@ def _positive(**numbers):
     return [float(number) for number in numbers.values()]
 
 
-def query_directions(layer):
+def query_directions(layer: AttentionLayer) -> list[AttentionLayer]:
     """For each token of an ``example`` the direction in which its query alone moves, with speed 1."""
     units = np.eye(layer.sizes[1])[:, None, :, None]
     return [layer.with_arrays(WQ=unit).only(("WQ",)) for unit in units]
 
 
-def spare(kernel, keys, values):
+def spare(kernel: Gaussian, keys: Array, values: Array) -> tuple[np.ndarray, np.ndarray]:
     """Per key: (w, ε) (n,), w = e^{−cg²/4√d} with the distance g to the nearest other key, ε = w Σ_{l≠j} ‖u_l‖."""
     keys, values = query_arrays(keys, values)
     apart = np.linalg.norm(keys[:, None] - keys, axis=2) + np.diag(np.full(len(keys), np.inf))
@@ -79,7 +82,7 @@ LONGEST = 100_000
 """As many steps ``waits`` walks at most."""
 
 
-def waiting_time(q, keys, values, y, lr, kernel, near):
+def waiting_time(q: Array, keys: Array, values: Array, y: Array, lr: float, kernel: Gaussian, near: float) -> float:
     """t* such that a query far from every key that has a value keeps the distance ``near`` for all steps t ≤ t*.
 
     t* = (e^{c̄ℓ₀²} − e^{c̄ℓ²}) / (4 c̄² η ℓ₀² V (‖y‖ + V e^{−c̄ℓ²})), c̄ = c/√d, V = Σ‖u_j‖, ℓ = near, ℓ₀ the distance now.
@@ -148,7 +151,8 @@ def _may_wait(q, keys, values, kernel, near, mover=None, **_):
            assumptions="Gaussian kernel, one query by itself, ℓ₀ > ℓ ≥ (√d/2c)^½",
            broken=lambda seed: _coming((0.0,), 1e3 + seed) | {"mover": softmax}, breaks="the Gaussian kernel: softmax",
            hypotheses=_may_wait)
-def waits(q, keys, values, y, lr, kernel, near, mover=None):
+def waits(q: Array, keys: Array, values: Array, y: Array, lr: float, kernel: Gaussian, near: float,
+          mover: Kernel | None = None) -> Checks:
     """No query is within ℓ of a key with a value at a step t ≤ t* = ``waiting_time``, and its loss until then is at
     least ½(‖y‖ − V e^{−c̄ℓ²})², if V e^{−c̄ℓ²} ≤ ‖y‖.
 
@@ -171,7 +175,8 @@ def waits(q, keys, values, y, lr, kernel, near, mover=None):
             Check(float(bound), float(least), "½(‖y‖ − V e^{−c̄ℓ²})² ≤ the loss until then"))
 
 
-def first_within(q, keys, values, y, lr, kernel, near, steps):
+def first_within(q: Array, keys: Array, values: Array, y: Array, lr: float, kernel: Kernel, near: float,
+                 steps: int) -> tuple[int, float]:
     """The first step of gradient descent with the query within ``near`` of a key with a value, or the last of
     ``steps``, and its least loss before that.
     """
@@ -201,7 +206,7 @@ def _wells(seed):
             "toward": rng.standard_normal((20, d))}
 
 
-def well_radius(w, kernel, d):
+def well_radius(w: float, kernel: Gaussian, d: int) -> float:
     """g/2 for which w = e^{−c̄g²/4}."""
     return (-np.log(w) * d ** 0.5 / kernel.c) ** 0.5
 
@@ -247,7 +252,7 @@ def _crowded(seed):
            chapter=CHAPTER, random=_wells, extremal=(_lonely,), broken=_crowded, breaks="other keys g away: a larger g",
            assumptions="Gaussian kernel, u_j·y ≥ ‖u_j‖², z > ε, ‖w u_j − y‖ − ε > z + ε, other keys g away",
            hypotheses=_holds_a_key)
-def wells(keys, values, y, kernel, toward, stretch=1.0):
+def wells(keys: Array, values: Array, y: Array, kernel: Gaussian, toward: Array, stretch: float = 1.0) -> Checks:
     """Around the first key, at a distance below g/2, is a local minimum q* with z − ε ≤ ‖o − y‖ ≤ z + ε, z = ‖u − y‖;
     and flow that starts there with ‖o − y‖ < ‖w u − y‖ − ε stays there.
 
@@ -335,7 +340,7 @@ def _may_rise(keys, values, y, kernel=softmax, **_):
            assumptions="softmax on a line, n ≥ 2 distinct keys, (u_j − u_i)/(k_j − k_i) ≥ χ > 0",
            random=_rising, extremal=(_equal_slopes,), broken=_not_rising, hypotheses=_may_rise,
            breaks="softmax: the Gaussian kernel, right of the keys; distinct keys: two at one place")
-def rising(q, keys, values, y, kernel=softmax):
+def rising(q: float, keys: Array, values: Array, y: float, kernel: Kernel = softmax) -> Checks:
     """χ Var_S(k) ≤ o′(q), χ the least slope between two keys, and > 0; and −φ′ points to the one place where o = y.
 
     The second is asked on ``GRID``: φ has no other stationary point, and flow from every start gets there.
@@ -381,7 +386,7 @@ def _on_line(keys, values):
     return keys, values
 
 
-def top_means(keys, values):
+def top_means(keys: Array, values: Array) -> np.ndarray:
     """A_i, the mean of the values of the i largest keys, (n,)."""
     keys, values = _on_line(keys, values)
     return np.cumsum(values[np.argsort(-keys)]) / np.arange(1, len(keys) + 1)
@@ -418,7 +423,7 @@ def _other_side(seed):
            extremal=(_largest_key,), broken=_other_side, breaks="q ≥ 0: a query on the other side",
            hypotheses=lambda q, keys, values, y: {"q ≥ 0": q >= 0, "distinct keys": len(set(keys)) == len(keys),
                                                   "max_i A_i < y": top_means(keys, values).max() < y})
-def barrier(q, keys, values, y):
+def barrier(q: float, keys: Array, values: Array, y: float) -> Checks:
     """min_i A_i ≤ o(q) ≤ max_i A_i for q ≥ 0, A_i the mean of the values of the i largest keys, (n,); and for
     max_i A_i < y: φ ≥ ½(y − max_i A_i)² there; gradient flow from q > 0 with o(q) > A_n stays on q > 0; if A_n ≤ A_1,
     and the second largest key has a larger value than the largest, φ has a minimum at some q > 0.
@@ -449,7 +454,7 @@ def barrier(q, keys, values, y):
     return tuple(checks)
 
 
-def tops(line):
+def tops(line: Line) -> np.ndarray:
     """The queries (t,) at which the output of a ``Line`` of softmax has its maxima, looked for at two scales."""
     gaps = np.diff(np.sort(line.keys))
     if not gaps.size:
@@ -458,7 +463,7 @@ def tops(line):
     return q[top]
 
 
-def resting_place(line, q, hills):
+def resting_place(line: Line, q: float, hills: Array) -> float:
     """Where flow from q ends that raises the output of a ``Line``, whose maxima are the ``hills``: q if that is to the
     right, −∞ if no maximum is on the left.
     """

@@ -3,12 +3,14 @@
 A slice of a loss at θ is (a, b) ↦ f(θ + a v_1 + b v_2); H (p, p) is the Hessian ∇²f in all p parameters.
 """
 
+from collections.abc import Sequence
 from itertools import product
 
 import numpy as np
 
-from mhabook.ledger import Check, statement
+from mhabook.ledger import Check, Checks, statement
 from mhalib import landscape
+from mhalib._array import Array
 from mhalib.attention import gaussian, normalized_gaussian, softmax
 from mhalib.data.sequences import SequenceDataset, random_sequences
 from mhalib.models.layer import AttentionLayer
@@ -34,7 +36,7 @@ def _hessian(seed, least=2, definite=False):
            broken=lambda seed: {"H": _hessian(seed)[1], "moments": ((1.0, 0.5), (-1.0, 0.5))},
            breaks="normal entries: entries ±1, whose variance is smaller",
            hypotheses=lambda H, moments=NORMAL: {"normal entries": sum(w * at ** 4 for at, w in moments) > 2.999})
-def mean_curvature(H, moments=NORMAL):
+def mean_curvature(H: Array, moments: Sequence[tuple[float, float]] = NORMAL) -> Checks:
     """E vᵀHv = tr H and Var vᵀHv = 2‖H‖_F², up to 1e-10 ‖H‖_F².
 
     The means are exact: sums over points that have the moments of a normal number.  Source: this book.
@@ -70,7 +72,7 @@ def _stretched(seed):
            breaks="orthonormal directions: three times as long",
            hypotheses=lambda H, frame: {"orthonormal directions": abs(frame.T @ frame - np.eye(2)).max() < 1e-12,
                                         "p ≥ 3": len(H) >= 3})
-def interlacing(H, frame):
+def interlacing(H: Array, frame: Array) -> Checks:
     """μ_1 ≤ ν_1 ≤ μ_{p−1} and μ_2 ≤ ν_2 ≤ μ_p for the eigenvalues ν of the slice's Hessian, μ of the full one.
 
     lhs is one plus the violation in units of ‖H‖, rhs 1, with room for rounding.  Source: this book.
@@ -92,12 +94,12 @@ def _even_saddle(P=3, down=1.0, up=0.4):
     return {"values": np.append(-down, np.full(P - 1, up)), "down": down, "up": up, "seed": 1}
 
 
-def missed(P, down, up):
+def missed(P: int, down: float, up: float) -> float:
     """(β/(β+γ))^{(p−2)/2}: the chance that a random plane sees one eigenvalue −β among p − 1 eigenvalues γ."""
     return (down / (down + up)) ** ((P - 2) / 2)
 
 
-def chances(values, v):
+def chances(values: Array, v: Array) -> np.ndarray:
     """Numbers (k,) whose mean over normal v (k, p − 1) is the chance that a random plane shows −b = μ_1.
 
     A plane with a_i = (u_i, v_i) curves down where b a_1ᵀM⁻¹a_1 > 1, M = Σ_{i>1} μ_i a_i a_iᵀ. Over a_1 the chance of
@@ -114,7 +116,7 @@ def chances(values, v):
            broken=lambda seed: _saddle(seed) | {"up": 10.0}, breaks="the others ≥ γ: a γ too large",
            hypotheses=lambda values, down, up, **_: {"−β ≤ μ_1 < 0": -down <= values[0] < 0,
                                                      "all others ≥ γ > 0": min(values[1:]) >= up > 0})
-def missed_saddle(values, down, up, seed):
+def missed_saddle(values: Array, down: float, up: float, seed: int) -> Checks:
     """P(the slice's Hessian has a negative eigenvalue) ≤ (β/(β+γ))^{(p−2)/2}, and = for eigenvalues −β, γ, …, γ.
 
     The chance is the mean of ``chances`` over 4,000 draws. The share of 4,000 planes that curve down has to agree,
@@ -148,7 +150,8 @@ def _rescaled(seed, kernel=None):
            hypotheses=lambda layer, values, queries, normalize="filter", **_: {
                "filter normalization": normalize == "filter", "factors > 0": min(values.min(), queries.min()) > 0,
                "queries and keys only under softmax": layer.kernel is softmax or (queries == 1).all()})
-def filter_scale(layer, data, seed, values, queries, normalize="filter"):
+def filter_scale(layer: AttentionLayer, data: SequenceDataset, seed: int, values: Array, queries: Array,
+                 normalize: str | None = "filter") -> Check:
     """W^V → κ W^V, W^O → W^O/κ, and under softmax W^Q → κ′ W^Q, W^K → W^K/κ′, keep every filter-normalized slice.
 
     lhs is the largest relative difference on a grid of nine points, rhs 1e-9.  Source: this book.
@@ -208,7 +211,8 @@ def _far_enough(layer, data, t, seed=0, direction=None):
            random=_going_far, extremal=(_one_token,),
            broken=lambda seed: _constant_values(seed, (softmax, normalized_gaussian)[seed % 2]),
            breaks="the kernel: softmax, and the Gaussian with normalized rows", hypotheses=_far_enough)
-def gaussian_plateau(layer, data, t, seed=0, direction=None):
+def gaussian_plateau(layer: AttentionLayer, data: SequenceDataset, t: float, seed: int = 0,
+                     direction: AttentionLayer | None = None) -> Check:
     """|√f(θ+tv) − √f_0| ≤ e^{−c(tδ−Δ)²/√d} (Σ_i n ω_i²/2N)^{1/2}, f_0 = (1/2N) Σ‖Y_i‖², ω_i = Σ_h Σ_j ‖u_j‖.
 
     δ is the least ‖x_kᵀv^Q − x_jᵀv^K‖, Δ the largest ‖q_k − k_j‖.  Source: this book.

@@ -6,13 +6,15 @@ from math import comb, log, sqrt
 import numpy as np
 
 from mhabook.c01_model.instances import between
-from mhabook.ledger import Check, statement
+from mhabook.c12_two_kernels.statements import Kernel
+from mhabook.ledger import Check, Checks, statement
+from mhalib._array import Array
 from mhalib.attention import gaussian, softmax
 
 CHAPTER = "kernels/16_text_and_pathfinder"
 
 
-def mean_weight(sigma, d, c=0.5):
+def mean_weight(sigma: float, d: int, c: float = 0.5) -> float:
     """(1 + 4cσ²/√d)^{−d/2}, the mean of exp(−c‖q − k‖²/√d) over independent q, k ~ N(0, σ² I_d); numbers or arrays."""
     return (1 + 4 * c * sigma ** 2 / d ** 0.5) ** (-d / 2)
 
@@ -22,7 +24,7 @@ def _pairs(seed):
     return {"sigma": rng.uniform(0.1, 3), "d": int(rng.integers(1, 65)), "c": rng.uniform(0.1, 2)}
 
 
-def summed_weight(sigma, d, c, tied=0.0):
+def summed_weight(sigma: float, d: int, c: float, tied: float = 0.0) -> float:
     """The mean of exp(−c‖q − k‖²/√d): a sum over one coordinate of q − k, of variance 2σ²(1 − tied), to the power d."""
     x, step = np.linspace(-12, 12, 4001, retstep=True)
     density = np.exp(-x ** 2 / 2) * step / (2 * np.pi) ** 0.5
@@ -33,7 +35,7 @@ def summed_weight(sigma, d, c, tied=0.0):
            chapter=CHAPTER, assumptions="q and k independent, N(0, σ² I_d)", random=_pairs,
            broken=lambda seed: _pairs(seed) | {"tied": 0.5}, breaks="independence: half of a query is its key",
            hypotheses=lambda tied=0.0, **_: {"q and k independent": tied == 0})
-def mean_of_weights(sigma, d, c, tied=0.0):
+def mean_of_weights(sigma: float, d: int, c: float, tied: float = 0.0) -> Checks:
     """E exp(−c‖q − k‖²/√d) = (1 + 4cσ²/√d)^{−d/2}; the mean of the square is the same with 2c in place of c.
 
     lhs is the relative error of ``summed_weight``, rhs 1e-9.  Source: this book.
@@ -72,7 +74,7 @@ def _averages(q, K, kernel, **_):
            source="this book", chapter=CHAPTER, assumptions="weights of a row ≥ 0 that sum to 1", random=_row,
            extremal=(_one_key, lambda: _one_key() | {"q": np.zeros((1, 2))}), slack=(1e-9, 1e-9), broken=_one_place,
            breaks="rows that sum to 1: Gaussian weights, which are not normalized", hypotheses=_averages)
-def loudness(q, K, kernel, sigma, c):
+def loudness(q: Array, K: Array, kernel: Kernel, sigma: float, c: float) -> Checks:
     """1/n ≤ Σ_j s_j² ≤ 1 for the weights s of one query, which is E‖Σ_j s_j v_j‖² for values of mean 0 with
     E v_jᵀv_l = δ_jl; and for Gaussian weights of random queries and keys the mean of that is n(1 + 8cσ²/√d)^{−d/2}.
 
@@ -105,7 +107,7 @@ def _good_and_alike(seed):
            broken=_good_and_alike, breaks="one test set: each network has its own",
            hypotheses=lambda first, second, same, **_: {"one test set": same, "π ≥ 0": min(first, second) >= 0,
                                                         "π_+− + π_−+ ≤ 1": first + second <= 1})
-def same_test(first, second, M, same):
+def same_test(first: float, second: float, M: int, same: bool) -> Checks:
     """M Var(π̂_1 − π̂_2) = π_+− + π_−+ − (π_+− − π_−+)² ≤ π_+− + π_−+ for two accuracies π̂ measured on the same M
     samples; the mean of π̂_1 − π̂_2 is π_+− − π_−+, and the inequality is an equality if the two are the same.
 
@@ -120,7 +122,7 @@ def same_test(first, second, M, same):
             Check(abs(M * even - both), 1e-9, "M Var = π_+− + π_−+ if both are equally good"))
 
 
-def differences(first, second, M, same):
+def differences(first: float, second: float, M: int, same: bool) -> tuple[float, float]:
     """Mean and variance of π̂_1 − π̂_2, summed over all outcomes: on the same M samples, or each on its own.
 
     Each on its own is right half of the time, and knows nothing of the other.
@@ -135,7 +137,7 @@ def differences(first, second, M, same):
     return mean, float(chances @ (apart - mean) ** 2)
 
 
-def best_of(M, p, T):
+def best_of(M: int, p: float, T: float) -> float:
     """The mean of the best of several accuracies on M samples each, of T networks that are right with chance p."""
     chances = np.array([comb(M, a) * p ** a * (1 - p) ** (M - a) for a in range(M + 1)])
     above = np.minimum(np.cumsum(chances[::-1])[::-1], 1 - 1e-16)[1:]
@@ -153,7 +155,7 @@ def _runs(seed):
            broken=lambda seed: _runs(seed) | {"M": 50, "p": between(seed, 0.1, 0.4), "gap": 1.0},
            breaks="samples that were not seen: those of the training set, on which every network is right",
            hypotheses=lambda gap, **_: {"samples that were not seen": gap == 0})
-def best_flatters(M, p, T, gap):
+def best_flatters(M: int, p: float, T: float, gap: float) -> Check:
     """E max_t (π̂_t − π_t) ≤ √(ln T/(2M)) for the measured accuracies π̂_t of T networks of accuracies π_t.
 
     lhs is exact, for T independent accuracies of mean p; ``gap`` moves the measured ones towards 1.

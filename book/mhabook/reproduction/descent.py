@@ -4,6 +4,7 @@ import numpy as np
 
 from mhabook.c10_structure.factorization import CHAPTER
 from mhabook.reproduction.figures import Figure, Outcome
+from mhabook.studies import Table
 
 PAPER = "Goel et al. 2026"
 FIXED = ("kappa=16, s_max=0.4, kappa_M=4, sigma=0.1", "SAMPLES = {5: 1000, 10: 1000, 20: 1500}",
@@ -17,14 +18,14 @@ FLOOR = 0.005
 """σ²/2 with σ = 0.1: the noise floor of the loss for one output."""
 
 
-def tuned(table, method, d):
+def tuned(table: Table, method: str, d: int) -> Table:
     """The rows at the step size with the least mean excess at the end, of those at which no run diverged."""
     kept = table.where(d=d, method=method, start="random", steps=table.where(method=method)["steps"].min())
     mean = {lr: kept.where(lr=lr)["excess"][:, -1].mean() for lr in np.unique(kept["lr"])}
     return kept.where(lr=min((lr for lr in mean if np.isfinite(mean[lr])), key=mean.get))
 
 
-def spectral(table):
+def spectral(table: Table) -> Outcome:
     """Figure 1."""
     ours = [table.where(d=d, method="SA2", start="spectral")["excess"].mean(axis=0)[[0, -1]] for d in SIZES]
     sgd = [tuned(table, "sgd", d)["excess"][:, -1] for d in SIZES]
@@ -38,7 +39,7 @@ def spectral(table):
                    all(a[1] < one.min() for a, one in zip(ours, sgd, strict=True)))
 
 
-def same_start(table):
+def same_start(table: Table) -> Outcome:
     """Figure 2."""
     ours = [table.where(d=d, method="SA2", start="random")["loss"][:, 20] / (d * FLOOR) for d in SIZES]
     plain = [tuned(table, "gd", d)["loss"][:, -1] / (d * FLOOR) for d in SIZES]

@@ -2,11 +2,11 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from mhabook.studies import stored
+from mhabook.studies import Table, stored
 
 STATUSES = {
     "reproduced": "the claims that we can read hold here, on data and at sizes of our choice",
@@ -54,28 +54,28 @@ class Figure:
     setting: str = field(kw_only=True)
     models: tuple[str, ...] = field(kw_only=True)
 
-    def stored(self):
+    def stored(self) -> Table | None:
         """The rows of the stored table that belong to the figure; None for a figure that is a drawing."""
         table = stored(self.table) if self.table else None
         return table.where(**self.rows) if self.rows else table
 
-    def measured(self):
+    def measured(self) -> Outcome:
         """The ``Outcome``, computed from the stored table."""
         table = self.stored()
         return self.outcome() if table is None else self.outcome(table)
 
     @property
-    def command(self):
+    def command(self) -> str:
         """The command that remakes the table, as the table itself says it; empty for a drawing."""
         return stored(self.table).about["command"] if self.table else ""
 
     @property
-    def versions(self):
+    def versions(self) -> list[str]:
         """What made the stored table: "mhalib 0.1.0, NumPy 2.4.6, Python 3.11.7", one for each set of versions."""
         return [f"mhalib {made['mhalib']}, NumPy {made['numpy']}, Python {made['python']}"
                 for made in stored(self.table).about["versions"]]
 
-    def parameters(self):
+    def parameters(self) -> dict[str, Any]:
         """Name → values in the stored rows: of the grid, the seeds, the number of heads, and the last step."""
         table = self.stored()
         if table is None:
@@ -87,11 +87,11 @@ class Figure:
         return found | ({"last step": [max(ends)]} if ends else {})
 
 
-def by_heads(table, curve):
+def by_heads(table: Table, curve: str) -> np.ndarray:
     """Values of a curve for each number of heads, in its order: (heads, trials, steps)."""
     return np.stack([table.where(H=H)[curve] for H in np.unique(table["H"])])
 
 
-def ends(table, curve):
+def ends(table: Table, curve: str) -> np.ndarray:
     """The medians over trials of the last values of a curve, for each number of heads."""
     return np.median(by_heads(table, curve)[..., -1], axis=1)

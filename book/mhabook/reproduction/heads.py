@@ -8,6 +8,7 @@ from mhabook.c06_planted import statements as planted
 from mhabook.c08_digits import random_start
 from mhabook.ledger import ledger
 from mhabook.reproduction.figures import Figure, Outcome, by_heads, ends
+from mhabook.studies import Table
 
 PAPER = "Deora et al. 2023"
 SPEED, PLANTED = early_steps.CHAPTER, planted.CHAPTER
@@ -23,18 +24,18 @@ HEADS = "mha.MultiHeadAttention"
 UNKNOWN = "T, d, M, ζ, S, σ, the list of H, the number of steps, every curve"
 
 
-def chain():
+def chain() -> Outcome:
     """Figure 1."""
     return Outcome(f"Our own drawing of the chain leads to {len(CHAIN)} statements, each proved and checked.",
                    all(ledger[id].check(0).holds for id in CHAIN))
 
 
-def minus(number):
+def minus(number: float) -> str:
     """Two digits, with the sign of a formula."""
     return f"{number:.2f}".replace("-", "−")
 
 
-def constant_step(table):
+def constant_step(table: Table) -> Outcome:
     """Figure 2."""
     steps, heads = table["steps"][0], np.unique(table["H"])
     ordered = [(np.diff(by_heads(table, c)[..., steps >= 2], axis=0) > 0).all() for c in ("loss", "test_loss")]
@@ -49,7 +50,7 @@ def constant_step(table):
                    all(ordered) and more > 1 and max(abs(t + 1) for t in tails) < 0.3)
 
 
-def root_step(table):
+def root_step(table: Table) -> Outcome:
     """Figure 3, left."""
     loss, test = (ends(table, curve) / ends(table, curve)[0] for curve in ("loss", "test_loss"))
     heads, best = np.unique(table["H"]), int(loss.argmin())
@@ -60,7 +61,7 @@ def root_step(table):
                    0 < best < len(heads) - 1 and loss[1:].max() < 1)
 
 
-def adam(table):
+def adam(table: Table) -> Outcome:
     """Figure 3, right."""
     steps = table["steps"][0]
     falls = {c: (np.diff(by_heads(table, c), axis=0) < 0).all(axis=0) for c in ("loss", "test_loss")}  # (trials, steps)
@@ -74,19 +75,19 @@ def adam(table):
                    since < 100 and not last.all())
 
 
-def verdicts(table, curve, steps=(30, 100, 300, 600)):
+def verdicts(table: Table, curve: str, steps: tuple[int, ...] = (30, 100, 300, 600)) -> list[bool]:
     """Whether the curve falls along H, strictly and in at least four of five trials, at each of the steps."""
     at = [list(table["steps"][0]).index(step) for step in steps]
     return ((np.diff(by_heads(table, curve)[..., at], axis=0) < 0).all(axis=0).sum(axis=0) >= 4).tolist()
 
 
-def sizes(table):
+def sizes(table: Table) -> list[Table]:
     """The rows of each (T, d, start)."""
     settings = ((10, 5, 0.0), (5, 5, 0.0), (10, 10, 0.0), (10, 5, 0.3))
     return [table.where(T=T, d=d, start=start) for T, d, start in settings]
 
 
-def planted_root(table):
+def planted_root(table: Table) -> Outcome:
     """Figure 4."""
     *zero, random = sizes(table)
     found = {name: ends(zero[0], f"align_{name}") for name in "WU"}
@@ -105,7 +106,7 @@ def planted_root(table):
                    and faster.sum() < faster.size / 2)
 
 
-def planted_momentum(table):
+def planted_momentum(table: Table) -> Outcome:
     """Figure 5, left."""
     *zero, random = [[verdicts(rows, curve) for curve in ("loss", "test_loss")] for rows in sizes(table)]
     yes, of = np.sum(zero), np.size(zero)
@@ -114,7 +115,7 @@ def planted_momentum(table):
                    f"{sum(random[1])}.", yes == 0 and not any(random[1]))
 
 
-def planted_adam(table):
+def planted_adam(table: Table) -> Outcome:
     """Figure 5, right."""
     train, test = ([sum(verdicts(rows, curve)) for rows in sizes(table)] for curve in ("loss", "test_loss"))
     return Outcome("With at least four trials of five as the rule, more heads are faster in training at "
@@ -125,7 +126,7 @@ def planted_adam(table):
                    train[:2] == [4, 4] and train[2] < 4 and min(test[:2]) >= 3)
 
 
-def text(table):
+def text(table: Table) -> Outcome:
     """In place of Figure 6: the book's own small Transformer."""
     mean = [table.where(H=H)["test_accuracy"][:, -1].mean() for H in np.unique(table["H"])]
     return Outcome("The fine-tuning of an encoder on SST-2 was not run. In its place stands a small Transformer on "

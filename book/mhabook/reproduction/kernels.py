@@ -6,6 +6,7 @@ from mhabook.c12_two_kernels import statements as two_kernels
 from mhabook.c15_landscapes import statements as landscapes
 from mhabook.c16_networks import statements as networks
 from mhabook.reproduction.figures import Figure, Outcome
+from mhabook.studies import Table
 
 PAPER, TRANSFORMERS = "Song et al. 2024", networks.CHAPTER
 NETWORK = "Two layers, embedding 64, hidden width 128, two heads"
@@ -15,7 +16,7 @@ TOY = "tests/chapters/test_reproduction.py::test_scripts_run_at_toy_size"
 FULL = "tests/chapters/test_large.py::test_the_networks_of_chapter_16_train_and_go_on"
 
 
-def accuracy(table, kernel):
+def accuracy(table: Table, kernel: str) -> np.ndarray:
     """Test accuracies at the end, a number for each seed, at the step size that does best on validation samples."""
     rows = table.where(kernel=kernel, scale=1.0)
     tried = [rows.where(lr=lr) for lr in np.unique(rows["lr"])]
@@ -23,19 +24,19 @@ def accuracy(table, kernel):
     return best["test_accuracy"][:, -1].astype(float)
 
 
-def compared(table):
+def compared(table: Table) -> tuple[float, float, int, int]:
     """Mean accuracies of softmax and Gaussian attention; in how many seeds of how many the Gaussian is ahead."""
     softmax, gaussian = (accuracy(table, kernel) for kernel in ("softmax", "gaussian"))
     return softmax.mean(), gaussian.mean(), int((gaussian > softmax).sum()), len(softmax)
 
 
-def tried(rows):
+def tried(rows: Table) -> str:
     """How many step sizes an accuracy is the best of."""
     number = len(np.unique(rows["lr"]))
     return f"best of {number} step sizes" if number > 1 else "one step size"
 
 
-def words(table):
+def words(table: Table) -> Outcome:
     """Text."""
     table = table.where(rule="adam", embedding=1.0, length=8)
     small, large = (table.where(gain=gain) for gain in np.unique(table["gain"]))
@@ -46,7 +47,7 @@ def words(table):
                    "these few runs the order turns with the start.", compared(small)[2] > compared(large)[2])
 
 
-def pictures(table):
+def pictures(table: Table) -> Outcome:
     """Pathfinder."""
     softmax, gaussian, ahead, of = compared(table)
     normalized = accuracy(table, "normalized").mean()
@@ -56,13 +57,13 @@ def pictures(table):
                    ahead == of and softmax < normalized < gaussian)
 
 
-def lower(table, kernel, other):
+def lower(table: Table, kernel: str, other: str) -> int:
     """In how many slices one kernel has the lower maximum."""
     one, two = (table.where(kernel=name)["loss"].max(axis=(1, 2)) for name in (kernel, other))
     return int((one < two).sum())
 
 
-def slices(table):
+def slices(table: Table) -> Outcome:
     """Landscapes."""
     tasks = list(dict.fromkeys(table["task"].tolist()))
     wins = [lower(table.where(task=task), "Gaussian", "softmax") for task in tasks]
@@ -77,7 +78,7 @@ def slices(table):
                    min(wins) < of / 2 < max(wins) and max(control) <= 1)
 
 
-def layer():
+def layer() -> Outcome:
     """The architecture."""
     return Outcome("Chapter 12 defines the layer, and its gradient is tested against automatic differentiation.", True)
 

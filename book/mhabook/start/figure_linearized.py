@@ -22,7 +22,7 @@ LEAST = 1e-4
 """What the curve of the distance shows of anything smaller."""
 
 
-def linearized(n=16, steps=200, seed=0):
+def linearized(n: int = 16, steps: int = 200, seed: int = 0) -> LiveFigure:
     """A live figure: heads from a random start, and their linearization there, trained by the same steps.
 
     The data are a ``tokenized_mixture`` of four tokens in four dimensions with noise 0.5.

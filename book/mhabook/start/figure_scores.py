@@ -2,6 +2,7 @@
 
 import numpy as np
 
+from mhalib._array import Array
 from mhalib.attention import softmax
 from mhalib.live.description import Control, Description
 from mhalib.live.face import LiveFigure
@@ -14,7 +15,7 @@ SCORES = tuple((np.arange(-6, 7) / 2).tolist())
 READ = (2.0, 1.0, -1.0)
 
 
-def scores():
+def scores() -> LiveFigure:
     """A live figure: three scores, their softmax weights, the covariance matrix of these, and an attention mean.
 
     It is a computation and no training. The tokens read 2, 1 and −1. The matrix diag(π) − ππᵀ, divided by the
@@ -44,7 +45,7 @@ def scores():
         train=_path, measure=MEASURES))
 
 
-def weights(values, first=None):
+def weights(values: dict[str, float], first: Array | None = None) -> np.ndarray:
     """The weights (…, 3), with other first scores where they are given."""
     a = np.array([values["a1"] if first is None else first, values["a2"], values["a3"]]) if first is None else \
         np.stack([first, np.full_like(first, values["a2"]), np.full_like(first, values["a3"])], axis=-1)

@@ -22,7 +22,7 @@ LEAST = 1e-12
 """What the curve of the loss shows of anything smaller."""
 
 
-def surface(steps=60):
+def surface(steps: int = 60) -> LiveFigure:
     """A live figure: gradient descent on a ``Surface`` with λ₁ = 1, its loss, and the factor of a step.
 
     Parameters
@@ -60,7 +60,7 @@ def surface(steps=60):
         train=lambda values: _path(values, steps), measure=MEASURES))
 
 
-def chosen(values):
+def chosen(values: dict[str, float]) -> Surface:
     """The ``Surface`` of the controls."""
     return Surface((1.0, values["low"]), DIRECTIONS[values["angle"]])
 

@@ -1,11 +1,13 @@
 """A model's linearization around a start: linear in its parameters, trained by the same ``train``."""
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
+from typing import Any
 
 import numpy as np
 
-from mhalib._array import require, require_labels, require_same_dtype
+from mhalib._array import Array, require, require_labels, require_same_dtype
 from mhalib.losses import logistic
 from mhalib.models.multihead import MultiHeadAttention
 from mhalib.models.vector import Vector
@@ -46,32 +48,32 @@ class Linearized(Vector):
     V: np.ndarray
     start: MultiHeadAttention
 
-    def __post_init__(self):
+    def __post_init__(self) -> None:
         if not isinstance(self.start, MultiHeadAttention):
             raise TypeError(f"start: expected a MultiHeadAttention, got {type(self.start).__name__}")
         require("V", self.V, tuple(self.start.ravel().shape))
         require_same_dtype(V=self.V, W=self.start.W)
 
     @classmethod
-    def at(cls, start):
+    def at(cls, start: MultiHeadAttention) -> "Linearized":
         """The linearization at ``start``, not moved yet: V = 0."""
         if not isinstance(start, MultiHeadAttention):
             raise TypeError(f"start: expected a MultiHeadAttention, got {type(start).__name__}")
         return cls(0 * start.ravel(), start)
 
-    def __call__(self, X):
+    def __call__(self, X: Array) -> Array:
         """Outputs Φ(X; θ₀) + ⟨∇Φ(X; θ₀), V⟩, (n,)."""
         return self.start(X) + self.start.features(X) @ self.V
 
-    def loss(self, X, y):
+    def loss(self, X: Array, y: Array) -> Any:
         """Mean logistic loss of labels y (n,) in {−1, +1}."""
         return self.workspace(X, y).loss(self)
 
-    def loss_and_grad(self, X, y):
+    def loss_and_grad(self, X: Array, y: Array) -> tuple[Any, "Linearized"]:
         r"""Mean logistic loss and its gradient (1/n) Σ y_i ℓ′(y_i Φ_i) ∇Φ(X_i; θ₀), which is again a ``Linearized``."""
         return self.workspace(X, y).loss_and_grad(self)
 
-    def hvp(self, X, y, V):
+    def hvp(self, X: Array, y: Array, V: "Linearized") -> "Linearized":
         r"""Product ∇²L V = (1/n) Σ ℓ″(z_i) ⟨φ_i, V⟩ φ_i with a direction V, z_i = y_i Φ_lin(X_i) and φ_i = ∇Φ(X_i; θ₀).
 
         V is again a ``Linearized``, as is the product.
@@ -83,24 +85,24 @@ class Linearized(Vector):
         """
         return self.hessian_operator(X, y)(V)
 
-    def hessian_operator(self, X, y):
+    def hessian_operator(self, X: Array, y: Array) -> Any:
         """V ↦ ∇²L V at this point, for many products on one batch: the features are computed once."""
         return partial(self.workspace(X, y).hvp, self)
 
-    def map(self, function):
+    def map(self, function: Callable[[Array], Array]) -> "Linearized":
         """The same model with ``function`` applied to every array, those of the start among them."""
         return self._with({"V": function(self.V), "start": self.start.map(function)})
 
-    def workspace(self, X, y):
+    def workspace(self, X: Array, y: Array) -> "LinearizedWorkspace":
         """What ``train`` runs on: the features are computed once."""
         require_labels(y, X)
         return LinearizedWorkspace(self, X, y)
 
-    def moved(self):
+    def moved(self) -> MultiHeadAttention:
         """The ``MultiHeadAttention`` θ₀ + V: the same displacement, of the model itself."""
         return self.start + self.start.unravel(self.V)
 
-    def norms(self):
+    def norms(self) -> dict[str, float]:
         """How far the parameters are from the start: norm_V = ‖V‖."""
         return {"norm_V": self.norm()}
 
@@ -108,30 +110,30 @@ class Linearized(Vector):
 class LinearizedWorkspace(ClassifierWorkspace):
     """Logits at the start and features of one batch, computed once."""
 
-    def __init__(self, model, X, y):
+    def __init__(self, model: Linearized, X: Array, y: Array) -> None:
         super().__init__(model, X, y)
         self.first, self.features = model.start(X), model.start.features(X)
 
-    def logits(self, theta):
+    def logits(self, theta: Any) -> Array:
         """Φ(X_i; θ₀) + ⟨φ_i, V⟩."""
         return self.first + self.features @ theta.V
 
-    def loss(self, theta):
+    def loss(self, theta: Any) -> Any:
         """Mean logistic loss."""
         return logistic(self.y * self.logits(theta)).mean()
 
-    def loss_and_grad(self, theta):
+    def loss_and_grad(self, theta: Any) -> tuple[Any, Any]:
         """Mean logistic loss and (1/n) Σ y_i ℓ′(y_i Φ_i) φ_i."""
         z = self.y * self.logits(theta)
         pull = self.y * logistic.slope(z) / len(self.y)
         return logistic(z).mean(), theta.with_arrays(V=pull @ self.features)
 
-    def hvp(self, theta, V):
+    def hvp(self, theta: Any, V: Any) -> Any:
         """(1/n) Σ ℓ″(z_i) ⟨φ_i, V⟩ φ_i; y_i² = 1."""
         theta.require_direction(V)
         bend = logistic.curvature(self.y * self.logits(theta)) / len(self.y)
         return theta.with_arrays(V=(bend * (self.features @ V.V)) @ self.features)
 
-    def summary(self, theta, relevant=None):
+    def summary(self, theta: Any, relevant: Array | None = None) -> Any:
         """Loss and accuracy; the attention of a linear model stays as it is at the start."""
         return super().summary(theta)

@@ -3,8 +3,10 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 from numbers import Real
+from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from mhalib._array import require_count
 from mhalib.optim import GradientDescent
@@ -42,7 +44,7 @@ class Surface:
     curvatures: tuple[float, float]
     direction: tuple[float, float] = (1.0, 0.0)
 
-    def __post_init__(self):
+    def __post_init__(self) -> None:
         for name in ("curvatures", "direction"):
             given = getattr(self, name)
             pair = tuple(given) if isinstance(given, Sequence) or getattr(given, "ndim", 0) == 1 else ()
@@ -56,35 +58,35 @@ class Surface:
                              f"{np.hypot(*self.direction):g}")
 
     @property
-    def eigenvectors(self):
+    def eigenvectors(self) -> np.ndarray:
         """The eigenvectors of the Hessian as columns (2, 2), ``direction`` first."""
         c, s = self.direction
         return np.array([[c, -s], [s, c]])
 
-    def coordinates(self, theta):
+    def coordinates(self, theta: ArrayLike) -> tuple[Any, Any]:
         """(u, v) of points θ (…, 2)."""
         (c, s), theta = self.direction, np.asarray(theta, dtype=float)
         return c * theta[..., 0] + s * theta[..., 1], c * theta[..., 1] - s * theta[..., 0]
 
-    def loss(self, theta):
+    def loss(self, theta: ArrayLike) -> Any:
         """f at points θ (…, 2)."""
         (first, second), (u, v) = self.curvatures, self.coordinates(theta)
         across = second * v * v / 2 if second >= 0 else -second / np.pi ** 2 * (1 + np.cos(np.pi * v))
         return first * u * u / 2 + across
 
-    def gradient(self, theta):
+    def gradient(self, theta: ArrayLike) -> np.ndarray:
         """∇f at points θ (…, 2)."""
         (first, second), (c, s), (u, v) = self.curvatures, self.direction, self.coordinates(theta)
         du, dv = first * u, second * v if second >= 0 else second / np.pi * np.sin(np.pi * v)
         return np.stack([c * du - s * dv, s * du + c * dv], axis=-1)
 
-    def hessian(self, theta=(0.0, 0.0)):
+    def hessian(self, theta: ArrayLike = (0.0, 0.0)) -> np.ndarray:
         """∇²f (2, 2) at one point θ."""
         (first, second), (_, v) = self.curvatures, self.coordinates(theta)
         curved = second if second >= 0 else second * np.cos(np.pi * v)
         return self.eigenvectors * np.array([first, curved]) @ self.eigenvectors.T
 
-    def descend(self, start, lr, steps):
+    def descend(self, start: Sequence[float], lr: float, steps: int) -> np.ndarray:
         """The points θ₀, θ₁, …, θ_steps of gradient descent with step size ``lr``, (steps + 1, 2).
 
         Raises
