@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING
 from mhalib import data, landscape, losses, models
 from mhalib.attention import gaussian, normalized_gaussian, softmax
 from mhalib.models import AttentionLayer, AttentionRegression, MultiHeadAttention
-from mhalib.networks import train_network, train_text
 from mhalib.optim import (
     Adam,
     AdamW,
@@ -29,16 +28,17 @@ from mhalib.training import Path, train
 if TYPE_CHECKING:
     from mhalib import live, plots
     from mhalib.exploring import explore
+    from mhalib.networks import train_network
 
 __version__ = "0.2.0"
 __all__ = ["Adam", "AdamW", "AttentionLayer", "AttentionRegression", "Backtracking", "Cosine", "GradientDescent",
            "InverseRoot", "Momentum", "MultiHeadAttention", "OneCycle", "Path",
            "Preconditioned", "StructureAware", "Warmup", "data", "explore", "gaussian", "landscape", "live", "losses",
-           "models", "normalized_gaussian", "plots", "softmax", "train", "train_network", "train_text"]
+           "models", "normalized_gaussian", "plots", "softmax", "train", "train_network"]
 
 
-# Figures need plotly and widgets, which take longer to import than everything else together.
-_LATER = {"explore": "exploring", "live": "live", "plots": "plots"}
+# Figures need plotly and widgets, and networks torch, which take longer to import than everything else together.
+_LATER = {"explore": "exploring", "live": "live", "plots": "plots", "train_network": "networks"}
 
 
 def __getattr__(name):

@@ -4,7 +4,7 @@ import warnings
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
-from itertools import repeat
+from itertools import count, repeat
 from numbers import Real
 from typing import Any, Protocol, Self
 
@@ -175,10 +175,8 @@ def run(model: Model, data: Data, optimizer: Rule, steps: int, test: Data | None
     return recorder.records.path(stopped)
 
 
-def minibatches(n: int, batch: int, seed: int, first: int = 0) -> Iterator[np.ndarray]:
+def minibatches(n: int, batch: int, seed: int) -> Iterator[np.ndarray]:
     """Rows of n samples in batches, without end: every pass in a new order, the last batch of a pass perhaps smaller.
-
-    The k-th pass has a random stream of its own, so that a run can be taken up again anywhere, at batch ``first``.
 
     Examples
     --------
@@ -186,11 +184,9 @@ def minibatches(n: int, batch: int, seed: int, first: int = 0) -> Iterator[np.nd
     >>> sorted(np.concatenate([next(rows) for _ in range(3)]).tolist())
     [0, 1, 2, 3, 4]
     """
-    passes, done = divmod(first, -(-n // batch))
-    while True:
-        order = np.random.default_rng([seed, 7, passes]).permutation(n)
-        yield from (order[at:at + batch] for at in range(done * batch, n, batch))
-        passes, done = passes + 1, 0
+    for k in count():
+        order = np.random.default_rng([seed, 7, k]).permutation(n)
+        yield from (order[at:at + batch] for at in range(0, n, batch))
 
 
 def _samples(data, optimizer, batch, seed):

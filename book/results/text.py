@@ -27,7 +27,7 @@ def run(*, lr, H, seed):
     torch.set_num_threads(1)
     data = mha.data.reviews(1000, seed)
     start = TextTransformer(len(data.vocabulary), data.tokens.shape[1], H=H, seed=seed)
-    path = mha.train_text(start, data, STEPS[-1], lr=lr, test=data.fresh(500), seed=seed, record=STEPS)
+    path = mha.train_network(start, data, mha.AdamW(lr), STEPS[-1], test=data.fresh(500), seed=seed, record=STEPS)
     curves = {name: path.curves[name].astype("float32") for name in CURVES}
     return curves | {"steps": np.array(STEPS), "torch": torch.__version__}
 
@@ -37,7 +37,7 @@ def kinds(*, kernel, H, seed):
     torch.set_num_threads(1)
     data = mha.data.reviews(1000, seed)
     start = TextTransformer(len(data.vocabulary), data.tokens.shape[1], H=H, kernel=getattr(mha, kernel), seed=seed)
-    path = mha.train_text(start, data, STEPS[-1], lr=0.01, seed=seed, record=2)
+    path = mha.train_network(start, data, mha.AdamW(0.01), STEPS[-1], seed=seed, record=2)
     return shares(path[-1], data.fresh(500)) | {"accuracy": path.accuracy[-1], "torch": torch.__version__}
 
 

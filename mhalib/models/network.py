@@ -1,13 +1,14 @@
 """A torch network as a point of a vector space: for slices, straight lines and Lanczos on networks of many layers."""
 
+from collections.abc import Iterable
 from copy import deepcopy
 from dataclasses import dataclass
 
+import numpy as np
 import torch
 from torch import nn
 from torch.func import functional_call
 
-from mhalib.models.settings import settings
 from mhalib.models.vector import Vector
 
 
@@ -54,10 +55,10 @@ class NetworkPoint(Vector):
         # Networks are copied into their points, so equal ones are seldom the same object.
         if self.module is other.module:
             return
-        mine, theirs = (settings(point.module.network) for point in (self, other))
+        mine, theirs = (_settings(point.module.network) for point in (self, other))
         for name in mine | theirs:
-            if mine.get(name) != theirs.get(name):
-                raise self._unlike(name, mine.get(name), theirs.get(name), "module")
+            if not _same(mine.get(name), theirs.get(name)):
+                raise self._unlike(f"network.{name}", mine.get(name), theirs.get(name), "module")
 
     def _with(self, arrays):
         return super()._with({"parameters": self.parameters | arrays})
@@ -113,10 +114,12 @@ def chosen(network, only):
 
     Raises
     ------
-    ValueError
+    ValueError, TypeError
         naming what there is, if a name is none of them.
     """
-    only = (only,) if isinstance(only, str) else tuple(only)
+    only = tuple(only) if isinstance(only, Iterable) and not isinstance(only, str) else (only,)
+    if not all(isinstance(name, str) for name in only):
+        raise TypeError(f"only: expected names of parameters, got {list(only)!r:.80}")
     parts = network.parts() if hasattr(network, "parts") else {}
     names = [name for name, _ in network.named_parameters()]
     found = set()
@@ -128,6 +131,22 @@ def chosen(network, only):
     if not found:
         raise ValueError("only: expected the name of a parameter, got none")
     return [name for name in names if name in found]
+
+
+def _settings(network):
+    """What the modules of a network hold besides parameters, by dotted name: heads, kernels, factors."""
+    return {f"{path}.{name}".strip("."): value for path, module in network.named_modules()
+            for name, value in vars(module).items() if not name.startswith("_") and name != "training"}
+
+
+def _same(one, other):
+    """Whether two are equal, or of one class and hold the same."""
+    if type(one) is not type(other):
+        return False
+    held, theirs = (getattr(thing, "__dict__", None) for thing in (one, other))
+    if held and theirs and not callable(getattr(one, "__get__", None)):
+        return held.keys() == theirs.keys() and all(_same(held[name], theirs[name]) for name in held)
+    return one is other or bool(np.all(one == other))
 
 
 class _Loss(nn.Module):

@@ -57,6 +57,24 @@ def test_networks_of_two_kernels_have_no_sum():
         point + NetworkPoint.of(wider)
 
 
+class Bent(type(mha.softmax)):
+    """A kernel of one's own, which says nothing of when two are equal."""
+
+    __hash__ = object.__hash__
+
+    def __init__(self, factor):
+        object.__setattr__(self, "factor", factor)
+
+    def __eq__(self, other):
+        return self is other
+
+
+def test_kernels_of_ones_own_agree_if_they_hold_the_same():
+    one, same, other = (NetworkPoint.of(network(Bent(np.array([1.0, a])))[0]) for a in (2.0, 2.0, 3.0))
+    assert (one - same).norm() == 0
+    assert_refused(lambda: one - other, ValueError, ["layers.0.attention.kernel: expected two NetworkPoint"])
+
+
 def test_queries_and_keys_of_all_layers_move_by_one_name():
     model, _ = network()
     point = NetworkPoint.of(model)
