@@ -34,7 +34,7 @@ pdf: $(READY) chromium   ## print the built book: _build/pdf/how-attention-learn
 	@echo "== printing the book (some minutes)"
 	@$(PY) book/_ext/pdf.py
 
-test: lint notebooks book chromium   ## everything that is checked: style, book, notebooks, code, pages
+test: lint notebooks chromium book   ## everything that is checked: style, book, notebooks, code, pages
 	@echo "== running the tests and every notebook cell"
 	@$(PY) -m pytest tests/browser book tests \
 	    -n 2 --dist loadgroup --no-loadscope-reorder -rs \
@@ -87,7 +87,7 @@ results: $(READY)  ## all stored tables again, nearly three hours of one core; A
 kernel: $(READY) ## compile the inner loop of the live figures, kernel.c, to WebAssembly
 	@$(PY) .ci/kernel.py
 
-latency: book chromium   ## how long a live figure of the built book lets its reader wait
+latency: chromium book   ## how long a live figure of the built book lets its reader wait
 	@$(PY) -m benchmarks.latency
 
 address:         ## set the repository's address everywhere: make address URL=https://github.com/NAME/REPOSITORY

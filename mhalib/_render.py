@@ -4,8 +4,6 @@ import os
 from html import escape
 from itertools import count
 
-from mhalib._still import svg
-
 _numbers = count(1)
 
 
@@ -14,7 +12,7 @@ def figure_html(figure):
 
     Its alt text is `layout.meta["alt"]`. Its title becomes the caption above it: a caption wraps on a narrow screen,
     and plotly's title does not.
-    Where no script runs, a still of it stands with the alt text below.
+    Where no script runs, its alt text stands; book/_ext/pictures.py puts its picture above that.
     Its id counts the displays of the notebook, so that the same notebook always gives the same page.
     Raises ValueError where the alt text is missing.
     """
@@ -33,8 +31,8 @@ def figure_html(figure):
     )
     return (
         f'<figure class="mha-figure" role="group" aria-label="{escape(alt)}">{caption}{drawing}'
-        # The picture says the words to a reader who cannot see it, and the paragraph to one who can.
-        f'<noscript>{svg(figure)}<p aria-hidden="true">{escape(alt)}</p></noscript></figure>'
+        # The figure says the words to a reader who cannot see it, and the paragraph to one who can.
+        f'<noscript><p class="mha-alt" aria-hidden="true">{escape(alt)}</p></noscript></figure>'
     )
 
 

@@ -17,6 +17,7 @@ STYLE = Path(__file__).with_name("edition.css")
 # What asks for a hand, what only a screen can show, and code that the web page hides.
 LEFT_OUT = ("script:not([type*=widget]), style, button, input, select, .headerlink, .mha-keys, .cell.tag_hide-cell, "
             "details.hide")
+PICTURE = "svg[role=img]"
 WIDGET = "script[type='application/vnd.jupyter.widget-view+json']"
 ON_THE_WEB = "Move its controls on the web: "
 SCREEN_ONLY = "An interactive part of the page stands here on the web: "
@@ -75,15 +76,15 @@ class Article:
 def article(page, html, known):
     """Make the article of a built page ready for paper.
 
-    Every figure becomes its still; a live one says where it lives. Dropdowns stand open, code that the page hides is
+    Every figure becomes its picture; a live one says where it lives. Dropdowns stand open, code that the page hides is
     left out. Links to the pages ``known`` lead inside the document, those to other pages of the book to the web.
-    Raises Missing for a figure without a still.
+    Raises Missing for a figure without a picture.
     """
     box = BeautifulSoup(html, "html.parser").select_one("article.bd-article")
-    for figure in box.select(".mha-figure"):
-        still_of_plotly(figure, page)
+    for figure in box.select(".mha-figure, .mha-still"):
+        picture_alone(figure, page)
     for view in box.select(WIDGET):
-        still_of_widget(view, page)
+        address_of_widget(view, page)
     for thing in box.select(LEFT_OUT):
         thing.decompose()
     for thing in box.select("details"):
@@ -96,7 +97,7 @@ def article(page, html, known):
     headings = box.find_all(re.compile("^h[1-6]$"))
     for heading in headings if page.part else ():  # the part stands above
         heading.name = f"h{min(int(heading.name[1]) + 1, 6)}"
-    pictures = [picture["aria-label"] for picture in box.select("svg[role=img]")]
+    pictures = [picture["aria-label"] for picture in box.select(PICTURE)]
     pictures += [picture["alt"] for picture in box.select("img[alt]")]
     titles = tuple(plain(heading.get_text()) for heading in headings)
     return Article(page, box.decode_contents(formatter="html"), titles, tuple(pictures))
@@ -108,24 +109,20 @@ def plain(words):
     return " ".join(words.replace("\\", "").split())
 
 
-def still_of_plotly(figure, page):
-    """Leave of a plotly figure its caption and the still that stands where no script runs."""
-    still = figure.select_one("noscript svg[role=img]")
-    if still is None:
-        raise Missing(f"{page.name}: the figure “{figure.get('aria-label')}” has no still")
-    caption = figure.find("figcaption")
+def picture_alone(figure, page):
+    """Leave of a figure its caption and the picture that stands where no script runs."""
+    picture, caption = figure.select_one(PICTURE), figure.find("figcaption")
+    if picture is None:
+        raise Missing(f"{page.name}: the figure “{figure.get_text().strip()}” has no picture")
     figure.clear()
-    figure.extend([piece for piece in (caption, still) if piece])
-    del figure["role"], figure["aria-label"]  # the still says it
+    figure.extend([piece for piece in (caption, picture) if piece])
+    del figure["role"], figure["aria-label"]  # the picture says it
 
 
-def still_of_widget(view, page):
-    """Put a link to the living page under the default frame of a live figure; a widget without one is only a link."""
+def address_of_widget(view, page):
+    """Put a link to the living page under the picture of a live figure; a widget without one is only a link."""
     cell = view.find_parent(class_="cell_output")
-    still = cell and cell.select_one("figure.mha-still")
-    if still is not None and still.select_one("svg[role=img]") is None:
-        raise Missing(f"{page.name}: the live figure “{still.get_text().strip()}” has no still")
-    words = ON_THE_WEB if still else SCREEN_ONLY
+    words = ON_THE_WEB if cell and cell.select_one(".mha-still") else SCREEN_ONLY
     link = f'<p class="on-the-web">{words}<a href="{page.web}">{page.web.split("//")[1]}</a></p>'
     view.replace_with(BeautifulSoup(link, "html.parser"))
 

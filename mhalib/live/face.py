@@ -10,8 +10,6 @@ import plotly.offline
 import traitlets
 from IPython.display import HTML, display
 
-from mhalib._still import svg
-
 ENGINE = ("matrices", "logistic", "data", "starts", "models", "multihead", "convergence", "realizability", "planted",
           "generalization", "tilting", "kernels", "singular", "layer", "two_kernels", "traps", "optimizers",
           "symmetric", "structured", "regression", "side_by_side", "scores", "surface",
@@ -45,10 +43,9 @@ def module(faces=("element", "training", "drawing", "widget", "figure"), own=(),
 
 
 class Face(anywidget.AnyWidget):
-    """What a live figure and the laboratory share: the frame that stands until JavaScript runs, and plotly.js.
+    """What a live figure and the laboratory share: the words that stand until JavaScript runs, and plotly.js.
 
-    A subclass says in ``_at_the_start`` what the browser reads of it, with its title and the mark ``still``, and which
-    figure the frame shows.
+    A subclass says in ``_said`` its title, its alt text, and the mark ``still`` by which JavaScript finds these words.
     """
 
     def __init__(self, **traits):
@@ -56,10 +53,10 @@ class Face(anywidget.AnyWidget):
         self.on_msg(self._answer)
 
     def still(self):
-        """The default frame as HTML without JavaScript; it stands until the live figure takes its place."""
-        said, figure = self._at_the_start()
+        """Title and alt text as HTML, until the live figure takes their place; the book puts a picture there too."""
+        said = self._said()
         return (f'<figure class="mha-still" data-still="{said["still"]}"><figcaption>{escape(said["title"])}'
-                f"</figcaption>{svg(figure)}</figure>")
+                f'</figcaption><p class="mha-alt">{escape(said["alt"])}</p></figure>')
 
     def _ipython_display_(self, **_):
         display(HTML(self.still()))
@@ -116,8 +113,8 @@ class LiveFigure(Face):
         """The figure as a plotly figure that stands still, drawn from mhalib's own run."""
         return self._description.figure(self._description.values(self.values | values))
 
-    def _at_the_start(self):
-        return self.spec, self.spec["figure"]
+    def _said(self):
+        return self.spec | {"alt": self.spec["figure"]["layout"]["meta"]["alt"]}
 
     @traitlets.validate("values")
     def _known_values(self, proposal):

@@ -123,14 +123,14 @@ def test_every_figure_is_drawn(opened):
     assert not opened.page.evaluate(UNDRAWN)
 
 
-def test_every_figure_shows_a_still_without_javascript(unscripted):
+def test_every_figure_shows_a_picture_without_javascript(unscripted):
     boxes = [figure.bounding_box() for figure in unscripted.locator(".mha-figure").all()]
-    stills = unscripted.locator(".mha-figure > noscript > svg[role=img]").all()
-    assert len(stills) == len(boxes)
-    for still, box in zip(stills, boxes, strict=True):
-        inner = still.bounding_box()
-        assert still.is_visible()
-        assert still.get_attribute("aria-label").strip()
+    pictures = unscripted.locator(".mha-figure > noscript > svg[role=img]").all()
+    assert len(pictures) == len(boxes)
+    for picture, box in zip(pictures, boxes, strict=True):
+        inner = picture.bounding_box()
+        assert picture.is_visible()
+        assert picture.get_attribute("aria-label").strip()
         assert 300 < inner["width"] <= box["width"]
         assert 60 < inner["height"] < 800  # two rows of panels are the tallest
         assert inner["y"] - box["y"] < 100, "the empty drawing stands above it"

@@ -76,7 +76,7 @@ def test_dropdowns_are_open_and_buttons_are_gone():
     '<div class="cell_output"><figure class="mha-still"></figure>'
     '<script type="application/vnd.jupyter.widget-view+json">{}</script></div>'], ids=["plotly", "live"])
 def test_a_figure_without_a_picture_is_no_edition(body):
-    with pytest.raises(edition.Missing, match="has no still"):
+    with pytest.raises(edition.Missing, match="has no picture"):
         of(body)
 
 

@@ -165,8 +165,8 @@ class Laboratory(Face):
                 f"goes from {loss[0]:.3g} to {loss[-1]:.3g}." if len(steps) else "Nothing was recorded.")
         return f"{panels.alt(kind_of(settings))} {came}"
 
-    def _at_the_start(self):
-        return self.laboratory, self.figure(**DEFAULTS).to_plotly_json()
+    def _said(self):
+        return self.laboratory
 
     @traitlets.validate("values")
     def _known_values(self, proposal):

@@ -1,0 +1,103 @@
+"""Give each figure of the built book a picture that stands where no script runs: ``python book/_ext/pictures.py``.
+
+plotly draws it, in the Chromium that prints and tests the pages. Without Chromium the alt text stands alone.
+"""
+
+import re
+import sys
+from contextlib import closing
+from html import escape, unescape
+from pathlib import Path
+
+from playwright.sync_api import Browser, Page, sync_playwright
+
+sys.path.insert(0, str(Path(__file__).parent))
+import chromium
+
+HTML = Path(__file__).parents[2] / "_build" / "html"
+SITE = "http://book.invalid/"  # no host is asked
+WIDTH = 700  # pixels, as wide as the text of a page at a desk
+PATIENCE = 600_000
+# What _render.py and face.py write; the words of a live figure give way to its picture.
+WORDS = re.compile(r'<p class="mha-alt"(?P<below> aria-hidden="true")?>(?P<alt>.*?)</p>', re.DOTALL)
+# Names that plotly gives to parts of a picture, and where it uses them.
+NAMES = re.compile(r"""(?<=\bid=")[^"]+|(?<=url\(#)[\w-]+|(?<=url\('#)[\w-]+""")
+DRAWN = """() => {
+  const count = (selector) => document.querySelectorAll(selector).length;
+  if (count(".mha-live[data-state=failed]")) throw new Error("a live figure could not train");
+  return count(".mha-figure:not(:has(.main-svg)), .mha-live:not([data-state=done])") === 0
+    && count("script[type='application/vnd.jupyter.widget-view+json']") === count(".jupyter-widgets");
+}"""
+DRAW = """(width) => Promise.all([...document.querySelectorAll(".js-plotly-plot")].map((box) =>
+  Plotly.toImage(box, { width, height: box.layout.height ?? 450, format: "svg", imageDataOnly: true })))"""
+
+
+def workbench(browser: Browser, folder: Path) -> Page:
+    """A page that has read plotly.js, for one page of the book after the other: reading it takes longer than drawing.
+
+    Of what a page asks for it gets live.js alone.
+    """
+    page = browser.new_page(viewport={"width": 1280, "height": 900})
+    page.set_default_timeout(PATIENCE)
+    page.route("**/*", lambda route: route.abort())
+    page.route("**/live.js*", lambda route: route.fulfill(path=folder / "_static" / "live.js"))
+    page.route(SITE, lambda route: route.fulfill(body="", content_type="text/html"))
+    page.goto(SITE)
+    page.add_script_tag(path=folder / "_static" / "plotly.min.js")
+    return page
+
+
+def pictures(bench: Page, html: str) -> list[str]:
+    """The figures of a page as plotly draws them, in their order, each an ``<svg>``."""
+    bench.set_content(html)
+    bench.wait_for_function(DRAWN)
+    return bench.evaluate(DRAW, WIDTH)
+
+
+def placed(html: str, drawn: list[str]) -> str:
+    """The page with its pictures.
+
+    Raises ValueError where a figure has none.
+    """
+    if len(WORDS.findall(html)) != len(drawn):
+        raise ValueError(f"the page has {len(WORDS.findall(html))} figures, and {len(drawn)} pictures")
+    numbered = enumerate(drawn)
+
+    def put(words: re.Match[str]) -> str:
+        number, svg = next(numbered)
+        return picture(svg, number, unescape(words["alt"])) + (words[0] if words["below"] else "")
+
+    return WORDS.sub(put, html)
+
+
+def picture(svg: str, number: int, alt: str) -> str:
+    """A picture as a part of a page: as wide as there is room, with alt text, and with names that no other has."""
+    names: dict[str, str] = {}
+    svg = NAMES.sub(lambda name: names.setdefault(name[0], f"mha-picture-{number}-{len(names)}"), svg)
+    box = re.search(r'viewBox="[^"]*"', svg)[0]
+    return re.sub("<svg[^>]*>", f'<svg class="mha-picture" role="img" aria-label="{escape(alt)}" {box}>', svg, count=1)
+
+
+def fill(folder: Path, browser: Browser) -> int:
+    """Give all pages of a built book their pictures; returns how many."""
+    bench, total = workbench(browser, folder), 0
+    for path in sorted(folder.rglob("*.html")):
+        html = path.read_text("utf-8")
+        if WORDS.search(html) and 'class="mha-picture"' not in html:
+            drawn = pictures(bench, html)
+            path.write_text(placed(html, drawn), "utf-8")
+            total += len(drawn)
+    bench.close()
+    return total
+
+
+def main(folder: Path = HTML) -> None:
+    if chromium.path() is None:
+        print("   no Chromium (`make chromium` says how to get it): where no script runs, figures are their alt text")
+        return
+    with sync_playwright() as playwright, closing(chromium.launch(playwright)) as browser:
+        print(f"   {fill(folder, browser)} pictures")
+
+
+if __name__ == "__main__":
+    main()

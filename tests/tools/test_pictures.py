@@ -1,0 +1,50 @@
+"""Figures of the built pages get their pictures (book/_ext/pictures.py)."""
+
+import re
+
+import pytest
+
+from mhalib._render import figure_html
+from scripts import load
+
+pictures = load("book/_ext/pictures.py")
+
+LIVE = '<figure class="mha-still"><figcaption>b</figcaption><p class="mha-alt">{}</p></figure>'
+DRAWN = ('<svg class="main-svg" width="7" height="3" viewBox="0 0 7 3"><clipPath id="clip1"/><clipPath id="clip1x"/>'
+         "<g clip-path=\"url(#clip1x)\"/><path style=\"fill: url('#clip1')\"/></svg>")
+
+
+def page():
+    """A page with a plotly figure and a live one, before it has pictures."""
+    return figure_html({"data": [], "layout": {"meta": {"alt": 'a "line"'}}}) + LIVE.format("3 &lt; 4")
+
+
+def test_every_figure_has_a_picture_that_says_its_words():
+    made = pictures.placed(page(), [DRAWN, DRAWN])
+    assert re.findall('<svg class="mha-picture" role="img" aria-label="(.*?)" viewBox="0 0 7 3">', made) == [
+        "a &quot;line&quot;", "3 &lt; 4"]
+    plotly, live = made.split('<figure class="mha-still">')
+    assert '</svg><p class="mha-alt" aria-hidden="true">a &quot;line&quot;</p></noscript></figure>' in plotly
+    assert live.startswith("<figcaption>b</figcaption><svg") and live.endswith("</svg></figure>")
+
+
+def test_no_two_pictures_of_a_page_share_a_name():
+    made = pictures.placed(page(), [DRAWN, DRAWN])
+    names = re.findall(r'<clipPath id="([^"]+)', made)
+    assert len(set(names)) == 4
+    assert re.findall(r"url\('?#([^')]+)", made) == [names[1], names[0], names[3], names[2]]
+
+
+@pytest.mark.parametrize("count", [1, 3])
+def test_a_page_with_another_number_of_pictures_is_refused(count):
+    with pytest.raises(ValueError, match=f"2 figures, and {count} pictures"):
+        pictures.placed(page(), [DRAWN] * count)
+
+
+def test_without_a_browser_a_line_says_so_and_the_words_stay(tmp_path, monkeypatch, capsys):
+    monkeypatch.setenv("CHROMIUM", str(tmp_path / "gone"))
+    before = page()
+    (tmp_path / "a.html").write_text(before)
+    pictures.main(tmp_path)
+    assert re.fullmatch(".*no Chromium.*alt text\n", capsys.readouterr().out)
+    assert (tmp_path / "a.html").read_text() == before
