@@ -28,6 +28,8 @@ book: $(READY)   ## build the book from scratch, warnings as errors
 	@$(PY) book/_ext/execute.py _build/executed
 	@echo "== setting the pages (half a minute); a warning is an error"
 	@$(JUPYTER_BOOK) -W --keep-going -n -q >/dev/null
+	@echo "== drawing its figures for where no script runs (half a minute)"
+	@$(PY) book/_ext/pictures.py
 	@echo "== the book: _build/html/index.html"
 
 pdf: $(READY) chromium   ## print the built book: _build/pdf/how-attention-learns.pdf
