@@ -14,7 +14,8 @@ from mhalib.live.face import engine
 LIVE = Path(__file__).parents[2] / "mhalib" / "live"
 SCRIPT = engine(more=ENGINE, run="laboratory")
 HERE = LIVE.parent.parent / "book" / "mhabook" / "c17_laboratory"
-PIECES = "\n".join(file.read_text("utf-8") for file in (LIVE / "widget.js", HERE / "files.js", HERE / "links.js"))
+PIECES = "\n".join(file.read_text("utf-8") for file in (
+    LIVE / "widget.js", HERE / "files.js", HERE / "links.js", HERE / "state.js"))
 SMALL = {"n": 8, "H": 2, "T": 6, "N": 2, "D": 8, "tokens": 30, "steps": 50, "lr": 0.05, "scale": 0.3, "sigma": 0.5,
          "curvature": False}
 LAB = mhabook.laboratory()

@@ -46,7 +46,7 @@ class Laboratory(Face):
     reader is open, in either of them: its name, its checksum, and the model that it is for.
     """
 
-    _esm = module(FACES, own=[HERE / f"{name}.js" for name in ("files", "links", "face")],
+    _esm = module(FACES, own=[HERE / f"{name}.js" for name in ("files", "links", "state", "views", "exports", "face")],
                   more=ENGINE, run="laboratory")
     _css = "\n".join(file.read_text("utf-8") for file in (files("mhalib.live") / "widget.css", HERE / "face.css"))
     laboratory = traitlets.Dict().tag(sync=True)

@@ -1,0 +1,60 @@
+// What a reader of the laboratory takes away: the run in five formats, sample files, what is copied.
+
+function download(name, content, type) {
+  const url = typeof content === "string" && content.startsWith("data:") ? content
+    : URL.createObjectURL(new Blob([content], { type }));
+  element("a", { href: url, download: name }).click();
+  if (url.startsWith("blob:")) setTimeout(() => URL.revokeObjectURL(url), 10000);
+}
+
+// The curves that are drawn: not a bound that does not apply, nor the edge of a rule that has none.
+function drawnCurves({ curves, looks }, draw) {
+  const hidden = draw.filter(({ visible }) => visible && !looks[visible]).map(({ y }) => y);
+  return Object.fromEntries(Object.entries(curves).filter(([name]) => !hidden.includes(name)));
+}
+
+function tableOf(steps, curves) {
+  const names = Object.keys(curves), rows = steps.map((step, k) => [step, ...names.map((name) => curves[name][k])]);
+  return [["step", ...names], ...rows].map((row) => row.join(",")).join("\n") + "\n";
+}
+
+// Format → its name, its MIME type, and what is written of a state; `plot` draws the images.
+const linesOf = (spec, { values, own }) => pythonOf(spec, values, own?.file);
+const curvesOf = (spec, { result, values }) => drawnCurves(result, spec.drawn[kindOf(values)].draw);
+const EXPORTS = {
+  csv: ["curves, CSV", "text/csv", (spec, state) => tableOf(state.result.steps, curvesOf(spec, state))],
+  json: ["everything, JSON", "application/json", (spec, state) => JSON.stringify({
+    laboratory: VERSION, values: state.values, steps: state.result.steps, curves: curvesOf(spec, state),
+    last: state.result.lasts, stopped: state.result.stopped, python: linesOf(spec, state) }, null, 1)],
+  svg: ["figure, SVG", "", (spec, state, plot) => plot.image("svg")],
+  png: ["figure, PNG", "", (spec, state, plot) => plot.image("png")],
+  py: ["lines of Python", "text/x-python", linesOf],
+};
+
+async function save(spec, state, plot, format) {
+  const { values, result } = state, [, type, written] = EXPORTS[format];
+  if (!result && format !== "py") return "There is no finished run to save. The next sentence says whether to wait, or what to change.";
+  try {
+    download(`laboratory-${values.model}-${values.data}.${format}`, await written(spec, state, plot), type);
+    return "";
+  } catch (error) {
+    return `This could not be saved: ${error.message}. Save the figure in the other format, or the numbers.`;
+  }
+}
+
+async function copy(text, what) {
+  try {
+    await navigator.clipboard.writeText(text);
+    return `${what} is copied.`;
+  } catch {
+    return `The browser does not let the page copy. Select and copy it here: ${text}`;
+  }
+}
+
+// A button for each key of `entries` = {key: [text, …]}, below a title.
+function buttons(title, entries, pressed) {
+  return element("fieldset", { className: "mha-group mha-tools" }, element("legend", { textContent: title }),
+                 ...Object.entries(entries).map(([key, [text]]) => button(text, () => pressed(key))));
+}
+
+const sampleButtons = () => buttons("Sample files", SAMPLES, (key) => download(SAMPLES[key][1], SAMPLES[key][2](), "text/csv"));

@@ -1,0 +1,115 @@
+// What the laboratory's page shows of its state. A view is {reads, show(state, before), …}: it is shown anew when what it
+// reads is another than before.
+
+const GROUPS = { model: "Model", data: "Data", training: "Training", picture: "Attention shown" };
+const PATIENCE = 6000; // a worker that is silent for so many milliseconds of a run is replaced
+
+const kindOf = ({ model, data }) => (data === "own" ? `own_${model}` : data);
+
+// The controls in their groups: those that are there, with what each offers.
+function controlsView({ controls }, send) {
+  const made = controls.map((said) => ({ said, ...control(said, (value) => send({ is: "set", name: said.name, value })) }));
+  const groups = Object.entries(GROUPS).map(([name, title]) => {
+    const own = made.filter(({ said }) => said.group === name).map(({ root }) => root);
+    return element("details", { className: "mha-group", open: true }, element("summary", { textContent: title }),
+                   element("div", { className: "mha-controls" }, ...own));
+  });
+  function show({ values, own }) {
+    for (const { said, root, set } of made) {
+      const choices = offered(said, values, own?.kind);
+      root.hidden = !choices.length;
+      for (const option of root.querySelectorAll("option"))
+        option.hidden = option.disabled = !choices.includes(said.values[option.value]);
+      set(values[said.name]);
+    }
+    for (const group of groups)
+      group.hidden = ![...group.querySelectorAll(".mha-control")].some((one) => !one.hidden);
+  }
+  return { root: element("div", { className: "mha-groups" }, ...groups), reads: ["values", "own"], show };
+}
+
+function experimentsView({ experiments }, send) {
+  const id = `mha-menu-${Math.random().toString(36).slice(2)}`;
+  // Their titles begin with their numbers; the state that a page carries has its keys in the order of the alphabet.
+  const inOrder = Object.entries(experiments).sort(([, one], [, other]) => one.title.localeCompare(other.title));
+  const options = inOrder.map(([value, { title }]) => element("option", { value, textContent: title }));
+  const select = element("select", { id }, element("option", { value: "", textContent: "choose …" }), ...options);
+  select.addEventListener("change", () => select.value && send({ is: "experiment", name: select.value }));
+  return { root: element("div", { className: "mha-control" }, element("label", { htmlFor: id, textContent: "experiment" }), select),
+           reads: ["experiment"], show({ experiment }) { select.value = experiment; } };
+}
+
+function noteView() {
+  const root = element("p", { className: "mha-note", role: "alert" });
+  return { root, reads: ["note"], show({ note }) { root.textContent = note; } };
+}
+
+function linesView(spec) {
+  const lines = element("pre", { className: "mha-lines", tabIndex: 0 });
+  return { root: element("details", { className: "mha-python" }, element("summary", { textContent: "The same run in Python" }), lines),
+           reads: ["values", "own"], show({ values, own }) { lines.textContent = linesOf(spec, { values, own }); } };
+}
+
+// Which lines there are, as measures.there in Python. Plotly draws a curve that was not measured at 0, 1, 2, …
+const there = ({ curvature, moves }) => ({ has_curvature: curvature, has_value_bound: moves === "WV" });
+
+// The picture in words; those that came with the page are of the controls' own values.
+function pictureView({ controls, drawn }, figure) {
+  return { reads: ["values"], show({ values, by }) {
+    if (by) figure.moved();
+    if (by || controls.some(({ name, value }) => values[name] !== value))
+      figure.picture.setAttribute("aria-label", `${drawn[kindOf(values)].alt} The result stands below.`);
+  } };
+}
+
+function summaryView({ controls, drawn, stopped }, figure) {
+  return { reads: ["result", "wrong"], show({ values, result, wrong, touched }) {
+    const said = { controls, fixed: {}, summary: drawn[kindOf(values)].says, stopped };
+    if (wrong) figure.conclude("failed", `This combination could not train: ${wrong}`);
+    else if (result) figure.conclude("done", sentence(said, values, result), touched);
+  } };
+}
+
+// What is trained and drawn, from `begin(Plotly, state)` on.
+function plotView(spec, figure, send) {
+  const { box } = figure, fail = (wrong) => send({ is: "failed", wrong });
+  let plot = null, train = null, drawing = null, kind = "", asked = null;
+
+  function hear(found) {
+    if (found.error) fail(found.error);
+    else drawing.draw({ ...found, looks: { ...spec.looks[asked.optimizer], ...there(asked) }, values: asked });
+  }
+  function drawn(frame) {
+    if (!frame) return;
+    figure.drew(frame);
+    send({ is: "drawn", frame });
+  }
+  function show({ values, own }, before) {
+    if (!train) return;
+    if (own !== before.own) train.tell({ ...spec, own });
+    if (kindOf(values) !== kind) {
+      drawing?.close();
+      kind = kindOf(values);
+      drawing = drawer(plot, box, { ...spec.drawn[kind], whole: true }, drawn, fail);
+    }
+    figure.runs(train.place);
+    asked = values;
+    train.run(values);
+  }
+  return {
+    reads: ["values"], show,
+    begin(Plotly) { [plot, train] = [Plotly, trainer(spec, hear, PATIENCE)]; },
+    restore: () => drawing?.restore(),
+    image(format) {
+      const { data, layout } = box, { width, height } = box._fullLayout;
+      const plain = { ...layout, paper_bgcolor: "#ffffff", plot_bgcolor: "#ffffff" };
+      return plot.toImage({ data, layout: plain }, { format, width, height, scale: format === "png" ? 2 : 1 });
+    },
+    close() {
+      figure.hush();
+      drawing?.close();
+      train?.close();
+      window.Plotly?.purge(box);
+    },
+  };
+}
