@@ -7,6 +7,8 @@ import shutil
 NAMES = ("chromium-headless-shell", "chromium", "chromium-browser", "google-chrome", "google-chrome-stable",
          "/Applications/Google Chrome.app/Contents/MacOS/Google Chrome")
 FLAGS = ["--no-sandbox", "--disable-gpu", "--disable-background-networking", "--no-first-run"]
+SITE = "http://book.invalid/"  # where the tools' pages seem to stand: answered from files, and no host is asked
+PATIENCE = 600_000  # milliseconds that a busy machine may take for what an idle one does at once
 
 
 def path():

@@ -15,13 +15,12 @@ from pypdf.generic import NameObject, TextStringObject
 sys.path.insert(0, str(Path(__file__).parent))
 import chromium
 import edition
+from chromium import PATIENCE, SITE
 
 ROOT = Path(__file__).parents[2]
 HTML = ROOT / "_build" / "html"
 TARGET = ROOT / "_build" / "pdf" / "how-attention-learns.pdf"
-SITE = "http://book.invalid/"  # answered from the folder of the built book; no host is asked
 WIDTH = 642  # pixels of CSS between the margins of edition.css on A4
-PATIENCE = 600_000
 
 # Formulas and tables that are wider than the paper shrink to it.
 FIT = """() => {

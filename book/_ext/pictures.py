@@ -13,11 +13,10 @@ from playwright.sync_api import Browser, Page, sync_playwright
 
 sys.path.insert(0, str(Path(__file__).parent))
 import chromium
+from chromium import PATIENCE, SITE
 
 HTML = Path(__file__).parents[2] / "_build" / "html"
-SITE = "http://book.invalid/"  # no host is asked
 WIDTH = 700  # pixels, as wide as the text of a page at a desk
-PATIENCE = 600_000
 # What _render.py and face.py write; the words of a live figure give way to its picture.
 WORDS = re.compile(r'<p class="mha-alt"(?P<below> aria-hidden="true")?>(?P<alt>.*?)</p>', re.DOTALL)
 # Names that plotly gives to parts of a picture, and where it uses them.
