@@ -33,13 +33,14 @@ for _module in (
 if TYPE_CHECKING:
     from mhabook.c17_laboratory import laboratory
     from mhabook.exercises import exercise
-    from mhabook.studies import Checkpoint, Table, stored, sweep
+    from mhabook.studies import sweep
+    from mhabook.tables import Table, stored
 
-__all__ = ["Checkpoint", "Table", "exercise", "laboratory", "ledger", "stored", "sweep"]
+__all__ = ["Table", "exercise", "laboratory", "ledger", "stored", "sweep"]
 
 # Widgets take longer to import than all statements together; sweeps need joblib.
-_LATER = {"Checkpoint": "studies", "Table": "studies", "exercise": "exercises", "laboratory": "c17_laboratory",
-          "stored": "studies", "sweep": "studies"}
+_LATER = {"Table": "tables", "exercise": "exercises", "laboratory": "c17_laboratory", "stored": "tables",
+          "sweep": "studies"}
 
 
 def __getattr__(name: str) -> Any:

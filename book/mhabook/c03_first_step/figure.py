@@ -1,5 +1,6 @@
 """The live figure of chapter 3: the maximum margin of a start's features, its parts, and the closed forms."""
 
+from collections.abc import Callable
 from functools import cache
 
 import numpy as np
@@ -23,9 +24,10 @@ from mhalib.models.multihead import normals
 from mhalib.plots import COLORS
 from mhalib.training import Path
 
-STARTS = {"zero": lambda data, seed: MultiHeadAttention.zeros(1, *data.X.shape[1:]),
-          "gaussian": lambda data, seed: gaussian_of_equal_norm(data, 1, seed),
-          "first": lambda data, seed: first_phase(data, 1, seed)}
+STARTS: dict[str, Callable[..., MultiHeadAttention]] = {
+    "zero": lambda data, seed: MultiHeadAttention.zeros(1, *data.X.shape[1:]),
+    "gaussian": lambda data, seed: gaussian_of_equal_norm(data, 1, seed),
+    "first": lambda data, seed: first_phase(data, 1, seed)}
 START_NAMES = {"zero": "zero", "gaussian": "Gaussian of equal norm", "first": "first phase"}
 NOISES = (0.0, 0.1, 0.2, 0.3, 0.5, 0.75, 1.0)
 PATTERNS = (1, 2, 3, 5, 8)

@@ -1,7 +1,6 @@
 """The live figure of chapter 4: what the training theorem asks for and promises, beside what a run needs and does."""
 
 from dataclasses import replace
-from functools import cache
 
 import numpy as np
 
@@ -12,7 +11,7 @@ from mhalib._array import require_count
 from mhalib.data.mixture import draw, tokenized_mixture
 from mhalib.live.description import Control, Description
 from mhalib.live.face import LiveFigure
-from mhalib.live.frames import line, panels
+from mhalib.live.frames import line, panels, together
 from mhalib.optim import GradientDescent
 from mhalib.training import recorded_steps, train
 
@@ -79,19 +78,12 @@ def theory_and_practice(n: int = 16, d: int = 7, M: int = 5, steps: int = 1000, 
             "from_reference": np.array([(model - reference.model).norm() for model in path.models]),
             "limit": np.full(len(path), 3 * reference.distance)})
 
-    @cache
-    def numbers(items):
-        return _numbers(*problem(dict(items)), steps)
-
-    def measured(name):
-        return lambda path, values: numbers(tuple(values.items()))[name]
-
     return LiveFigure(Description(
         title="Theory against practice", alt=ALT, model="groups",
         data={"by": "T", "choices": {T: _carried(n, T, d, M, seed) for T in (5, 10, 20)}},
         start={"kind": "first_phase"}, record=tuple(record), fixed={"optimizer": "gd", "steps": steps},
         curves=CURVES, lasts=LASTS, controls=CONTROLS, frame=_frame(steps), draw=_draw(), summary=SUMMARY,
-        train=run, measure={name: measured(name) for name in LASTS}))
+        train=run, measure=together(LASTS, lambda values: _numbers(*problem(values), steps))))
 
 
 def _carried(n, T, d, M, seed):

@@ -116,8 +116,9 @@ def reduced_share(zeta: float, H: int, margin: float) -> float:
     return float(selected_mass(zeta, gap))
 
 
-SLOPES = {"logistic": logistic.slope, "exponential": lambda z: -np.exp(-z), "squared": lambda z: z - 1,
-          "rising": lambda z: logistic.slope(z) + 1}
+SLOPES: dict[str, Callable[[Any], Any]] = {
+    "logistic": logistic.slope, "exponential": lambda z: -np.exp(-z), "squared": lambda z: z - 1,
+    "rising": lambda z: logistic.slope(z) + 1}
 """ℓ′ of the losses on which the check of ``lever`` runs; the last one pushes the margin down."""
 GRADIENT = "g follows the gradient of ℓ(τ α(g)), α the softmax weight"
 

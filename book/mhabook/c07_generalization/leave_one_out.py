@@ -5,7 +5,7 @@ the same factor 1/n. θ_k and θ_k^{−i} are gradient descent on L and on L^{�
 Models are ``MultiHeadAttention`` or ``HeadGroups``.
 """
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import cache
 from itertools import combinations, combinations_with_replacement
 from math import comb, factorial, prod
@@ -171,10 +171,13 @@ class Population:
     are one, with their chance together.
     """
 
+    data: Dataset
+    n: int
+
     def __init__(self, start: Heads, data: Dataset, lr: float, steps: int, n: int) -> None:
         require_count(n=n, steps=steps)
-        self.start, self.data, self.lr, self.steps, self.n = start, data, lr, steps, n
-        self.run = cache(self._run)
+        self.data, self.n, self._start, self._lr, self._steps = data, n, start, lr, steps
+        self.run: Callable[..., list[Any]] = cache(self._run)
 
     def training_sets(self, repeats: bool = True) -> Iterator[tuple[float, tuple[int, ...]]]:
         """(chance, indices) of every training set: independent draws, or with ``repeats`` = False all different."""
@@ -192,5 +195,5 @@ class Population:
 
     def _run(self, kept):
         """The models of gradient descent on (1/n) Σ of the losses of the samples ``kept``, at most n of them."""
-        data, lr = self.data.subset(np.array(kept, dtype=int)), self.lr * len(kept) / self.n
-        return descend(self.start, data, lr, self.steps, np.arange(len(data)))
+        data, lr = self.data.subset(np.array(kept, dtype=int)), self._lr * len(kept) / self.n
+        return descend(self._start, data, lr, self._steps, np.arange(len(data)))

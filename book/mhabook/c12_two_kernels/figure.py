@@ -8,7 +8,7 @@ from mhalib._array import Array
 from mhalib.attention import Gaussian, softmax
 from mhalib.live.description import Control, Description
 from mhalib.live.face import LiveFigure
-from mhalib.live.frames import line, panels
+from mhalib.live.frames import line, panels, places, together
 from mhalib.models import AttentionLayer
 from mhalib.plots import COLORS
 from mhalib.training import Path
@@ -19,6 +19,7 @@ PLACES = tuple((np.arange(-10, 11) / 2).tolist())
 VALUES = {"mixed": (1.0, 2.0, -1.0), "middle": (0.0, 1.0, 0.0), "equal": (1.0, 1.0, 1.0)}
 KERNELS = ("soft", "gauss", "between")
 NAMES = ("softmax", "Gaussian", "Gaussian, rows normalized")
+PARTS = ("weight", "output", "force")
 
 
 def kernels() -> LiveFigure:
@@ -34,6 +35,8 @@ def kernels() -> LiveFigure:
 
     Source: Propositions "What moves a query", "A key among the others is never selected by softmax" (this book).
     """
+    frame = _frame()
+    measures = together(_measured({"q": 3.0, **KEYS, "c": 0.5, "values": "mixed", "y": 1.5}), _measured)
     return LiveFigure(Description(
         title="Three kernels, one query",
         alt="Left, the weight of the second key over queries from −5 to 5: softmax a low hill up to 0.35, the Gaussian "
@@ -42,20 +45,18 @@ def kernels() -> LiveFigure:
             "forces: all grow small at both ends, on the right the Gaussian one first.",
         model="kernels", data={"kind": "kernels", "queries": QUERIES.tolist(),
                                "sets": {name: list(u) for name, u in VALUES.items()}},
-        start={"kind": "zeros"}, record=(0,), curves=("loss",), fixed={"optimizer": "gd"}, lasts=tuple(MEASURES),
+        start={"kind": "zeros"}, record=(0,), curves=("loss",), fixed={"optimizer": "gd"}, lasts=tuple(measures),
         controls=(Control("q", "query", PLACES, 3.0), Control("k1", "first key", PLACES, KEYS["k1"]),
                   Control("k2", "second key", PLACES, KEYS["k2"]), Control("k3", "third key", PLACES, KEYS["k3"]),
                   Control("c", "width c", (0.125, 0.25, 0.5, 1.0, 2.0), 0.5),
                   Control("values", "values", tuple(VALUES), "mixed", ("1, 2, −1", "0, 1, 0", "1, 1, 1"), "choice"),
                   Control("y", "target", (-1.0, -0.5, 0.0, 0.5, 1.0, 1.5, 2.0), 1.5)),
-        frame=_frame(), draw=_draw(),
-        drag=(*({"trace": 6 * k + 3 + j, "x": "q"} for k in range(3) for j in range(3)),
-              *({"trace": 19 + j, "x": name} for j, name in enumerate(KEYS))),
+        frame=frame, **places(frame),
         summary="With query = {q}, keys {k1}, {k2}, {k3}, c = {c}, values {values}, target {y}. Weight of the second "
                 "key: softmax {soft_mid}, Gaussian {gauss_mid}, normalized {between_mid}. Force on the query: softmax "
                 "{soft_here_force}, Gaussian {gauss_here_force}, normalized {between_here_force}. Gaussian weights "
                 "sum to {sum}; softmax loss {loss}.",
-        train=_path, measure=MEASURES))
+        train=_path, measure=measures))
 
 
 def read(values: dict[str, Any], queries: float | Array = QUERIES) -> dict[str, tuple[np.ndarray, ...]]:
@@ -70,30 +71,17 @@ def read(values: dict[str, Any], queries: float | Array = QUERIES) -> dict[str, 
     return found
 
 
-def _all(name, part):
-    return lambda path, values: (read(values)[name][0][:, 1] if part == 0 else read(values)[name][part]).tolist()
-
-
-def _here(name, part):
-    def one(path, values):
-        found = read(values, values["q"])[name][part]
-        return float(found[0, 1] if part == 0 else found[0])
-    return one
-
-
-def _point(measure):
-    """The same number as a list of one, for a marker."""
-    return lambda path, values: [measure(path, values)]
-
-
-MEASURES = {f"{name}_{part}": _all(name, k) for name in KERNELS for k, part in enumerate(("weight", "output", "force"))}
-MEASURES |= {f"{name}_mid": _here(name, 0) for name in KERNELS}
-MEASURES |= {f"{name}_here_force": _here(name, 2) for name in KERNELS}
-MEASURES |= {f"{name}_at_{part}": _point(_here(name, k)) for name in KERNELS
-             for k, part in enumerate(("weight", "output", "force"))}
-MEASURES |= {f"{name}_here": _point(lambda path, values, name=name: values[name]) for name in KEYS}
-MEASURES |= {"here": lambda path, values: [values["q"]], "target": lambda path, values: [values["y"]] * 2,
-             "sum": lambda path, values: float(read(values, values["q"])["gauss"][0].sum())}
+def _measured(values):
+    """All that is drawn and said: of all queries, and of the one query as numbers and as lists of one, for markers."""
+    found = {"here": [values["q"]], "target": [values["y"]] * 2} | {f"{name}_here": [values[name]] for name in KEYS}
+    lone = read(values, values["q"])
+    for name, parts in read(values).items():
+        # Of the weights it is that of the second key.
+        over, (S, o, force) = ((S[:, 1], o, force) for S, o, force in (parts, lone[name]))
+        found |= {f"{name}_{part}": a.tolist() for part, a in zip(PARTS, over, strict=True)}
+        found |= {f"{name}_at_{part}": a.tolist() for part, a in zip(PARTS, (S, o, force), strict=True)}
+        found |= {f"{name}_mid": float(S[0]), f"{name}_here_force": float(force[0])}
+    return found | {"sum": float(lone["gauss"][0].sum())}
 
 
 def _path(values):
@@ -103,30 +91,21 @@ def _path(values):
 
 def _frame():
     frame = panels("weight of the second key", "output", "force on the query", columns=3)
-    for column in (1, 2, 3):
-        for k, name in enumerate(NAMES):
+    for column, part in enumerate(PARTS, start=1):
+        for k, (kernel, name) in enumerate(zip(KERNELS, NAMES, strict=True)):
             line(frame, k, name, column, legend=column == 1)
-            frame.data[-1].x = QUERIES.tolist()
-        for k, name in enumerate(NAMES):
+            frame.data[-1].update(x=QUERIES.tolist(), meta={"y": f"{kernel}_{part}"})
+        for k, (kernel, name) in enumerate(zip(KERNELS, NAMES, strict=True)):
             frame.add_scatter(name=f"{name}, here", mode="markers", marker={"color": COLORS[k], "size": 10},
-                              showlegend=False, row=1, col=column)
+                              showlegend=False, row=1, col=column,
+                              meta={"x": "here", "y": f"{kernel}_at_{part}", "drag": {"x": "q"}})
     line(frame, 3, "target", 2, faint=True, legend=True)
-    frame.data[-1].x = [-5, 5]
-    for j in range(3):
+    frame.data[-1].update(x=[-5, 5], meta={"y": "target"})
+    for j, key in enumerate(KEYS):
         name, color = ("second key", COLORS[4]) if j == 1 else ("other keys", "#888888")
         frame.add_scatter(y=[0], name=name, mode="markers", marker={"symbol": "diamond", "size": 12, "color": color},
-                          showlegend=j < 2, row=1, col=1)
+                          showlegend=j < 2, row=1, col=1, meta={"x": f"{key}_here", "drag": {"x": key}})
     frame.update_xaxes(range=[-5.1, 5.1], dtick=2.5, zeroline=False, title="query")
     frame.update_yaxes(range=[-0.07, 1.05], col=1)
     frame.update_yaxes(range=[-1.6, 2.6], col=2)
     return frame.update_yaxes(range=[-3, 3], zeroline=True, col=3)
-
-
-def _draw():
-    entries = []
-    for column, part in enumerate(("weight", "output", "force")):
-        for k, name in enumerate(KERNELS):
-            entries.append({"trace": 6 * column + k, "y": f"{name}_{part}"})
-            entries.append({"trace": 6 * column + 3 + k, "x": "here", "y": f"{name}_at_{part}"})
-    keys = ({"trace": 19 + j, "x": f"{name}_here"} for j, name in enumerate(KEYS))
-    return (*entries, {"trace": 18, "y": "target"}, *keys)

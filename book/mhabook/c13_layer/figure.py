@@ -10,7 +10,7 @@ from mhalib.attention import gaussian, softmax
 from mhalib.data.sequences import SequenceDataset, random_sequences
 from mhalib.live.description import Control, Description
 from mhalib.live.face import LiveFigure
-from mhalib.live.frames import line, panels
+from mhalib.live.frames import Measures, line, panels
 from mhalib.models import AttentionLayer
 from mhalib.optim import GradientDescent
 from mhalib.training import Path, run
@@ -152,7 +152,7 @@ def _guarantee(name):
     return one
 
 
-MEASURES = {f"{name}_spectrum": _of(name, _spectrum) for name in KERNELS}
+MEASURES: Measures = {f"{name}_spectrum": _of(name, _spectrum) for name in KERNELS}
 MEASURES |= {f"{name}_least": _of(name, lambda values, start, data: least_singular(start.mixed(data.X)))
              for name in KERNELS}
 MEASURES |= {f"{name}_guarantee": _guarantee(name) for name in KERNELS}

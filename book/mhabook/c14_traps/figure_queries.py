@@ -15,7 +15,7 @@ from mhalib._array import Array
 from mhalib.attention import Gaussian, NormalizedGaussian, softmax
 from mhalib.live.description import Control, Description
 from mhalib.live.face import LiveFigure
-from mhalib.live.frames import line, step_axis
+from mhalib.live.frames import Measures, line, step_axis
 from mhalib.optim import GradientDescent
 from mhalib.training import Path, recorded_steps, train
 
@@ -168,6 +168,6 @@ def losses_over_steps(frame: go.Figure, steps: int) -> None:
     frame.update_yaxes(type="log", range=[-10.5, 1], dtick=2, exponentformat="power", row=2, col=2)
 
 
-SHARED = {"rate": lambda path, values: EXAMPLES[values["trap"]]["lr"] * values["lr"],
+SHARED: Measures = {"rate": lambda path, values: EXAMPLES[values["trap"]]["lr"] * values["lr"],
           "range": lambda path, values: [-reach(values["trap"]), reach(values["trap"])]}
 """Measures of the values alone."""

@@ -1,5 +1,6 @@
 """The first live figure of chapter 14: all queries of an example on the loss of one, and where they come to rest."""
 
+
 import numpy as np
 
 from mhabook.c14_traps import figure_queries as queries
@@ -8,7 +9,7 @@ from mhabook.c14_traps.statements import EXAMPLES
 from mhalib._array import require_count
 from mhalib.live.description import Control
 from mhalib.live.face import LiveFigure
-from mhalib.live.frames import line, panels
+from mhalib.live.frames import Measures, line, panels
 from mhalib.plots import COLORS
 
 SHIFTS = tuple(round(0.2 * k, 1) for k in range(-15, 16))
@@ -84,9 +85,9 @@ def _loss_range(path, values):
     return rounded([-0.05 * top, 1.08 * top])
 
 
-MEASURES = queries.SHARED | {"queries": lambda path, values: _queries(values["trap"]).tolist(),
-                             "loss_range": _loss_range,
-                             "n": lambda path, values: len(EXAMPLES[values["trap"]]["start"])}
+MEASURES: Measures = queries.SHARED | {
+    "queries": lambda path, values: _queries(values["trap"]).tolist(), "loss_range": _loss_range,
+    "n": lambda path, values: len(EXAMPLES[values["trap"]]["start"])}
 for _short in NAMES:
     MEASURES |= {f"{_short}_landscape": of(_short, _landscape), f"{_short}_lowest": of(_short, _lowest)}
     MEASURES |= queries.ends_of(_short)

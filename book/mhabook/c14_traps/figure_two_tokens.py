@@ -11,7 +11,7 @@ from mhabook.c14_traps.figure_queries import KINDS, NAMES, count, kernels_of, lo
 from mhalib._array import require_count
 from mhalib.live.description import Control
 from mhalib.live.face import LiveFigure
-from mhalib.live.frames import panels
+from mhalib.live.frames import Measures, panels
 from mhalib.plots import COLORS, SEQUENTIAL
 
 PLACES = tuple(0.25 * k for k in range(-16, 17))
@@ -93,7 +93,7 @@ def _verdict(*run):
     return "a global minimum" if best == 2 else "a spurious minimum" if best + other == 2 else "no minimum yet"
 
 
-MEASURES = queries.SHARED | {"axis": lambda path, values: rounded(axis(values["trap"]))}
+MEASURES: Measures = queries.SHARED | {"axis": lambda path, values: rounded(axis(values["trap"]))}
 for _short in NAMES:
     MEASURES |= queries.ends_of(_short) | {
         f"{_short}_z": _height(_short), f"{_short}_verdict": of(_short, _verdict),

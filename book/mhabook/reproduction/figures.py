@@ -48,7 +48,7 @@ class Figure:
     outcome: Callable[..., Outcome]
     tests: tuple[str, ...]
     table: str = ""
-    rows: dict = field(default_factory=dict)
+    rows: dict[str, Any] = field(default_factory=dict)
     fixed: tuple[str, ...] = ()
     full: str = ""
     setting: str = field(kw_only=True)

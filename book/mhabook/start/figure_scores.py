@@ -1,12 +1,13 @@
 """The live figure of the page on softmax: three scores, their weights, and how these move."""
 
+
 import numpy as np
 
 from mhalib._array import Array
 from mhalib.attention import softmax
 from mhalib.live.description import Control, Description
 from mhalib.live.face import LiveFigure
-from mhalib.live.frames import line, panels
+from mhalib.live.frames import Measures, line, panels
 from mhalib.plots import COLORS, DIVERGING
 from mhalib.training import Path
 
@@ -73,7 +74,7 @@ def _of(formula, *more):
     return lambda path, values: formula(values, *more)
 
 
-MEASURES = {f"bar_{j + 1}": _of(lambda values, j: [0.0, float(weights(values)[j])], j) for j in range(3)}
+MEASURES: Measures = {f"bar_{j + 1}": _of(lambda values, j: [0.0, float(weights(values)[j])], j) for j in range(3)}
 MEASURES |= {f"weight_{j + 1}": _of(lambda values, j: float(weights(values)[j]), j) for j in range(3)}
 MEASURES |= {"jacobian": _of(lambda values: softmax.vjp(weights(values), np.eye(3)).tolist()),
              "over": _of(lambda values: (weights(values, FIRST) @ READ).tolist()),

@@ -1,12 +1,13 @@
 """The live figure of the page on descent: a loss of two numbers, the path on it, and the largest step size."""
 
+
 import numpy as np
 
 from mhabook.start.surface import Surface
 from mhalib._array import require_count
 from mhalib.live.description import Control, Description
 from mhalib.live.face import LiveFigure
-from mhalib.live.frames import line, panels
+from mhalib.live.frames import Measures, line, panels
 from mhalib.plots import COLORS, SEQUENTIAL
 from mhalib.training import Path
 
@@ -104,7 +105,7 @@ def _factors(values):
     return [abs(1 - values["lr"] * curvature) for curvature in (1.0, values["low"])]
 
 
-MEASURES = {"surface": _of(_map), "path_1": lambda path, values: _seen(path, 0),
+MEASURES: Measures = {"surface": _of(_map), "path_1": lambda path, values: _seen(path, 0),
             "path_2": lambda path, values: _seen(path, 1), "start_1": _of(lambda values: [values["q1"]]),
             "start_2": _of(lambda values: [values["q2"]]), "steep_1": _of(_axis(0, 0)), "steep_2": _of(_axis(1, 0)),
             "flat_1": _of(_axis(0, 1)), "flat_2": _of(_axis(1, 1)), "along_steep": _of(_across(0)),

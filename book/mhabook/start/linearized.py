@@ -112,7 +112,8 @@ class LinearizedWorkspace(ClassifierWorkspace):
 
     def __init__(self, model: Linearized, X: Array, y: Array) -> None:
         super().__init__(model, X, y)
-        self.first, self.features = model.start(X), model.start.features(X)
+        self.first: Array = model.start(X)
+        self.features: Array = model.start.features(X)
 
     def logits(self, theta: Any) -> Array:
         """Φ(X_i; θ₀) + ⟨φ_i, V⟩."""
