@@ -40,22 +40,22 @@ def execute(path):
     timeout = yaml.safe_load((ROOT / "_config.yml").read_text("utf-8"))["execute"]["timeout"]
     try:
         result = single_nb_execution(notebook, cwd=folder, timeout=timeout, allow_errors=False, config=KERNEL)
-        failure = failed_cell(notebook, result.err) if result.err else ""
     except Exception as error:  # the kernel died, or did not begin
         return path, None, failed_cell(notebook, error)
-    return path, CacheBundleIn(notebook, str(path), data={"execution_seconds": result.time}), failure
+    bundle = CacheBundleIn(notebook, str(path), data={"execution_seconds": result.time})
+    return path, bundle, result.err and failed_cell(notebook, result.err)
 
 
 def failed_cell(notebook, error):
     """The cell that an error stopped at, and the error's own lines."""
-    cells = [cell for cell in notebook.cells if cell.cell_type == "code"]
-    for cell in cells:
-        for output in cell.outputs:
+    reached, said = "no cell was run", f"{type(error).__name__}: {error}"
+    for cell in notebook.cells:
+        for output in cell.get("outputs", ()):
             if output.output_type == "error":
                 return f"cell {cell.id}\n" + COLORS.sub("", "\n".join(output.traceback))
-    said = f"{type(error).__name__}: {error}"
-    reached = [cell.id for cell in cells if cell.execution_count]
-    return f"cell {reached[-1]}, or the next one\n{said}" if reached else f"no cell was run\n{said}"
+        if cell.get("execution_count"):
+            reached = f"cell {cell.id}, or the next one"
+    return f"{reached}\n{said}"
 
 
 def main(folder):
@@ -67,10 +67,10 @@ def main(folder):
             name = path.relative_to(ROOT).with_suffix("").as_posix()
             if failure:
                 failures[name] = failure
-                print(f"   {name:60} FAILED", flush=True)
             else:
                 cache.cache_notebook_bundle(bundle, check_validity=False, overwrite=True)
-                print(f"   {name:60}{bundle.data['execution_seconds']:5.0f} s", flush=True)
+            took = " FAILED" if failure else f"{bundle.data['execution_seconds']:5.0f} s"
+            print(f"   {name:60}{took}", flush=True)
     for name, failure in failures.items():
         print(f"\n{name}, {failure}", file=sys.stderr)
     if failures:
