@@ -2,9 +2,9 @@
 
 ``--list`` says what would run, and runs nothing; names of scripts run these alone: ``python book/results heads text``.
 The scripts of the folder large, which need data from outside or a GPU, are not among them, and one that measures the
-machine is named and left out. Finished runs are kept in the folders .cache, here and where the command is given, so
-that a second command goes on where the first was stopped. They know the source of a run, not that of mhalib: after a
-change of mhalib ``--fresh`` removes them, and all begins anew.
+machine is named and left out. Finished runs are kept in the folder .cache, so that a second command goes on where the
+first was stopped. They know the source of a run, not that of mhalib: after a change of mhalib ``--fresh`` removes them,
+and all begins anew.
 Tables that are there are replaced only with ``--overwrite``, which ``make results`` gives. After each script its tables
 are compared with those that were there before.
 """
@@ -20,8 +20,8 @@ from pathlib import Path
 
 import numpy as np
 
-from mhabook.studies.command_line import add_overwrite, refuse_overwriting, tables
-from mhabook.studies.table import Table
+from mhabook.studies import add_overwrite, refuse_overwriting, table_names
+from mhabook.tables import Table
 
 HERE = Path(__file__).parent
 OUTSIDE = {"scale": "it measures the machine that it runs on"}
@@ -66,11 +66,11 @@ def apart(a, b):
 
 def remake(name, docstring, folder):
     """Run one script in the working directory; whether it came to its end."""
-    before, began = load(folder, tables(docstring)), time.perf_counter()
+    before, began = load(folder, table_names(docstring)), time.perf_counter()
     print(f"== {name} (on one core when last measured: {times(docstring)})", flush=True)
     failed = subprocess.run([sys.executable, str(folder / f"{name}.py"), "--overwrite"]).returncode
     print(f"   {'failed' if failed else 'done'} after {time.perf_counter() - began:.0f} s")
-    for table, after in load(folder, tables(docstring)).items():
+    for table, after in load(folder, table_names(docstring)).items():
         if not failed:
             print(f"   {table}: {difference(before.get(table), after)}", flush=True)
     return not failed
@@ -88,19 +88,20 @@ def main(arguments=None, folder=HERE):
     if unknown := sorted(set(chosen.names) - set(known)):
         parser.error(f"name: expected one of {', '.join(known)}, got {', '.join(unknown)}")
     run = [name for name in chosen.names or known if name not in OUTSIDE]
-    written = [folder / table for name in run for table in tables(known[name])]
+    written = [folder / table for name in run for table in table_names(known[name])]
     refuse_overwriting(parser, written, chosen.overwrite or chosen.list)
-    kept = [path for path in {Path(".cache").resolve(), folder / ".cache"} if path.is_dir() and not chosen.list]
-    if kept and not chosen.fresh:
-        print(f"== finished runs in {' and '.join(map(str, kept))} are not done again; --fresh removes them")
-    for path in kept if chosen.fresh else ():
-        shutil.rmtree(path)
+    kept = folder / ".cache"
+    if kept.is_dir() and not chosen.list:
+        if chosen.fresh:
+            shutil.rmtree(kept)
+        else:
+            print(f"== finished runs in {kept} are not done again; --fresh removes them")
     failed = []
     for name in chosen.names or known:
         if name in OUTSIDE:
             print(f"== {name} is left out: {OUTSIDE[name]}")
         elif chosen.list:
-            print(f"== {name}: {', '.join(tables(known[name]))} ({times(known[name])})")
+            print(f"== {name}: {', '.join(table_names(known[name]))} ({times(known[name])})")
         elif not remake(name, known[name], folder):
             failed.append(name)
     if failed:

@@ -10,11 +10,10 @@ largest to the smallest nonzero eigenvalue of the Hessian at the optimum in the 
 
 import numpy as np
 
-import mhabook
 import mhalib as mha
 from mhabook.c10_structure.factorization import gradient, optimum
 from mhabook.c10_structure.population import PopulationRegression
-from mhabook.studies.command_line import outputs
+from mhabook.studies import write_tables
 
 TARGET, MOST = 1e-10, 6000
 RATES = 0.02 * 1.1 ** np.arange(60)
@@ -82,6 +81,4 @@ def condition(data, N, inverse):
 
 
 if __name__ == "__main__":
-    files = outputs(__file__, __doc__)
-    table = mhabook.sweep(run, {"kappa": [1.0, 16.0, 256.0]}, seeds=5, cache=".cache/conditioning")
-    table.save(files["conditioning"], command="python book/results/conditioning.py")
+    write_tables(__file__, __doc__, conditioning=(run, {"kappa": [1.0, 16.0, 256.0]}, 5))

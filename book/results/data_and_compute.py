@@ -6,14 +6,12 @@ run, and a seed fixes Σ, M, the samples and the random start. The excess is tha
 start and after every step; it is NaN after the last step of a run, and from where a run diverges.
 """
 
-import time
 
 import numpy as np
 
-import mhabook
 import mhalib as mha
 from mhabook.c10_structure.factorization import gradient
-from mhabook.studies.command_line import outputs
+from mhabook.studies import write_tables
 
 SIZES = [250, 500, 1000, 2000, 4000]
 LIMITS = {
@@ -93,10 +91,5 @@ OTHER = [{"case": case, "n": n} for case in LIMITS for n in (12, 16, 32, 64, 125
 STARTS = {"kappa": [2.0, 4.0, 8.0]}
 
 if __name__ == "__main__":
-    files = outputs(__file__, __doc__)
-    for name, function, grid in (("", run, MAIN), ("_limits", limit, OTHER), ("_starts", starts, STARTS)):
-        began = time.perf_counter()
-        table = mhabook.sweep(function, grid, seeds=8, cache=".cache/data_and_compute")
-        table.save(files[f"data_and_compute{name}"],
-                   command="python book/results/data_and_compute.py")
-        print(f"{table!r} in {time.perf_counter() - began:.1f} s")
+    write_tables(__file__, __doc__, data_and_compute=(run, MAIN, 8), data_and_compute_limits=(limit, OTHER, 8),
+                 data_and_compute_starts=(starts, STARTS, 8))

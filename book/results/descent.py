@@ -12,12 +12,10 @@ excess at the last step over all seeds, of those where no run diverged. Structur
 
 import numpy as np
 
-import mhabook
 import mhalib as mha
-from mhabook.studies.command_line import outputs
+from mhabook.studies import write_tables
 from mhalib.whitening import Whitening
 
-COMMAND = "python book/results/descent.py"
 SAMPLES = {5: 1000, 10: 1000, 20: 1500}
 GD_RATES = (0.05, 0.1, 0.15, 0.2, 0.3)
 SGD_RATES = (0.02, 0.05, 0.1, 0.15, 0.2, 0.3)
@@ -86,11 +84,8 @@ def grid(d):
 
 
 if __name__ == "__main__":
-    files = outputs(__file__, __doc__)
     cells = [{"d": d, "left_out": left_out} for d in (5, 20)
              for left_out in ("nothing", "renormalization", "regularizer", "whitening")]
-    mhabook.sweep(part, cells, seeds=5, cache=".cache/descent_parts").save(files["descent_parts"], command=COMMAND)
     longer = [{"d": d, "method": "gd", "start": "random", "lr": 0.1, "steps": 1500} for d in (5, 10)]
-    cells = [row for d in (5, 10) for row in grid(d)] + longer
-    mhabook.sweep(run, cells, seeds=5, cache=".cache/descent").save(files["descent"], command=COMMAND)
-    mhabook.sweep(run, grid(20), seeds=3, cache=".cache/descent").save(files["descent_wide"], command=COMMAND)
+    write_tables(__file__, __doc__, descent_parts=(part, cells, 5), descent_wide=(run, grid(20), 3),
+                 descent=(run, [row for d in (5, 10) for row in grid(d)] + longer, 5))

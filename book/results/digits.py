@@ -5,15 +5,13 @@
 2^(power/2): power 0 is the constant step size 1, and power log₂ H is √H. Adam has the step size 0.01.
 """
 
-import time
 import warnings
 
 import numpy as np
 
-import mhabook
 import mhalib as mha
 from mhabook.c08_digits.random_start import gram
-from mhabook.studies.command_line import outputs
+from mhabook.studies import write_tables
 
 HEADS = (1, 2, 4, 8, 16, 32, 64)
 CURVES = ("loss", "test_loss", "accuracy", "test_accuracy")
@@ -59,8 +57,4 @@ def grid():
 
 
 if __name__ == "__main__":
-    files = outputs(__file__, __doc__)
-    began = time.perf_counter()
-    table = mhabook.sweep(run, list(grid()), seeds=8, cache=".cache/digits")
-    table.save(files["digits"], command="python book/results/digits.py")
-    print(f"{table!r} in {time.perf_counter() - began:.1f} s")
+    write_tables(__file__, __doc__, digits=(run, grid(), 8))

@@ -9,10 +9,9 @@ same keys, values and outputs and with other queries (seed + 1000), so that the 
 
 from dataclasses import replace
 
-import mhabook
 import mhalib as mha
 from mhabook.c13_layer.statements import least_singular, value_rate
-from mhabook.studies.command_line import outputs
+from mhabook.studies import write_tables
 
 STEPS, SEEDS = 3000, 8
 KERNELS = {"softmax": mha.softmax, "gaussian": mha.gaussian}
@@ -44,6 +43,4 @@ def grid():
 
 
 if __name__ == "__main__":
-    files = outputs(__file__, __doc__)
-    table = mhabook.sweep(run, grid(), seeds=SEEDS, cache=".cache/dimensions")
-    table.save(files["dimensions"], command="python book/results/dimensions.py")
+    write_tables(__file__, __doc__, dimensions=(run, grid(), SEEDS))

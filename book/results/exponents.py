@@ -13,16 +13,14 @@ squared distance of f_n from A Σ Bᵀ x at (c A, B/c), with (A, B) the balanced
 2,000 tokens as queries; over 2,000 fresh queries; and the limit of theory, ``mean_excess``/n.
 """
 
-import time
 
 import numpy as np
 
-import mhabook
 import mhalib as mha
 from mhabook.c09_tilting.finite_context import mean_error
 from mhabook.c09_tilting.statements import mean_excess
 from mhabook.c10_structure.factorization import optimum
-from mhabook.studies.command_line import outputs
+from mhabook.studies import write_tables
 from mhalib.whitening import symmetric_power
 
 V = [0.5, 0.5 ** 0.5, 0.8, 1.0, 1.4, 2.0]
@@ -67,11 +65,5 @@ def scaled(*, c, seed):
 
 
 if __name__ == "__main__":
-    files = outputs(__file__, __doc__)
-    began = time.perf_counter()
-    tables = {"renormalization": (scaled, {"c": SCALES}, 20), "exponents_exact": (exact, {"v": V}, 1),
-              "exponents": (errors, {"v": V}, 100)}
-    for name, (run, grid, seeds) in tables.items():
-        table = mhabook.sweep(run, grid, seeds=seeds, cache=".cache/exponents")
-        table.save(files[name], command="python book/results/exponents.py")
-        print(f"{table!r} after {time.perf_counter() - began:.1f} s")
+    write_tables(__file__, __doc__, renormalization=(scaled, {"c": SCALES}, 20), exponents_exact=(exact, {"v": V}, 1),
+                 exponents=(errors, {"v": V}, 100))

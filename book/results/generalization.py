@@ -5,23 +5,20 @@ generalization_heads.npz (some nine minutes of one core). A row is one run. All 
 tokenized mixture, with 1,000 fresh samples as the test set; a seed fixes patterns, samples and start.
 """
 
-import time
 
 import numpy as np
 
-import mhabook
 import mhalib as mha
 from mhabook.c01_model.instances import token_radius
 from mhabook.c04_convergence import chain, starts
 from mhabook.c07_generalization.leave_one_out import leave_one_out
 from mhabook.c07_generalization.statements import gap_bound
-from mhabook.studies.command_line import outputs
+from mhabook.studies import write_tables
 
 GAP_STEPS = [0, 10, 30, 100, 300, 1000]
 STOP_STEPS = sorted({0, *np.rint(np.geomspace(1, 2000, 40)).astype(int).tolist()})
 HEAD_STEPS = sorted({0, *np.rint(np.geomspace(1, 1000, 24)).astype(int).tolist()})
 MANY = 2 * 10 ** 13
-COMMAND = "python book/results/generalization.py"
 
 
 def gap(*, start, n, sigma, seed, left=4):
@@ -100,9 +97,5 @@ HEADS = [{"start": start, "scaling": scaling, "H": H, "sigma": sigma} for sigma 
          for H in (1, 2, 4, 8, 16, 32, 64) if most >= H]
 
 if __name__ == "__main__":
-    files = outputs(__file__, __doc__)
-    for name, run, grid in (("gap", gap, GAP), ("stop", stop, STOP), ("heads", heads, HEADS)):
-        began = time.perf_counter()
-        table = mhabook.sweep(run, grid, seeds=8 if name == "gap" else 10, cache=".cache/generalization")
-        table.save(files[f"generalization_{name}"], command=COMMAND)
-        print(f"{name}: {table!r} in {time.perf_counter() - began:.1f} s")
+    write_tables(__file__, __doc__, generalization_gap=(gap, GAP, 8), generalization_stop=(stop, STOP, 10),
+                 generalization_heads=(heads, HEADS, 10))

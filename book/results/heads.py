@@ -5,13 +5,11 @@ base step sizes are ours; the paper's are not known to us. A trial is a seed of 
 seconds of one core, and half as long on two.
 """
 
-import time
 
 import numpy as np
 
-import mhabook
 import mhalib as mha
-from mhabook.studies.command_line import outputs
+from mhabook.studies import write_tables
 
 RULES = {
     "gd": lambda H: mha.GradientDescent(1.0),
@@ -39,8 +37,4 @@ def curves(data, test, rule, H):
 
 
 if __name__ == "__main__":
-    files = outputs(__file__, __doc__)
-    began = time.perf_counter()
-    table = mhabook.sweep(run, {"rule": list(RULES)}, seeds=5, cache=".cache/heads")
-    table.save(files["heads"], command="python book/results/heads.py")
-    print(f"{table!r} in {time.perf_counter() - began:.1f} s")
+    write_tables(__file__, __doc__, heads=(run, {"rule": list(RULES)}, 5))

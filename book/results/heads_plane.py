@@ -6,14 +6,12 @@ two (η_u, η_w) with η_w ≤ η_u. By the zero-initialization collapse the pai
 number is that of a run which diverged. It takes some four minutes of one core.
 """
 
-import time
 import warnings
 
 import numpy as np
 
-import mhabook
 import mhalib as mha
-from mhabook.studies.command_line import outputs
+from mhabook.studies import write_tables
 
 STEPS = (50, 500, 2000)
 CURVES = ("loss", "test_loss", "attention_score")
@@ -52,8 +50,4 @@ def ends(data, test, H, rule):
 
 
 if __name__ == "__main__":
-    files = outputs(__file__, __doc__)
-    began = time.perf_counter()
-    table = mhabook.sweep(run, {"rule": list(LARGEST), "down": list(range(12))}, seeds=3, cache=".cache/heads_plane")
-    table.save(files["heads_plane"], command="python book/results/heads_plane.py")
-    print(f"{table!r} in {time.perf_counter() - began:.1f} s")
+    write_tables(__file__, __doc__, heads_plane=(run, {"rule": list(LARGEST), "down": list(range(12))}, 3))

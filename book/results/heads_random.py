@@ -4,13 +4,11 @@
 and number of heads. The start of a trial has the seed 100 + trial. It takes some three minutes of one core.
 """
 
-import time
 
 import numpy as np
 
-import mhabook
 import mhalib as mha
-from mhabook.studies.command_line import outputs
+from mhabook.studies import write_tables
 
 RULES = {
     "gd": lambda H: mha.GradientDescent(1.0),
@@ -36,8 +34,4 @@ def run(*, scale, rule, seed):
 
 
 if __name__ == "__main__":
-    files = outputs(__file__, __doc__)
-    began = time.perf_counter()
-    table = mhabook.sweep(run, {"scale": [0.1, 1.0], "rule": list(RULES)}, seeds=5, cache=".cache/heads_random")
-    table.save(files["heads_random"], command="python book/results/heads_random.py")
-    print(f"{table!r} in {time.perf_counter() - began:.1f} s")
+    write_tables(__file__, __doc__, heads_random=(run, {"scale": [0.1, 1.0], "rule": list(RULES)}, 5))

@@ -6,16 +6,14 @@ slice lies around the end, in two random directions of the weights that moved, o
 minutes of one core.
 """
 
-import time
 from copy import deepcopy
 from types import SimpleNamespace
 
 import numpy as np
 import torch
 
-import mhabook
 import mhalib as mha
-from mhabook.studies.command_line import outputs
+from mhabook.studies import write_tables
 from mhalib.models import NetworkPoint, PatchTransformer, TextTransformer
 from mhalib.networks import read, summary
 
@@ -95,8 +93,4 @@ def slices(point, common, part, only):
 
 
 if __name__ == "__main__":
-    files = outputs(__file__, __doc__)
-    began = time.perf_counter()
-    table = mhabook.sweep(run, {"first": ["softmax"], "task": list(STEPS)}, seeds=3, cache=".cache/landscapes")
-    table.save(files["landscapes"], command="python book/results/landscapes.py")
-    print(f"{table!r} in {time.perf_counter() - began:.1f} s")
+    write_tables(__file__, __doc__, landscapes=(run, {"first": ["softmax"], "task": list(STEPS)}, 3))

@@ -6,15 +6,13 @@ The images are the same in all runs; a seed fixes the start and the order of the
 are kept in the folder .cache beside the file, so the command can be interrupted.
 """
 
-import time
 from pathlib import Path
 
 import numpy as np
 import torch
 
-import mhabook
 import mhalib as mha
-from mhabook.studies.command_line import outputs
+from mhabook.studies import write_tables
 from mhalib.models import PatchTransformer
 from mhalib.networks import summary
 
@@ -56,13 +54,12 @@ def run(*, kernel, scale, lr, seed):
         "at": np.array(STEPS), "torch": torch.__version__}
 
 
-ARMS = [("softmax", 1.0), ("gaussian", 1.0), ("normalized", 1.0), ("softmax", 4.0)]
+def grid():
+    """The configurations, once the images are there."""
+    draw()
+    for kernel, scale in (("softmax", 1.0), ("gaussian", 1.0), ("normalized", 1.0), ("softmax", 4.0)):
+        yield {"kernel": kernel, "scale": scale, "lr": 0.002}
+
 
 if __name__ == "__main__":
-    files = outputs(__file__, __doc__)
-    began = time.perf_counter()
-    draw()
-    grid = [{"kernel": kernel, "scale": scale, "lr": lr} for lr in (0.002,) for kernel, scale in ARMS]
-    table = mhabook.sweep(run, grid, seeds=4, cache=CACHE / "micro_pathfinder")
-    table.save(files["micro_pathfinder"], command="python book/results/micro_pathfinder.py")
-    print(f"{table!r} in {time.perf_counter() - began:.1f} s")
+    write_tables(__file__, __doc__, micro_pathfinder=(run, grid(), 4))

@@ -7,10 +7,9 @@ heads. A trial is the seed of teacher, samples and start. It takes some three mi
 
 import numpy as np
 
-import mhabook
 import mhalib as mha
 from mhabook.c06_planted.statements import alignments
-from mhabook.studies.command_line import outputs
+from mhabook.studies import write_tables
 
 RULES = {
     "gd-root": lambda H: mha.GradientDescent(0.3 * H ** 0.5),
@@ -43,8 +42,6 @@ def run(*, T, d, start, rule, seed):
 
 
 if __name__ == "__main__":
-    files = outputs(__file__, __doc__)
     grid = [{"T": T, "d": d, "start": start, "rule": rule}
             for T, d, start in ((10, 5, 0.0), (5, 5, 0.0), (10, 10, 0.0), (10, 5, 0.3)) for rule in RULES]
-    table = mhabook.sweep(run, grid, seeds=5, cache=".cache/planted")
-    table.save(files["planted"], command="python book/results/planted.py")
+    write_tables(__file__, __doc__, planted=(run, grid, 5))

@@ -11,10 +11,9 @@ rises along H in at least 4. Everything else is called mixed.
 
 import numpy as np
 
-import mhabook
 import mhalib as mha
 from mhabook.c06_planted import statements as c06_statements
-from mhabook.studies.command_line import outputs
+from mhabook.studies import write_tables
 
 RULES = {
     "gd-root": lambda lr, H: mha.GradientDescent(0.3 * lr * H ** 0.5),
@@ -46,10 +45,8 @@ def run(*, start, rule, lr, seed, **setting):
 
 
 if __name__ == "__main__":
-    files = outputs(__file__, __doc__)
     grid = [BASE | change | {"start": 0.0, "rule": rule, "lr": lr}
             for change in CHANGES for rule in RULES for lr in (1.0, 3.0)]
     grid += [BASE | change | {"start": 0.3, "rule": rule, "lr": 1.0} for change in AT_RANDOM for rule in RULES]
     grid += [BASE | {"start": start, "rule": rule, "lr": 1.0} for start in (0.03, 0.1, 1.0) for rule in RULES]
-    table = mhabook.sweep(run, grid, seeds=5, cache=".cache/planted_map")
-    table.save(files["planted_map"], command="python book/results/planted_map.py")
+    write_tables(__file__, __doc__, planted_map=(run, grid, 5))

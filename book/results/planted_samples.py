@@ -8,10 +8,9 @@ planted_map.py. It takes some four minutes of one core.
 
 import numpy as np
 
-import mhabook
 import mhalib as mha
 from mhabook.c06_planted import statements as c06_statements
-from mhabook.studies.command_line import outputs
+from mhabook.studies import write_tables
 
 RULES = {
     "gd-root": lambda H: mha.GradientDescent(0.3 * H ** 0.5),
@@ -37,8 +36,6 @@ def run(*, n, T, d, rule, seed):
 
 
 if __name__ == "__main__":
-    files = outputs(__file__, __doc__)
     grid = [{"n": n, "T": T, "d": d, "rule": rule} for T, d in ((5, 5), (10, 5), (10, 10))
             for n in (250, 500, 1000, 2000) for rule in RULES]
-    table = mhabook.sweep(run, grid, seeds=5, cache=".cache/planted_samples")
-    table.save(files["planted_samples"], command="python book/results/planted_samples.py")
+    write_tables(__file__, __doc__, planted_samples=(run, grid, 5))

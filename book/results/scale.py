@@ -28,7 +28,7 @@ from threadpoolctl import threadpool_limits
 
 import mhabook
 import mhalib as mha
-from mhabook.studies.command_line import add_overwrite, refuse_overwriting
+from mhabook.studies import add_overwrite, refuse_overwriting
 
 FULL = {"n": (100, 1_000, 10_000, 100_000), "H": (1, 16, 256, 4096)}
 TOY = {"n": (20, 60), "H": (1, 4)}

@@ -8,14 +8,12 @@ a row says which of the 500 the trained network gets right, with softmax or the 
 So many steps in single precision end elsewhere on another processor, as they do with another seed.
 """
 
-import time
 
 import numpy as np
 import torch
 
-import mhabook
 import mhalib as mha
-from mhabook.studies.command_line import outputs
+from mhabook.studies import write_tables
 from mhalib.models import TextTransformer
 
 CURVES = ("loss", "test_loss", "accuracy", "test_accuracy")
@@ -58,11 +56,6 @@ def shuffled(data):
 
 
 if __name__ == "__main__":
-    files = outputs(__file__, __doc__)
-    began = time.perf_counter()
-    table = mhabook.sweep(run, {"lr": [0.003, 0.01], "H": [1, 2, 4, 8, 16]}, seeds=8, cache=".cache/text")
-    table.save(files["text"], command="python book/results/text.py")
     models = [{"kernel": "softmax", "H": 1}, {"kernel": "softmax", "H": 4}, {"kernel": "gaussian", "H": 4}]
-    right = mhabook.sweep(kinds, models, seeds=8, cache=".cache/text")
-    right.save(files["text_kinds"], command="python book/results/text.py")
-    print(f"{table!r} and {right!r} in {time.perf_counter() - began:.1f} s")
+    write_tables(__file__, __doc__, text=(run, {"lr": [0.003, 0.01], "H": [1, 2, 4, 8, 16]}, 8),
+                 text_kinds=(kinds, models, 8))

@@ -24,11 +24,10 @@ from math import erf
 
 import numpy as np
 
-import mhabook
 import mhalib as mha
 from mhabook.c14_traps.lines import sides
 from mhabook.c14_traps.statements import EXAMPLES
-from mhabook.studies.command_line import outputs
+from mhabook.studies import write_tables
 
 KINDS = ("softmax", "Gaussian", "Gaussian, rows normalized")
 KERNELS = {"softmax": mha.softmax, "gaussian": mha.gaussian}
@@ -127,12 +126,7 @@ def lesson(*, teacher, student, only, seed):
 
 
 if __name__ == "__main__":
-    files = outputs(__file__, __doc__)
-    command = "python book/results/traps.py"
-    tables = {"traps_random": (problems, [{"spread": a, "n": n} for a, n in ((1, 4), (2, 4), (4, 8))], 1),
-              "traps": (basins, {"kind": KINDS, "s": [0.5, 1.0, 2.0, 4.0, 8.0]}, 1),
-              "traps_teachers": (lesson, {"teacher": [*KERNELS], "student": [*KERNELS], "only": ALL}, 20)}
-    for name, (run, grid, seeds) in tables.items():
-        table = mhabook.sweep(run, grid, seeds=seeds, cache=".cache/traps")
-        table.save(files[name], command=command)
-        print(table)
+    write_tables(__file__, __doc__,
+                 traps_random=(problems, [{"spread": a, "n": n} for a, n in ((1, 4), (2, 4), (4, 8))], 1),
+                 traps=(basins, {"kind": KINDS, "s": [0.5, 1.0, 2.0, 4.0, 8.0]}, 1),
+                 traps_teachers=(lesson, {"teacher": [*KERNELS], "student": [*KERNELS], "only": ALL}, 20))

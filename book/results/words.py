@@ -6,15 +6,12 @@ fixes the sentences, the start and the order of the minibatches: the runs of one
 row says. Finished runs are kept in the folder .cache beside the file, so the command can be interrupted.
 """
 
-import time
-from pathlib import Path
 
 import numpy as np
 import torch
 
-import mhabook
 import mhalib as mha
-from mhabook.studies.command_line import outputs
+from mhabook.studies import write_tables
 from mhalib.models import TextTransformer
 from mhalib.networks import summary
 
@@ -54,8 +51,4 @@ GRID = [*settings(ARMS, "adam"), *settings(ARMS, "momentum"), *settings(ARMS, "a
         *settings(LOUD, "adam", [0.002], gain=1.0), *settings(ARMS, "adam", [0.002], length=16, steps=1000)]
 
 if __name__ == "__main__":
-    files = outputs(__file__, __doc__)
-    began = time.perf_counter()
-    table = mhabook.sweep(run, GRID, seeds=4, cache=Path(__file__).parent / ".cache" / "words")
-    table.save(files["words"], command="python book/results/words.py")
-    print(f"{table!r} in {time.perf_counter() - began:.1f} s")
+    write_tables(__file__, __doc__, words=(run, GRID, 4))

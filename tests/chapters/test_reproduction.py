@@ -15,7 +15,7 @@ import mhabook
 import mhalib as mha
 from mhabook.ledger import MARKS
 from mhabook.reproduction import FIGURES, STATUSES
-from mhabook.studies import stored
+from mhabook.tables import stored
 from mhalib import data as datasets
 from notebooks import code, directives, nodes, option, paths, read, source, text
 from scripts import loaded

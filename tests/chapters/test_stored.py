@@ -9,7 +9,7 @@ import pytest
 
 import mhabook
 
-module, address = import_module("mhabook.studies.stored"), import_module("mhabook._address")
+module, address = import_module("mhabook.tables"), import_module("mhabook._address")
 RESULTS = Path(__file__).parents[2] / "book" / "results"
 ADDRESS = "https://example.org/book"
 
@@ -18,7 +18,7 @@ ADDRESS = "https://example.org/book"
 def elsewhere(tmp_path, monkeypatch):
     """Far from any clone, with mhalib in site-packages."""
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr(module, "__file__", str(tmp_path / "site-packages" / "mhalib" / "sweeps" / "stored.py"))
+    monkeypatch.setattr(module, "__file__", str(tmp_path / "site-packages" / "mhabook" / "tables.py"))
     monkeypatch.setattr(module, "repository", lambda: ADDRESS)
     return tmp_path
 

@@ -1,6 +1,8 @@
 """``Table``: rows found, grouped, and kept in a file."""
 
+import zipfile
 from functools import partial
+from pathlib import Path
 
 import joblib
 import numpy as np
@@ -8,9 +10,10 @@ import pytest
 
 import swept
 from mhabook.studies import Table, sweep
-from mhabook.studies.files import pack, unpack
 from oracles import assert_refused
 from swept import assert_same
+
+RESULTS = Path(__file__).parents[2] / "book" / "results"
 
 
 @pytest.fixture(scope="module")
@@ -77,12 +80,19 @@ def test_a_damaged_table_is_named(expected, tmp_path):
             Table.load(path)
 
 
-def test_packing_keeps_every_kind():
-    arrays = {"b": np.array([True]), "i": np.array(3), "f": np.float32([1.5, np.nan]), "U": np.array("ζ")}
-    back, about = unpack(pack(arrays, {"what": "ζ"}))
-    assert about == {"what": "ζ"}
-    for name, array in arrays.items():
-        assert (back[name].dtype, back[name].tobytes()) == (array.dtype, array.tobytes())
+def test_a_file_keeps_every_kind(tmp_path):
+    columns = {"b": np.array([True]), "i": np.array([3]), "f": np.float32([np.nan]), "U": np.array(["ζ"])}
+    table = Table(columns, {"ζ": 1})
+    table.save(tmp_path / "table.npz")
+    assert_same(Table.load(tmp_path / "table.npz"), table)
+
+
+@pytest.mark.parametrize("path", sorted(RESULTS.glob("*.npz")), ids=lambda path: path.name)
+def test_tables_of_the_book_are_saved_to_the_same_bytes(path, tmp_path):
+    Table.load(path).save(tmp_path / path.name)
+    with zipfile.ZipFile(path) as kept, zipfile.ZipFile(tmp_path / path.name) as saved:
+        assert [(entry.filename, kept.read(entry)) for entry in kept.infolist()] == [
+            (entry.filename, saved.read(entry)) for entry in saved.infolist()]
 
 
 def test_a_table_shows_its_size_and_shapes(expected):

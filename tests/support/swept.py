@@ -9,11 +9,11 @@ from pathlib import Path
 from uuid import uuid4
 
 import numpy as np
+from joblib.memory import MemorizedFunc
 from threadpoolctl import threadpool_info
 
 import mhabook
 import mhalib as mha
-from mhabook.studies.finished import Finished
 
 SECONDS = 60
 """How long a test waits for what must happen; it does not depend on when."""
@@ -136,11 +136,11 @@ if __name__ == "__main__":  # a sweep in a process of its own, for a test to kil
     signal.signal(signal.SIGINT, signal.default_int_handler)  # which a shell's background job ignores, and its children
     folder = Path(sys.argv[1])
     run = partial(swept.patient, marks=str(folder / "marks"), gate=str(folder / "gate"))
-    save = Finished.save
+    keep = MemorizedFunc.call
 
     def tell(*arguments):
-        save(*arguments)
-        print("saved", flush=True)
+        keep(*arguments)
+        print("kept", flush=True)
 
-    Finished.save = tell
+    MemorizedFunc.call = tell
     mhabook.sweep(run, {"scale": [2.0]}, 12, cache=folder / "cache")

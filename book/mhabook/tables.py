@@ -1,11 +1,24 @@
-"""``Table``: the rows that a sweep leaves, one for each configuration and seed."""
+"""``Table``: the rows that a sweep leaves; and ``stored``, the tables that come with the book."""
 
+import io
+import json
+import os
+import zipfile
+import zlib
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
+from urllib.error import URLError
+from urllib.request import urlopen
 
 import numpy as np
 
-from mhabook.studies.files import RESERVED, pack, unpack, write
+from mhabook._address import repository
+
+RESERVED = ("about", "allow_pickle", "file")
+"""Names that no column can have, since ``numpy.savez`` or a table uses them."""
+FOLDER = Path("book", "results")
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -22,28 +35,28 @@ class Table:
         if the columns differ in length, or one is named ``about``, ``file`` or ``allow_pickle``.
     """
 
-    columns: dict
-    about: dict = field(default_factory=dict)
+    columns: Mapping[str, np.ndarray]
+    about: Mapping[str, Any] = field(default_factory=dict)
 
-    def __post_init__(self):
+    def __post_init__(self) -> None:
         if len(lengths := {len(column) for column in self.columns.values()}) != 1:
             raise ValueError(f"columns: expected one or more of the same length, got lengths {sorted(lengths)}")
         if taken := [name for name in RESERVED if name in self.columns]:
             raise ValueError(f"columns: {', '.join(taken)} cannot name a column: {', '.join(RESERVED)} are reserved; "
                              "choose another name")
 
-    def __len__(self):
+    def __len__(self) -> int:
         return len(next(iter(self.columns.values())))
 
-    def __getitem__(self, name):
+    def __getitem__(self, name: str) -> np.ndarray:
         self._require(name)
         return self.columns[name]
 
-    def __repr__(self):
+    def __repr__(self) -> str:
         shapes = (f"{name} {column.shape[1:]}" if column.ndim > 1 else name for name, column in self.columns.items())
         return f"Table({len(self)} rows of {', '.join(shapes)})"
 
-    def where(self, **wanted):
+    def where(self, **wanted: Any) -> "Table":
         """The rows in which every named column has the wanted value, or one of a list of them: ``where(H=4)``.
 
         Raises
@@ -64,9 +77,9 @@ class Table:
         if not chosen.any():
             found = "; ".join(f"{name} takes {', '.join(map(str, np.unique(self.columns[name])))}" for name in wanted)
             raise ValueError(f"where: no row has {', '.join(f'{k}={v!r}' for k, v in wanted.items())}; {found}")
-        return self._rows(np.flatnonzero(chosen))
+        return Table({name: column[chosen] for name, column in self.columns.items()}, self.about)
 
-    def group(self, *names, by=np.mean):
+    def group(self, *names: str, by: Callable[..., Any] = np.mean) -> "Table":
         """One row for each combination of values of the named columns: all other columns reduced over its rows.
 
         ``table.group("H")`` has the mean over seeds, and over whatever else is not named; ``by=np.min`` and
@@ -84,23 +97,29 @@ class Table:
         for row, values in enumerate(zip(*(self.columns[name].tolist() for name in names), strict=True)):
             groups.setdefault(values, []).append(row)
         members = [np.array(rows) for rows in groups.values()] if names else [np.arange(len(self))]
-        firsts = [rows[0] for rows in members]
-        columns = {name: self.columns[name][firsts] for name in names}
+        columns = {name: self.columns[name][[rows[0] for rows in members]] for name in names}
         columns["rows"] = np.array([len(rows) for rows in members])
         for name, column in self.columns.items():
             if name not in columns and name != "seed" and column.dtype.kind != "U":
                 columns[name] = np.stack([by(1 * column[rows], axis=0) for rows in members])
         return Table(columns, self.about)
 
-    def save(self, path, command=None):
+    def save(self, path: str | Path, command: str | None = None) -> None:
         """Write everything into one npz file, with the ``command`` that makes it again; equal tables, equal bytes.
 
-        ``Table.load(path)`` reads it, and so does ``numpy.load``: one array a column, and ``about`` in JSON.
+        ``Table.load(path)`` reads it, and so does ``numpy.load``: one array a column, and ``about`` in JSON. The file
+        appears whole or not at all.
         """
-        write(path, pack(self.columns, self.about | ({} if command is None else {"command": command})))
+        about = dict(self.about) | ({} if command is None else {"command": command})
+        path, buffer = Path(path).expanduser(), io.BytesIO()
+        np.savez_compressed(buffer, about=np.array(json.dumps(about, sort_keys=True)), **self.columns)
+        path.parent.mkdir(parents=True, exist_ok=True)
+        unfinished = path.with_name(f"{path.name}.{os.getpid()}.unfinished")
+        unfinished.write_bytes(buffer.getvalue())
+        os.replace(unfinished, path)
 
     @classmethod
-    def load(cls, path):
+    def load(cls, path: str | Path) -> "Table":
         """The table that ``save`` wrote.
 
         Raises
@@ -108,15 +127,55 @@ class Table:
         ValueError
             if the file is damaged or something else.
         """
-        try:
-            return cls(*unpack(Path(path).expanduser().read_bytes()))
-        except ValueError as error:
-            raise ValueError(f"{path}: {error}") from error
-
-    def _rows(self, chosen):
-        return Table({name: column[chosen] for name, column in self.columns.items()}, self.about)
+        return _unpacked(Path(path).expanduser().read_bytes(), path)
 
     def _require(self, *names):
         unknown = [name for name in names if name not in self.columns]
         if unknown:
             raise KeyError(f"no column {unknown[0]!r}; there are {', '.join(self.columns)}")
+
+
+def _unpacked(data, place):
+    """The table that these bytes are."""
+    try:
+        with np.load(io.BytesIO(data), allow_pickle=False) as found:
+            columns = {name: found[name] for name in found.files}
+        about = json.loads(str(columns.pop("about")))
+    except (AttributeError, EOFError, KeyError, NotImplementedError, OSError, TypeError, ValueError,
+            zipfile.BadZipFile, zlib.error) as error:
+        raise ValueError(f"{place}: damaged, or not made by mhalib ({type(error).__name__}: {error})") from error
+    return Table(columns, about)
+
+
+def stored(name: str) -> Table:
+    """The ``Table`` ``book/results/<name>`` that a page of the book shows.
+
+    It is read from the clone that the notebook lies in, or that mhabook was imported from. A notebook that was opened
+    elsewhere, in Colab for example, has no clone: then the file is read from the book's repository, and a line says so.
+
+    Raises
+    ------
+    FileNotFoundError
+        if the file is in none of these places; the message names the folders and the address.
+    ValueError
+        if the file is damaged.
+
+    Examples
+    --------
+    >>> table = mhabook.stored("heads.npz")
+    >>> "H" in table.columns
+    True
+    """
+    here = Path.cwd()
+    for folder in (here, *here.parents, *Path(__file__).resolve().parents[2:3]):
+        if (folder / FOLDER / name).exists():
+            return Table.load(folder / FOLDER / name)
+    address = f"{repository()}/raw/main/{(FOLDER / name).as_posix()}"
+    try:
+        with urlopen(address, timeout=60) as answer:
+            data = answer.read()
+    except (URLError, OSError, ValueError) as error:
+        raise FileNotFoundError(f"name: {name} is not in {FOLDER.as_posix()} of this folder or one above it, and "
+                                f"{address} cannot be read ({error})") from error
+    print(f"read from {address}")
+    return _unpacked(data, address)

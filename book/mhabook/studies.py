@@ -1,0 +1,369 @@
+"""``sweep``: one function over a grid and seeds, wherever joblib can reach; and how ``book/results`` writes tables."""
+
+import argparse
+import hashlib
+import platform
+import re
+import sys
+import time
+import traceback
+import warnings
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import contextmanager
+from functools import partial
+from inspect import getsource, isfunction, signature, unwrap
+from itertools import product
+from pathlib import Path
+from typing import Any
+
+import joblib
+import numpy as np
+from joblib.parallel import get_active_backend
+from threadpoolctl import threadpool_limits
+
+import mhalib
+from mhabook.tables import RESERVED, Table, stored
+from mhalib._array import require_count, require_seed
+
+__all__ = ["Table", "stored", "sweep"]
+
+
+def sweep(run: Callable[..., Any], grid: Any, seeds: int | Iterable[int] = 5, *, cache: str | Path | None = None,
+          progress: bool = True) -> Table:
+    """Call ``run(seed=…, **configuration)`` for every configuration of a grid and every seed: a table of the results.
+
+    The runs go to all cores, one a core with one thread each. Inside ``joblib.parallel_config(...)`` they go where that
+    says, with no other change: ``n_jobs=1`` for this process alone, ``"dask"`` for the cluster whose ``Client`` is
+    open. On machines of one kind the table is the same wherever it was made, bit by bit, if ``run`` depends on its
+    arguments alone.
+
+    Parameters
+    ----------
+    run : a function defined at the top level of a file or notebook, or a ``functools.partial`` of one. It returns a
+        dict name → number, word or array, of the same names and shapes in every run; or a list of such dicts, a row
+        each, with what tells it from the others among them
+    grid : a dict name → values, of which the product is taken, the last name varying fastest; or dicts of the same
+        names. The values are numbers, words, True and False. No column can be called about, allow_pickle or file
+    seeds : how many seeds, 0, 1, 2, …; or a list of them
+    cache : a folder, for a ``joblib.Memory``. Every run is kept there as soon as its result arrives, and is not done
+        again: an interrupted sweep goes on where it was. A run counts as the same if configuration, seed, mhalib's
+        version, the source of ``run`` and what a ``partial`` binds are; what ``run`` calls is not looked at, so take
+        another folder after a change there. What cannot be read is named in a warning, and its run done again
+    progress : whether joblib says now and then how many of the runs that are left are done. It writes to stderr, and
+        nothing where that is a file. A page of the book says False
+
+    Returns
+    -------
+    Table
+
+    Raises
+    ------
+    TypeError, ValueError
+        if an argument does not fit, before any run; or if two runs return different names, kinds or shapes.
+    RuntimeError
+        as soon as a run fails, or returns what cannot be a column, with its configuration, seed and traceback. What is
+        finished stays in the cache.
+    """
+    configs, seeds = configurations(grid), seed_list(seeds)
+    _require_run(run, configs[0])
+    tasks = [(config, seed) for config in configs for seed in seeds]
+    kept = None if cache is None else partial(
+        joblib.Memory(Path(cache).expanduser(), compress=True, verbose=0).cache(_kept, ignore=["result"]), origin(run))
+    done = {k: found for k, task in enumerate(tasks) if kept and (found := _finished(kept, task))}
+    first = next(iter(done.values()), None)
+    for k, result in done.items():
+        _require_alike(result, first, tasks[k])
+    missing = {k: task for k, task in enumerate(tasks) if k not in done}
+    # The limit of the whole is for runs in threads of this process, of which each would lift that of the others.
+    with threadpool_limits(1), _ended(_results(run, missing, progress)) as results:
+        for k, result, failure in results:
+            if failure:
+                raise RuntimeError(f"the run with {_words(*tasks[k])} failed: {failure}")
+            first = first or result
+            _require_alike(result, first, tasks[k])
+            if kept:
+                kept.func.call(*kept.args, *tasks[k], result)
+            done[k] = result
+    return _table(run, tasks, [done[k] for k in range(len(tasks))])
+
+
+# What to run
+
+def configurations(grid: Any) -> list[dict[str, Any]]:
+    """The configurations of a grid in order, as dicts of Python's own numbers, words and truth values.
+
+    Raises
+    ------
+    TypeError, ValueError
+        if the grid is empty, its configurations differ in names or kinds, or one of them occurs twice.
+    """
+    configs = [{name: _plain(name, value) for name, value in config.items()} for config in _listed(grid)]
+    if not configs or any(config.keys() != configs[0].keys() for config in configs):
+        raise ValueError("grid: expected one configuration or more, all of the same names, "
+                         f"got {sorted({', '.join(config) for config in configs}) or 'none'}")
+    for name in configs[0]:
+        if len(kinds := {_kind(np.array(config[name])) for config in configs}) > 1:
+            raise TypeError(f"grid: expected {name} to be always of one kind, got {' and '.join(sorted(kinds))}")
+    _require_distinct("grid", [_words(config) for config in configs])
+    return configs
+
+
+def seed_list(seeds: int | Iterable[int]) -> list[int]:
+    """The seeds 0, 1, 2, … for a number of them, or those of a list.
+
+    Raises
+    ------
+    ValueError
+        if there is none, one is no whole number ≥ 0 (below 2⁶³), or one occurs twice.
+    """
+    if not isinstance(seeds, Iterable):
+        require_count(seeds=seeds)
+        seeds = range(seeds)
+    seeds = list(seeds)
+    for seed in seeds:
+        require_seed(seed)
+    if not seeds or max(seeds) >= 2 ** 63:
+        raise ValueError(f"seeds: expected one or more below 2⁶³, got {max(seeds, default='none')}")
+    _require_distinct("seeds", seeds)
+    return [int(seed) for seed in seeds]
+
+
+def _listed(grid):
+    if isinstance(grid, Mapping):
+        for name, values in grid.items():
+            if isinstance(values, str) or not isinstance(values, Iterable):
+                raise TypeError(f"grid: expected a list of values for {name}, got {values!r}")
+        return [dict(zip(grid, values, strict=True)) for values in product(*grid.values())]
+    listed = list(grid) if isinstance(grid, Iterable) else [grid]
+    if not all(isinstance(config, Mapping) for config in listed):
+        raise TypeError(f"grid: expected a dict name → values, or dicts name → value, got {grid!r:.80}")
+    return listed
+
+
+def _plain(name, value):
+    value = value.item() if isinstance(value, np.generic) else value
+    if not isinstance(value, (bool, int, float, str)) or np.array(value).dtype.kind == "O":
+        raise TypeError(f"grid: expected numbers, words, True and False, got {name}={value!r}; "
+                        "build anything else inside of run")
+    if not isinstance(name, str) or name in ("seed", *RESERVED):
+        raise ValueError(f"grid: expected names other than seed, {', '.join(RESERVED)}, which are reserved, "
+                         f"got {name!r}")
+    return value
+
+
+def _require_distinct(name, values):
+    value, count = Counter(values).most_common(1)[0]
+    if count > 1:
+        raise ValueError(f"{name}: expected no entry twice, got {value} {count} times")
+
+
+def _words(config, *seed):
+    """A configuration, perhaps with its seed, as it would be written in a call."""
+    return ", ".join(f"{name}={value!r}" for name, value in (*config.items(), *(("seed", one) for one in seed)))
+
+
+def _kind(array):
+    return {"b": "truth values", "U": "words"}.get(array.dtype.kind, "numbers")
+
+
+def _require_run(run, config):
+    function = _inner(run)
+    if not isfunction(function) or function.__qualname__ != function.__name__ or function.__name__ == "<lambda>":
+        raise TypeError("run: expected a function defined at the top level of a file or notebook, or a "
+                        f"functools.partial of one, so that other processes find it; got {function!r}")
+    try:
+        signature(run).bind(seed=0, **config)
+    except TypeError as error:
+        raise TypeError(f"run: expected a function of {', '.join([*config, 'seed'])}; {error}") from None
+
+
+def _inner(run):
+    """The function itself, also of a ``partial``."""
+    return run.func if isinstance(run, partial) else run
+
+
+def _name(run):
+    return f"{_inner(run).__module__}.{_inner(run).__qualname__}"
+
+
+# The runs, and what is kept of them
+
+def _kept(origin, config, seed, result):
+    """What a run returned, for ``joblib.Memory`` to keep: ``result`` is None where one asks for what it has."""
+    if result is None:
+        raise LookupError
+    return result
+
+
+def _finished(kept, task):
+    """What is kept of a run; None if it has to run."""
+    try:
+        return kept(*task, None)
+    except LookupError:
+        return None
+
+
+def origin(run: Callable[..., Any]) -> dict[str, str]:
+    """What results depend on besides configuration and seed: the function's name and source, what is bound to it.
+
+    Raises
+    ------
+    ValueError
+        if the source cannot be read.
+    """
+    try:
+        function = unwrap(_inner(run))
+        if function.__code__.co_filename == "<string>":  # from exec; Python 3.13 reads the text of `python -c` for it
+            raise OSError
+        source = getsource(function)
+    except (OSError, TypeError):
+        raise ValueError("cache: the source of run cannot be read, so a change of it would go unnoticed; "
+                         "put the function into a file or a notebook, or sweep without a cache") from None
+    bound = joblib.hash((run.args, run.keywords)) if isinstance(run, partial) else ""
+    return {"function": _name(run), "source": hashlib.sha256(source.encode()).hexdigest(), "bound": bound,
+            "mhalib": mhalib.__version__}
+
+
+def _results(run, tasks, progress):
+    """What ``attempt`` gives back for each k → (configuration, seed), as it comes."""
+    backend, n_jobs = get_active_backend()
+    n_jobs = -1 if n_jobs is None else n_jobs  # unless it was chosen, all there are
+    seen = sys.stderr.isatty() or type(sys.stderr).__module__.startswith("ipykernel")
+    settings = {"n_jobs": n_jobs, "batch_size": 1, "verbose": 10 * (progress and seen)}
+    calls = [joblib.delayed(attempt)(run, k, *task) for k, task in tasks.items()]
+    if calls and getattr(backend, "supports_return_generator", False):
+        return joblib.Parallel(**settings, max_nbytes=None, return_as="generator_unordered")(calls)
+    # Such a backend gives all results back together: ask for as many as it computes together.
+    together = joblib.effective_n_jobs(n_jobs)
+    return (result for start in range(0, len(calls), together)
+            for result in joblib.Parallel(**settings)(calls[start:start + together]))
+
+
+@contextmanager
+def _ended(results: Iterator[Any]) -> Iterator[Iterator[Any]]:
+    """However it ends, what still runs ends too, without joblib's warning that it was running."""
+    try:
+        yield results
+    finally:
+        with warnings.catch_warnings(action="ignore"):
+            results.close()
+
+
+def attempt(run: Callable[..., Any], k: int, config: dict[str, Any], seed: int) -> tuple[int, Any, str | None]:
+    """k, and what the run returned and the versions it ran on, or why it failed.
+
+    A failure is brought home as text, since not every exception can travel.
+    """
+    versions = {"mhalib": mhalib.__version__, "numpy": np.__version__, "python": platform.python_version()}
+    try:
+        with threadpool_limits(1):
+            returned = run(seed=seed, **config)
+        return k, (_parts(returned, config), versions), None
+    except Exception as error:
+        return k, None, f"{type(error).__name__}: {error}\n\n{traceback.format_exc().rstrip()}"
+
+
+def _parts(returned, config):
+    """What a run returned, as a list of dicts name → array."""
+    found = [returned] if isinstance(returned, Mapping) else returned
+    if not isinstance(found, list) or not found or not all(isinstance(part, Mapping) and part for part in found):
+        raise TypeError("run: expected it to return a dict of numbers and arrays, or a list of such dicts, "
+                        f"got {returned if found == [] else type(returned).__name__}")
+    for name in {name for part in found for name in part}:
+        if not isinstance(name, str) or name in config or name in ("seed", *RESERVED):
+            raise ValueError(f"run: expected results named otherwise than the configuration, and than seed, "
+                             f"{', '.join(RESERVED)}, which are reserved, got {name!r}")
+    return [{name: _array(name, value) for name, value in part.items()} for part in found]
+
+
+def _array(name, value):
+    if isinstance(value, (list, tuple)) or (array := np.array(value)).dtype.kind not in "biufU":
+        raise TypeError(f"run: expected {name} to be a number, a word or an array of numbers, "
+                        f"got {type(value).__name__}")
+    return array
+
+
+def _require_alike(result, first, task):
+    expected = _form(first[0][0])
+    for form in map(_form, result[0]):
+        differing = sorted(name for name in form.keys() | expected.keys() if form.get(name) != expected.get(name))
+        if differing:
+            found = "; ".join(f"{name}: {form.get(name, 'missing')}, elsewhere {expected.get(name, 'missing')}"
+                              for name in differing)
+            raise ValueError(f"run: expected the same names, kinds and shapes from every run; with {_words(*task)} it "
+                             f"returned {found}. What is shorter can be filled up with NaN")
+
+
+def _form(part):
+    return {name: f"{_kind(array)} of shape {array.shape}" for name, array in part.items()}
+
+
+def _table(run, tasks, done):
+    rows = [(config | {"seed": seed}, part)
+            for (config, seed), (parts, _) in zip(tasks, done, strict=True) for part in parts]
+    columns = {name: np.array([config[name] for config, _ in rows]) for name in rows[0][0]}
+    columns |= {name: np.stack([part[name] for _, part in rows]) for name in rows[0][1]}
+    used = {tuple(sorted(versions.items())) for _, versions in done}
+    return Table(columns, {
+        "function": _name(run), "versions": [dict(versions) for versions in sorted(used)],
+        "configurations": list({_words(config): config for config, _ in tasks}.values()),
+        "seeds": list(dict.fromkeys(seed for _, seed in tasks)),
+    })
+
+
+# The command line of a script of book/results
+
+def write_tables(script: str, docstring: str, **studies: tuple[Callable[..., Any], Any, int]) -> None:
+    """Sweep and save each table; ``write_tables(__file__, __doc__, heads=(run, grid, seeds))`` is all of a script.
+
+    The docstring names the command and the tables, and is shown by ``--help``. The tables lie beside the script, unless
+    ``--out`` names another folder, or a file for the only one. The command ends here, before anything is computed, for
+    ``--help``, for an argument that is not known, and where a table would be replaced without ``--overwrite``. Finished
+    runs are kept in the folder .cache beside the script, so it can be interrupted.
+    """
+    script, names = Path(script), table_names(docstring)
+    parser = argparse.ArgumentParser(prog=f"python book/results/{script.name}", description=docstring,
+                                     epilog=f"Tables: {', '.join(names)}.", allow_abbrev=False,
+                                     formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--out", type=Path, metavar="PLACE", default=script.parent,
+                        help="folder to write to (that of the script), or a file for the only table")
+    files = _places(parser, names)
+    for name, (run, grid, seeds) in studies.items():
+        began = time.perf_counter()
+        table = sweep(run, grid, seeds, cache=script.parent / ".cache" / script.stem)
+        table.save(files[f"{name}.npz"], command=f"python book/results/{script.name}")
+        print(f"{name}.npz: {table!r} in {time.perf_counter() - began:.1f} s", flush=True)
+
+
+def _places(parser, names):
+    """Name of a table → the file to write it to."""
+    add_overwrite(parser)
+    chosen = parser.parse_args()
+    place = chosen.out.expanduser()
+    files = {name: place / name for name in names}
+    if place.suffix == ".npz" and len(names) == 1:
+        files = {names[0]: place}
+    elif place.suffix == ".npz" or place.is_file():
+        parser.error(f"--out: expected a folder{' or a new .npz file' * (len(names) == 1)} for {', '.join(names)}, "
+                     f"got the file {place}")
+    refuse_overwriting(parser, files.values(), chosen.overwrite)
+    return files
+
+
+def table_names(docstring: str) -> list[str]:
+    """The names of the tables that a script writes, as its docstring gives them."""
+    return sorted(set(re.findall(r"\w+\.npz", docstring)))
+
+
+def add_overwrite(parser: argparse.ArgumentParser) -> None:
+    """Give a parser the option without which ``refuse_overwriting`` ends the command."""
+    parser.add_argument("--overwrite", action="store_true", help="replace tables that are there")
+
+
+def refuse_overwriting(parser: argparse.ArgumentParser, files: Iterable[Path], overwrite: bool) -> None:
+    """End with a message if one of the files is there, and nobody asked to replace it."""
+    if not overwrite and (there := [str(file) for file in files if file.exists()]):
+        named = ", ".join(there[:3]) + (f" and {len(there) - 3} more" if len(there) > 3 else "")
+        elsewhere = ", or write elsewhere with --out" if "--out" in parser.format_usage() else ""
+        parser.error(f"nothing was computed, since {named} would be replaced: add --overwrite{elsewhere}")
