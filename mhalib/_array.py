@@ -7,11 +7,12 @@ agree already and need no entry. torch is never imported here: if an argument is
 """
 
 import sys
+from collections.abc import Sequence
 from functools import cache, partial
 from math import isfinite
 from numbers import Real
 from types import SimpleNamespace
-from typing import TYPE_CHECKING, TypeAlias, Union
+from typing import TYPE_CHECKING, Any, TypeAlias, TypeGuard, Union
 
 import numpy as np
 
@@ -35,13 +36,13 @@ def _torch():
     return sys.modules.get("torch")
 
 
-def is_array(a):
+def is_array(a: object) -> TypeGuard[Array]:
     """Whether a is a numpy array or a torch tensor."""
     torch = _torch()
     return isinstance(a, (np.ndarray, np.generic)) or (torch is not None and isinstance(a, torch.Tensor))
 
 
-def namespace(*arrays, **named):
+def namespace(*arrays: Array, **named: Array) -> Any:
     """The functions of the library that all the arrays belong to.
 
     Raises
@@ -101,19 +102,19 @@ def _torch_namespace():
     )
 
 
-def to_numpy(a):
+def to_numpy(a: Array) -> np.ndarray:
     """The array as a numpy array, copied from wherever it lives."""
     return np.asarray(a) if _kind("a", a) == "numpy" else a.detach().cpu().numpy()
 
 
-def as_like(a, like):
+def as_like(a: np.ndarray, like: Array) -> Array:
     """A numpy array a in the library, dtype and place of the array ``like``."""
     if _kind("like", like) == "numpy":
-        return np.asarray(a, like.dtype)
+        return np.asarray(a, str(like.dtype))
     return _torch().as_tensor(a, dtype=like.dtype, device=like.device)
 
 
-def require(name, a, shape, finite=True):
+def require(name: str, a: Array, shape: Sequence[int | str], finite: bool = True) -> None:
     """Check that an array has a floating dtype, the expected shape and only finite numbers.
 
     Parameters
@@ -140,7 +141,7 @@ def require(name, a, shape, finite=True):
         raise ValueError(f"{name}: expected finite numbers, got NaN or infinity among its {tuple(a.shape)} entries")
 
 
-def require_same_dtype(**arrays):
+def require_same_dtype(**arrays: Array) -> None:
     """Check that named arrays come from one library and share one dtype; nothing is promoted silently.
 
     Raises
@@ -155,7 +156,7 @@ def require_same_dtype(**arrays):
                         "data.map(lambda a: a.astype('float32'))")
 
 
-def require_labels(y, X):
+def require_labels(y: Array, X: Array) -> None:
     """Check labels y (n,) in {−1, +1} for a batch X (n, …) of the same library and dtype.
 
     Raises
@@ -173,7 +174,7 @@ def require_labels(y, X):
         raise ValueError(f"y: expected labels −1 and +1, got {found}; for labels 0/1 use 2 * y − 1")
 
 
-def require_seed(seed):
+def require_seed(seed: int) -> None:
     """Check that a seed is a whole number ≥ 0.
 
     Raises
@@ -185,7 +186,7 @@ def require_seed(seed):
         raise ValueError(f"seed: expected a whole number ≥ 0, got {seed!r}")
 
 
-def require_count(**counts):
+def require_count(**counts: int) -> None:
     """Check that every named number is a whole number ≥ 1.
 
     Raises
@@ -198,6 +199,6 @@ def require_count(**counts):
             raise ValueError(f"{name}: expected a whole number ≥ 1, got {count!r}")
 
 
-def is_positive(number):
+def is_positive(number: object) -> TypeGuard[float]:
     """Whether this is a finite number > 0."""
     return isinstance(number, Real) and not isinstance(number, bool) and isfinite(number) and number > 0

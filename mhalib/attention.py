@@ -1,8 +1,19 @@
 """From scores to attention weights: two kernels, each with its pullback."""
 
 from dataclasses import dataclass
+from typing import Any, Protocol
 
-from mhalib._array import is_positive, namespace
+from mhalib._array import Array, is_positive, namespace
+
+
+class Kernel(Protocol):
+    """What a torch network asks of its kernel: scores of queries and keys, and weights of scores."""
+
+    def scores(self, Q: Any, K: Any, /) -> Any:
+        """Scores S (…, q, k)."""
+
+    def __call__(self, S: Any, /) -> Any:
+        """Weights (…, q, k)."""
 
 
 @dataclass(frozen=True)
@@ -15,7 +26,7 @@ class Softmax:
     normalized = True
     """Whether the weights of a row sum to 1, so that an output is a mean of values."""
 
-    def __call__(self, S):
+    def __call__(self, S: Array) -> Array:
         """Weights A (…, q, k) from scores S (…, q, k); a row's largest score is subtracted first, so no overflow.
 
         Examples
@@ -28,7 +39,7 @@ class Softmax:
         E = xp.exp(S - xp.amax(S, axis=-1, keepdims=True))
         return E / E.sum(axis=-1, keepdims=True)
 
-    def vjp(self, A, dA):
+    def vjp(self, A: Array, dA: Array) -> Array:
         """Pullback dS = A ∘ (dA − rowsum(A ∘ dA)): a row of dA minus its mean under the weights.
 
         The derivative of the weights is symmetric, so this is also how they move along scores dA.
@@ -41,20 +52,20 @@ class Softmax:
         """
         return A * (dA - (A * dA).sum(axis=-1, keepdims=True))
 
-    def vjp_along(self, A, dA, A_, dA_):
+    def vjp_along(self, A: Array, dA: Array, A_: Array, dA_: Array) -> Array:
         """How ``vjp`` moves when A and dA move along ``A_`` and ``dA_``."""
         mean, mean_ = ((left * right).sum(axis=-1, keepdims=True) for left, right in ((A, dA), (A, dA_)))
         return A_ * (dA - mean) + A * (dA_ - mean_ - (A_ * dA).sum(axis=-1, keepdims=True))
 
-    def scores(self, Q, K):
+    def scores(self, Q: Array, K: Array) -> Array:
         """Scaled dot products S = Q Kᵀ / √d of queries Q (…, q, d) and keys K (…, k, d)."""
         return Q @ K.mT / Q.shape[-1] ** 0.5
 
-    def scores_along(self, Q, K, Q_, K_):
+    def scores_along(self, Q: Array, K: Array, Q_: Array, K_: Array) -> Array:
         """How ``scores`` move when Q and K move along ``Q_`` and ``K_``."""
         return (Q_ @ K.mT + Q @ K_.mT) / Q.shape[-1] ** 0.5
 
-    def scores_vjp(self, Q, K, dS):
+    def scores_vjp(self, Q: Array, K: Array, dS: Array) -> tuple[Array, Array]:
         """Pullback of ``scores``: dQ = dS K / √d and dK = dSᵀ Q / √d."""
         return dS @ K / Q.shape[-1] ** 0.5, dS.mT @ Q / Q.shape[-1] ** 0.5
 
@@ -73,7 +84,7 @@ class Gaussian:
 
     c: float = 0.5
 
-    def __post_init__(self):
+    def __post_init__(self) -> None:
         if not is_positive(self.c):
             raise ValueError(f"c: expected a finite number > 0, got {self.c!r}")
         object.__setattr__(self, "c", float(self.c))  # a np.float64 would turn float32 scores into float64
@@ -81,7 +92,7 @@ class Gaussian:
     normalized = False
     """Whether the weights of a row sum to 1; here each key acts alone."""
 
-    def __call__(self, S):
+    def __call__(self, S: Array) -> Array:
         """Weights A = exp(S) (…, q, k) from scores S ≤ 0.
 
         Examples
@@ -91,15 +102,15 @@ class Gaussian:
         """
         return namespace(S).exp(S)
 
-    def vjp(self, A, dA):
+    def vjp(self, A: Array, dA: Array) -> Array:
         """Pullback dS = A ∘ dA, and how weights move along scores dA."""
         return A * dA
 
-    def vjp_along(self, A, dA, A_, dA_):
+    def vjp_along(self, A: Array, dA: Array, A_: Array, dA_: Array) -> Array:
         """How ``vjp`` moves when A and dA move along ``A_`` and ``dA_``."""
         return A_ * dA + A * dA_
 
-    def scores(self, Q, K):
+    def scores(self, Q: Array, K: Array) -> Array:
         """Negative scaled squared distances S_ij = −c ‖q_i − k_j‖² / √d of queries (…, q, d) and keys (…, k, d).
 
         The expanded form ‖q‖² − 2q·k + ‖k‖² can round below zero; it is cut there, so no weight exceeds 1. What all
@@ -116,13 +127,13 @@ class Gaussian:
         squares = (Q * Q).sum(axis=-1)[..., :, None] - 2 * Q @ K.mT + (K * K).sum(axis=-1)[..., None, :]
         return -self.c / Q.shape[-1] ** 0.5 * xp.maximum(squares, xp.zeros_like(squares))
 
-    def scores_along(self, Q, K, Q_, K_):
+    def scores_along(self, Q: Array, K: Array, Q_: Array, K_: Array) -> Array:
         """How ``scores`` move when Q and K move along ``Q_`` and ``K_``: −(2c/√d) (q_i − k_j)·(q′_i − k′_j)."""
         (Q, K), (Q_, K_) = _without_offset(K, Q, K), _without_offset(K_, Q_, K_)
         inner = (Q * Q_).sum(axis=-1)[..., :, None] + (K * K_).sum(axis=-1)[..., None, :] - Q_ @ K.mT - Q @ K_.mT
         return -2 * self.c / Q.shape[-1] ** 0.5 * inner
 
-    def scores_vjp(self, Q, K, dS):
+    def scores_vjp(self, Q: Array, K: Array, dS: Array) -> tuple[Array, Array]:
         """Pullback of ``scores``: dQ = (2c/√d)(dS K − diag(dS 1) Q), dK = (2c/√d)(dSᵀ Q − diag(dSᵀ 1) K)."""
         scale = 2 * self.c / Q.shape[-1] ** 0.5
         return (scale * (dS @ K - dS.sum(axis=-1)[..., None] * Q),

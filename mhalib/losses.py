@@ -1,6 +1,6 @@
 """Losses: value and derivatives with respect to the model's output, elementwise."""
 
-from mhalib._array import namespace
+from mhalib._array import Array, namespace
 
 
 class Logistic:
@@ -9,7 +9,7 @@ class Logistic:
     It is its own bound: |ℓ′| ≤ min(1, ℓ) and 0 ≤ ℓ″ ≤ min(¼, |ℓ′|) ≤ ℓ, which Part I leans on.
     """
 
-    def __call__(self, z):
+    def __call__(self, z: Array) -> Array:
         """ℓ(z) = log(1 + e^{−z}), finite wherever z is.
 
         Examples
@@ -19,7 +19,7 @@ class Logistic:
         """
         return namespace(z).softplus(-z)
 
-    def slope(self, z, value=None):
+    def slope(self, z: Array, value: Array | None = None) -> Array:
         """ℓ′(z) = −1/(1 + e^{z}) = −exp(−z − ℓ(z)), without overflow; ``value`` spares a second ℓ(z).
 
         Examples
@@ -29,7 +29,7 @@ class Logistic:
         """
         return -namespace(z).exp(-z - (self(z) if value is None else value))
 
-    def curvature(self, z):
+    def curvature(self, z: Array) -> Array:
         """ℓ″(z) = −ℓ′(z)(1 + ℓ′(z)), in (0, ¼]; written as a product of two slopes, so nothing cancels.
 
         Examples
@@ -43,7 +43,7 @@ class Logistic:
 class Squared:
     """Squared loss of a residual r: ½ r²."""
 
-    def __call__(self, r):
+    def __call__(self, r: Array) -> Array:
         """½ r².
 
         Examples
@@ -53,11 +53,11 @@ class Squared:
         """
         return r * r / 2
 
-    def slope(self, r):
+    def slope(self, r: Array) -> Array:
         """r."""
         return r
 
-    def curvature(self, r):
+    def curvature(self, r: Array) -> Array:
         """1, in the shape of r."""
         return namespace(r).zeros_like(r) + 1
 

@@ -1,10 +1,11 @@
 """Whitening: the coordinates in which tokens have second moment I."""
 
 from dataclasses import dataclass, replace
+from typing import Any, Self
 
 import numpy as np
 
-from mhalib._array import as_like, to_numpy
+from mhalib._array import Array, as_like, to_numpy
 
 SINGULAR = 1e-12
 """A second moment whose smallest eigenvalue is below this share of the largest one counts as singular."""
@@ -18,7 +19,7 @@ class Whitening:
     inverse: np.ndarray
 
     @classmethod
-    def of(cls, x):
+    def of(cls, x: Array) -> Self:
         """The roots of the second moment Σ̂ = (1/n) Σ x_i x_iᵀ of tokens x (n, d).
 
         Raises
@@ -30,7 +31,7 @@ class Whitening:
         return cls.roots(x.T @ x / len(x), f"{len(x)} tokens in {x.shape[1]} dimensions")
 
     @classmethod
-    def roots(cls, moment, whose="a matrix"):
+    def roots(cls, moment: Array, whose: str = "a matrix") -> Self:
         """The roots of a second moment (d, d), refused in words of ``whose`` if it is singular."""
         values, basis = np.linalg.eigh(np.asarray(to_numpy(moment), float))
         if not values[0] > SINGULAR * values[-1]:
@@ -39,25 +40,25 @@ class Whitening:
         return cls(basis * values ** 0.5 @ basis.T, basis * values ** -0.5 @ basis.T)
 
     @classmethod
-    def none(cls, d):
+    def none(cls, d: int) -> Self:
         """Σ̂ = I: a rule that does not whiten."""
         return cls(np.eye(d), np.eye(d))
 
-    def whiten(self, model):
+    def whiten(self, model: Any) -> tuple[np.ndarray, np.ndarray]:
         """(U, V) of a model, or the gradient in (U, V) of a gradient in (A, B) with the two roots exchanged."""
         A, B = (np.asarray(to_numpy(a), float) for a in (model.A, model.B))
         return A @ self.root, self.root @ B @ self.root
 
-    def pull(self, grad):
+    def pull(self, grad: Any) -> tuple[np.ndarray, np.ndarray]:
         """The gradient with respect to (U, V): ∇_A L Σ̂^{−1/2} and Σ̂^{−1/2} ∇_B L Σ̂^{−1/2}."""
         return replace(self, root=self.inverse).whiten(grad)
 
-    def arrays(self, U, V, like):
+    def arrays(self, U: np.ndarray, V: np.ndarray, like: Array) -> dict[str, Array]:
         """A = U Σ̂^{−1/2} and B = Σ̂^{−1/2} V Σ̂^{−1/2}, in the library, dtype and place of the array ``like``."""
         return {"A": as_like(U @ self.inverse, like), "B": as_like(self.inverse @ V @ self.inverse, like)}
 
 
-def symmetric_power(Sigma, power):
+def symmetric_power(Sigma: np.ndarray, power: float) -> np.ndarray:
     """Σ^power of a positive definite matrix (d, d)."""
     values, basis = np.linalg.eigh(Sigma)
     return basis * values ** power @ basis.T

@@ -4,10 +4,12 @@ Everything is batched over N samples and H heads: an array of a sample and a hea
 """
 
 from dataclasses import dataclass
+from typing import Any, Self
 
 import numpy as np
+from numpy.typing import DTypeLike
 
-from mhalib._array import namespace, require, require_count, require_same_dtype, require_seed, to_numpy
+from mhalib._array import Array, namespace, require, require_count, require_same_dtype, require_seed, to_numpy
 from mhalib.attention import Gaussian, Softmax, softmax
 from mhalib.models.vector import Vector
 from mhalib.models.workspace import Workspace
@@ -45,13 +47,13 @@ class AttentionLayer(Vector):
     (3, 5, 1)
     """
 
-    WQ: np.ndarray
-    WK: np.ndarray
-    WV: np.ndarray
-    WO: np.ndarray
-    kernel: object = softmax
+    WQ: Array
+    WK: Array
+    WV: Array
+    WO: Array
+    kernel: Softmax | Gaussian = softmax
 
-    def __post_init__(self):
+    def __post_init__(self) -> None:
         require("WQ", self.WQ, ("H", "D", "d"))
         require("WK", self.WK, tuple(self.WQ.shape))
         require("WV", self.WV, (*self.WQ.shape[:2], "w"))
@@ -62,7 +64,8 @@ class AttentionLayer(Vector):
                             f"got {self.kernel!r}")
 
     @classmethod
-    def random(cls, D, d, m, H=1, scale=1.0, tied=False, kernel=softmax, seed=0, dtype=np.float64):
+    def random(cls, D: int, d: int, m: int, H: int = 1, scale: float = 1.0, tied: bool = False,
+               kernel: Softmax | Gaussian = softmax, seed: int = 0, dtype: DTypeLike = np.float64) -> Self:
         """Entries N(0, scale²/D) in the queries, keys and values, N(0, 1/d) in the outputs, from one seeded stream.
 
         ``tied`` starts with W^K = W^Q: then every token looks at itself most under the Gaussian kernel.
@@ -76,16 +79,16 @@ class AttentionLayer(Vector):
         return cls(*(W.astype(dtype) for W in weights), kernel)
 
     @property
-    def sizes(self):
+    def sizes(self) -> tuple[int, int, int, int]:
         """The numbers (H, D, d, m)."""
         return (*self.WQ.shape, self.WO.shape[2])
 
-    def weights(self, X):
+    def weights(self, X: Array) -> Array:
         """Attention weights S (N, H, n, n) of samples X (N, n, D); rows are queries."""
         self._require_tokens(X)
         return self.kernel(self._scores(X))
 
-    def mixed(self, X):
+    def mixed(self, X: Array) -> Array:
         """The matrix B = [S_1 X … S_H X] (N n, H D), a row for each token: outputs are B times the values.
 
         Full row rank, which needs H D ≥ N n, is what the training theorem asks for.
@@ -93,17 +96,17 @@ class AttentionLayer(Vector):
         S, (N, n, D) = self.weights(X), X.shape
         return namespace(X).stack([S[:, h] @ X for h in range(S.shape[1])], 2).reshape(N * n, S.shape[1] * D)
 
-    def __call__(self, X):
+    def __call__(self, X: Array) -> Array:
         """Outputs f (N, n, m) of samples X (N, n, D)."""
         return self._output(self.weights(X), X)
 
-    def loss(self, X, y):
+    def loss(self, X: Array, y: Array) -> Any:
         """(1/2N) Σ ‖f(X_i) − Y_i‖² for targets y (N, n, m)."""
         self._require_targets(X, y)
         r = self(X) - y
         return (r * r).sum() / (2 * len(X))
 
-    def loss_and_grad(self, X, y):
+    def loss_and_grad(self, X: Array, y: Array) -> tuple[Any, Self]:
         r"""Loss and gradient, which is again an ``AttentionLayer``.
 
         With U = X W^V W^O, R = f(X) − Y and G = R Uᵀ/N for each sample and head, the scores have the gradient
@@ -126,7 +129,7 @@ class AttentionLayer(Vector):
                     "WO": (V.mT @ back).sum(axis=0)}
         return (R * R).sum() / (2 * len(X)), self._with(gradient)
 
-    def hvp(self, X, y, V):
+    def hvp(self, X: Array, y: Array, V: Self) -> Self:
         """Product ∇²f(θ) V of the Hessian of the loss with a direction V (an ``AttentionLayer``), in closed form.
 
         It is the derivative of ``loss_and_grad`` along V, line by line.
@@ -148,12 +151,12 @@ class AttentionLayer(Vector):
                            "WV": _pull(X, back_ @ self.WO.mT + back @ V.WO.mT),
                            "WO": (values_.mT @ back + values.mT @ back_).sum(axis=0)})
 
-    def workspace(self, X, y):
+    def workspace(self, X: Array, y: Array) -> Workspace:
         """What ``train`` runs on: this formula; a recorded step measures the loss."""
         self._require_targets(X, y)
         return Workspace(self, X, y)
 
-    def norms(self):
+    def norms(self) -> dict[str, float]:
         """The Euclidean norm of every weight: norm_WQ, norm_WK, norm_WV, norm_WO."""
         return {f"norm_{name}": float(np.linalg.norm(to_numpy(W))) for name, W in self.arrays().items()}
 

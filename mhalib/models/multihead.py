@@ -1,18 +1,21 @@
 """The multi-head attention classifier of Part I: forward, closed-form gradient, Hessian-vector product, Hessian."""
 
 from dataclasses import dataclass
+from typing import Any, Self
 
 import numpy as np
+from numpy.typing import DTypeLike
 
-from mhalib._array import namespace, require, require_count, require_labels, require_same_dtype, require_seed
+from mhalib._array import Array, namespace, require, require_count, require_labels, require_same_dtype, require_seed
 from mhalib.attention import softmax
-from mhalib.losses import logistic
+from mhalib.losses import Logistic, Squared, logistic
 from mhalib.models.multihead_hessian import MultiHeadHessian
 from mhalib.models.multihead_workspace import workspace_of
 from mhalib.models.vector import Vector
+from mhalib.models.workspace import ClassifierWorkspace
 
 
-def normals(count, seed):
+def normals(count: int, seed: int) -> np.ndarray:
     """The first ``count`` standard normals of the stream that random models of this seed are drawn from."""
     # default_rng(seed) itself is the stream that data patterns of the same seed come from: W would know them.
     return np.random.default_rng([seed, 3]).standard_normal(count)
@@ -48,10 +51,10 @@ class MultiHeadAttention(Vector):
     0.9
     """
 
-    W: np.ndarray
-    U: np.ndarray
+    W: Array
+    U: Array
 
-    def __post_init__(self):
+    def __post_init__(self) -> None:
         require("W", self.W, ("H", "d", "d"))
         require("U", self.U, ("H", "T", "d"))
         require_same_dtype(W=self.W, U=self.U)
@@ -61,7 +64,7 @@ class MultiHeadAttention(Vector):
                              f"got W {tuple(self.W.shape)} and U {tuple(self.U.shape)}")
 
     @classmethod
-    def zeros(cls, H, T, d, dtype=np.float64):
+    def zeros(cls, H: int, T: int, d: int, dtype: DTypeLike = np.float64) -> Self:
         """All parameters zero: uniform attention, logit 0.
 
         Examples
@@ -76,7 +79,7 @@ class MultiHeadAttention(Vector):
         return cls(np.zeros((H, d, d), dtype), np.zeros((H, T, d), dtype))
 
     @classmethod
-    def random(cls, H, T, d, scale=1.0, seed=0, dtype=np.float64):
+    def random(cls, H: int, T: int, d: int, scale: float = 1.0, seed: int = 0, dtype: DTypeLike = np.float64) -> Self:
         """Independent N(0, scale²) entries: first all of W, then all of U, from one seeded stream."""
         require_count(H=H, T=T, d=d)
         require_seed(seed)
@@ -84,29 +87,29 @@ class MultiHeadAttention(Vector):
         return cls((scale * W).reshape(H, d, d).astype(dtype), (scale * U).reshape(H, T, d).astype(dtype))
 
     @property
-    def sizes(self):
+    def sizes(self) -> tuple[int, int, int]:
         """The numbers (H, T, d)."""
         return tuple(self.U.shape)
 
-    def __call__(self, X):
+    def __call__(self, X: Array) -> Array:
         """Logits Φ(X) (n,) of a batch X (n, T, d)."""
         A, P = self._attend(X)
         return (A * P).sum(axis=(1, 2, 3)) / self.sizes[0] ** 0.5
 
-    def attention(self, X):
+    def attention(self, X: Array) -> Array:
         """Attention weights A (n, H, T, T): A[i, h, t] = softmax(X_i W_hᵀ x_t), one row for each query token t."""
         return self._attend(X)[0]
 
-    def loss(self, X, y):
+    def loss(self, X: Array, y: Array) -> Any:
         """Mean logistic loss (1/n) Σ log(1 + exp(−y_i Φ(X_i))) of labels y (n,) in {−1, +1}."""
         return logistic(self.margins(X, y)).mean()
 
-    def margins(self, X, y):
+    def margins(self, X: Array, y: Array) -> Array:
         """Margins y_i Φ(X_i), (n,)."""
         require_labels(y, X)
         return y * self(X)
 
-    def loss_and_grad(self, X, y):
+    def loss_and_grad(self, X: Array, y: Array) -> tuple[Any, Self]:
         r"""Mean logistic loss and its gradient, which is again a ``MultiHeadAttention``.
 
         .. math:: \nabla_{U_h} = \sum_i g_i A X, \qquad
@@ -128,13 +131,13 @@ class MultiHeadAttention(Vector):
         g = y * logistic.slope(z) / (len(y) * H ** 0.5)
         return logistic(z).mean(), self._pull(X, g, softmax.vjp(A, P), A)
 
-    def workspace(self, X, y):
+    def workspace(self, X: Array, y: Array) -> ClassifierWorkspace:
         """Buffers for many fast steps on one batch; ``train`` asks for it. Equal to ``loss_and_grad``, only faster."""
         require_labels(y, X)
         self._check(X)
         return workspace_of(self, X, y)
 
-    def features(self, X):
+    def features(self, X: Array) -> Array:
         """Gradients ∇Φ(X_i) of the logits, one row an example: (n, H (d² + T d)) in the order of ``ravel``."""
         A, P = self._attend(X)
         Xh = X[:, None]
@@ -143,7 +146,7 @@ class MultiHeadAttention(Vector):
         blocks = namespace(dW).concatenate([dW.reshape(n, H, -1), dU.reshape(n, H, -1)], axis=2)
         return blocks.reshape(n, -1) / H ** 0.5
 
-    def hvp(self, X, y, V):
+    def hvp(self, X: Array, y: Array, V: Self) -> Self:
         """Product ∇²L(θ) V of the loss Hessian with a direction V (a ``MultiHeadAttention``), in closed form.
 
         Many products at one point: ``hessian_operator``, of which this is one call.
@@ -159,11 +162,11 @@ class MultiHeadAttention(Vector):
         """
         return self.hessian_operator(X, y)(V)
 
-    def hessian_operator(self, X, y):
+    def hessian_operator(self, X: Array, y: Array) -> MultiHeadHessian:
         """The map V ↦ ∇²L(θ) V on a batch, with everything that does not depend on V computed once."""
         return MultiHeadHessian(self, X, y)
 
-    def logit_hessian(self, X):
+    def logit_hessian(self, X: Array) -> Array:
         """Per example and head, the Hessian of ⟨U_h, softmax(X W_h Xᵀ) X⟩ in (W_h, U_h): (n, H, p, p), p = d² + T d.
 
         The logit's own Hessian has these blocks, times H^{−1/2}, on its diagonal and zeros elsewhere.
@@ -181,12 +184,12 @@ class MultiHeadAttention(Vector):
         zero = xp.zeros_like(UW @ UW.mT)
         return xp.concatenate([xp.concatenate([WW, UW.mT], axis=3), xp.concatenate([UW, zero], axis=3)], axis=2)
 
-    def hessian(self, X, y):
+    def hessian(self, X: Array, y: Array) -> Array:
         """Dense loss Hessian (H p, H p), p = d² + T d, in the order of ``ravel``; small sizes only."""
         positive, signed = self.hessian_parts(X, y)
         return positive + signed
 
-    def hessian_parts(self, X, y, loss=logistic):
+    def hessian_parts(self, X: Array, y: Array, loss: Logistic | Squared = logistic) -> tuple[Array, Array]:
         """The two parts of ∇²L (H p, H p), for any loss of the margin.
 
         (1/n) Σ ℓ″ ∇Φ ∇Φᵀ, positive, of rank ≤ n, couples the heads; (1/n) Σ ℓ′ y ∇²Φ is block-diagonal over heads.
@@ -201,7 +204,7 @@ class MultiHeadAttention(Vector):
             signed[at, at] = block
         return positive, signed
 
-    def norms(self):
+    def norms(self) -> dict[str, float]:
         """The averages that the paper plots: norm_W = (1/H) Σ‖W_h‖ and norm_U = H^{−1/2} Σ‖U_h‖ (Frobenius).
 
         Source: Deora et al. 2023, caption of Figure 2 [paper].
@@ -209,7 +212,7 @@ class MultiHeadAttention(Vector):
         per_head = {name: namespace(a).norm(a.reshape(a.shape[0], -1), axis=1) for name, a in self.arrays().items()}
         return {"norm_W": float(per_head["W"].mean()), "norm_U": float(per_head["U"].mean()) * self.sizes[0] ** 0.5}
 
-    def ravel(self):
+    def ravel(self) -> Array:
         """All parameters as one vector, head after head: W_h row by row, then U_h row by row.
 
         Examples
@@ -223,7 +226,7 @@ class MultiHeadAttention(Vector):
         H = self.sizes[0]
         return namespace(self.W).concatenate([self.W.reshape(H, -1), self.U.reshape(H, -1)], axis=1).reshape(-1)
 
-    def unravel(self, vector):
+    def unravel(self, vector: Array) -> Self:
         """The inverse of ``ravel``: a ``MultiHeadAttention`` of this one's sizes from a vector (H (d² + T d),)."""
         H, T, d = self.sizes
         require("vector", vector, (H * (d * d + T * d),), finite=False)

@@ -1,6 +1,8 @@
 """The Hessian of the multi-head classifier's loss at one point, as an operator: many products, one forward pass."""
 
-from mhalib._array import namespace, require_labels
+from typing import Any
+
+from mhalib._array import Array, namespace, require_labels
 from mhalib.losses import logistic
 
 
@@ -30,7 +32,7 @@ class MultiHeadHessian:
     Source: Deora et al. 2023, Lemma 1 (ours).
     """
 
-    def __init__(self, model, X, y):
+    def __init__(self, model: Any, X: Array, y: Array) -> None:
         require_labels(y, X)
         A, P = model._attend(X)
         (n, T, d), H, xp = X.shape, len(model.W), namespace(X)
@@ -44,7 +46,7 @@ class MultiHeadHessian:
         self.g = (y * logistic.slope(z) / (n * H ** 0.5))[:, None, None]
         self.curvature = logistic.curvature(z) / (n * H)  # y² = 1
 
-    def __call__(self, V):
+    def __call__(self, V: Any) -> Any:
         """The product with a direction V, again a ``MultiHeadAttention``."""
         self.model.require_direction(V)
         weights, reads = self._along(V)

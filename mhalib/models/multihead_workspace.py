@@ -1,8 +1,10 @@
 """The multi-head classifier's closed form, ordered as large matrix products over buffers that are used again."""
 
+from typing import Any
+
 import numpy as np
 
-from mhalib._array import as_like, namespace, to_numpy
+from mhalib._array import Array, as_like, namespace, to_numpy
 from mhalib.losses import logistic
 from mhalib.models.workspace import ClassifierWorkspace
 
@@ -15,14 +17,14 @@ HELD_BYTES = 1 << 28
 from the way forward to the way back."""
 
 
-def workspace_of(model, X, y):
+def workspace_of(model: Any, X: Array, y: Array) -> ClassifierWorkspace:
     """The workspace of a batch: in one part, or in as many as keep its memory near ``HELD_BYTES``."""
     groups, (_, T, d) = len(equal_heads(model)[0]), X.shape
     rows = max(1, HELD_BYTES // (T * (2 * groups * T + T + 3 * d) * X.itemsize))
     return MultiHeadWorkspace(model, X, y) if len(X) <= rows else MultiHeadParts(model, X, y, rows)
 
 
-def equal_heads(model):
+def equal_heads(model: Any) -> tuple[list[int], list[int]]:
     """The groups of equal heads: the index of each group's first head, and for every head the number of its group."""
     groups, member = {}, []
     for W, U in zip(to_numpy(model.W), to_numpy(model.U), strict=True):
@@ -47,7 +49,7 @@ class MultiHeadWorkspace(ClassifierWorkspace):
     In ``R``, ``E`` and ``P`` keys come before queries: the sum over keys then runs along a middle axis.
     """
 
-    def __init__(self, model, X, y):
+    def __init__(self, model: Any, X: Array, y: Array) -> None:
         super().__init__(model, X, y)
         self.H = model.sizes[0]
         self.first, self.member = equal_heads(model)
@@ -67,7 +69,7 @@ class MultiHeadWorkspace(ClassifierWorkspace):
     def _block(self, batch, first, copies):
         return Heads(batch, first, copies, self.groups)
 
-    def pack(self, model):
+    def pack(self, model: Any) -> Array:
         """θ = [W_1ᵀ … W_Gᵀ, U_1ᵀ … U_Gᵀ], a copy (d, G (d + T)), with one head for each group.
 
         Raises
@@ -80,7 +82,7 @@ class MultiHeadWorkspace(ClassifierWorkspace):
                              "copies of them; expected a model with the same copies")
         return self.pack_own(model)
 
-    def pack_own(self, model):
+    def pack_own(self, model: Any) -> Array:
         """The same of a model or gradient whose copies are equal by construction: the first of a group stands for all.
 
         They need not be equal to the bit, because a product rounds each head by itself, nor be numbers at all in a run
@@ -91,7 +93,7 @@ class MultiHeadWorkspace(ClassifierWorkspace):
     def _columns(self, W, U):
         return self.xp.concatenate([part.mT.swapaxes(0, 1).reshape(self.d, -1) for part in (W, U)], axis=1)
 
-    def unpack(self, theta):
+    def unpack(self, theta: Array) -> Any:
         """The model of θ, with all H heads."""
         return self._with_heads(self.model, theta, self.member)
 
@@ -106,12 +108,12 @@ class MultiHeadWorkspace(ClassifierWorkspace):
         return model._with({name: own(part.swapaxes(0, 1).mT[member] + 0)
                             for name, part in self._parts(theta).items()})
 
-    def logits(self, theta):
+    def logits(self, theta: Array) -> Array:
         """Φ (n,)."""
         first, *others = (block.forward(theta) for block in self.blocks)
         return sum(others, start=first) * self.H ** -0.5
 
-    def loss_and_grad(self, theta):
+    def loss_and_grad(self, theta: Array) -> tuple[Any, Array]:
         """Mean logistic loss and its gradient in the form of θ; the gradient is overwritten by the next call."""
         z = self.y * self.logits(theta)
         values = logistic(z)
@@ -120,7 +122,7 @@ class MultiHeadWorkspace(ClassifierWorkspace):
             block.backward(g, self.grad)
         return values.sum(axis=-1) / self.n, self.grad
 
-    def attention_score(self, theta, relevant):
+    def attention_score(self, theta: Array, relevant: Array) -> float:
         """The weight on relevant tokens, averaged; from the forward pass that ``logits`` took."""
         return sum(float(block.weight_on(relevant)) for block in self.blocks) / (self.n * self.H * self.T)
 
@@ -131,7 +133,7 @@ class MultiHeadParts(ClassifierWorkspace):
     Loss, gradient, accuracy and attention score are means over samples; each part counts by its share of them.
     """
 
-    def __init__(self, model, X, y, rows):
+    def __init__(self, model: Any, X: Array, y: Array, rows: int) -> None:
         super().__init__(model, X, y)
         self.parts = [slice(at, at + rows) for at in range(0, len(X), rows)]
         first = MultiHeadWorkspace(model, X[:1], y[:1])
@@ -143,19 +145,19 @@ class MultiHeadParts(ClassifierWorkspace):
             answer = ask(MultiHeadWorkspace(self.model, self.X[rows], self.y[rows]), rows)
             yield len(self.y[rows]) / len(self.y), answer
 
-    def logits(self, theta):
+    def logits(self, theta: Array) -> Array:
         """Φ (n,)."""
         found = [own for _, own in self._each(lambda space, _: space.logits(theta))]
         return namespace(self.X).concatenate(found)
 
-    def loss_and_grad(self, theta):
+    def loss_and_grad(self, theta: Array) -> tuple[Any, Array]:
         """Mean logistic loss and its gradient in the form of θ."""
         loss = grad = 0
         for share, (own, slope) in self._each(lambda space, _: space.loss_and_grad(theta)):
             loss, grad = loss + share * own, grad + share * slope
         return loss, grad
 
-    def summary(self, theta, relevant=None):
+    def summary(self, theta: Array, relevant: Array | None = None) -> dict[str, float]:
         """Loss, accuracy and attention score, as in ``ClassifierWorkspace``."""
         def ask(space, rows):
             return space.summary(theta, None if relevant is None else relevant[rows])
@@ -169,7 +171,7 @@ class MultiHeadParts(ClassifierWorkspace):
 class _Batch:
     """What all blocks of heads share: the tokens in four arrangements, and two buffers for passing values."""
 
-    def __init__(self, X, heads):
+    def __init__(self, X: Array, heads: int) -> None:
         xp, (n, T, d) = namespace(X), X.shape
         self.X, self.X_t = xp.ascontiguousarray(X), xp.ascontiguousarray(X.mT)
         self.flat = self.X.reshape(n * T, d)
@@ -184,7 +186,7 @@ class Heads:
     ``copies`` says how often each occurs; ``first`` and ``all_heads`` count each once.
     """
 
-    def __init__(self, batch, first, copies, all_heads):
+    def __init__(self, batch: _Batch, first: int, copies: np.ndarray, all_heads: int) -> None:
         self.batch, self.xp, (n, T, d) = batch, namespace(batch.X), batch.X.shape
         H = len(copies)
         self.columns_W = slice(first * d, (first + H) * d)
@@ -199,7 +201,7 @@ class Heads:
         self.E_flat, self.P_flat = self.E.reshape(n * T, H * T), self.P.reshape(n * T, H * T)
         self.R_rows, self.E_rows, self.P_rows = (a.reshape(n, T * H, -1) for a in (self.R, self.E, self.P))
 
-    def forward(self, theta):
+    def forward(self, theta: Array) -> Array:
         """Σ_h,t of what the queries read (n,), with copies counted.
 
         Leaves exp(scores), their sums over keys, P and v in the buffers.
@@ -217,11 +219,11 @@ class Heads:
         self.v /= self.total
         return self.summed(self.v_rows)
 
-    def summed(self, rows):
+    def summed(self, rows: Array) -> Array:
         """Σ_h,t of a value for each head and query (n, H T): (n,)."""
         return rows @ self.copies
 
-    def for_heads(self, g):
+    def for_heads(self, g: Array) -> Array:
         """g (n,), so that it multiplies what each head has."""
         return g[:, None, None]
 
@@ -232,7 +234,7 @@ class Heads:
         if not (-limit <= S.min() and S.max() <= limit):  # or not a number, in a run that is to end here
             S -= self.xp.amax(S, axis=1, keepdims=True)
 
-    def backward(self, g, grad):
+    def backward(self, g: Array, grad: Array) -> None:
         """Write this block's columns of the gradient, given g = ∂L/∂(√H Φ) (n,)."""
         xp, batch = self.xp, self.batch
         xp.divide(self.for_heads(g), self.total_heads, out=self.total_heads)
@@ -243,7 +245,7 @@ class Heads:
         xp.matmul(self.P_rows, batch.X, out=self.R_rows)
         xp.matmul(batch.flat_t, self.R, out=grad[:, self.columns_W])
 
-    def weight_on(self, relevant):
+    def weight_on(self, relevant: Array) -> Array:
         """Attention weight on the marked tokens (n, T), summed over examples, heads and queries; after ``forward``."""
         weights = self.xp.matmul(relevant[:, None, :], self.E) / self.total
         return self.summed(weights.reshape(len(relevant), -1)).sum(axis=-1)

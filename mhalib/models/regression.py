@@ -5,10 +5,12 @@ in blocks, and a block's weights are used and forgotten.
 """
 
 from dataclasses import dataclass
+from typing import Any, Self
 
 import numpy as np
+from numpy.typing import DTypeLike
 
-from mhalib._array import namespace, require, require_count, require_same_dtype, require_seed, to_numpy
+from mhalib._array import Array, namespace, require, require_count, require_same_dtype, require_seed, to_numpy
 from mhalib.attention import softmax
 from mhalib.models.vector import Vector
 from mhalib.models.workspace import Workspace
@@ -46,10 +48,10 @@ class AttentionRegression(Vector):
     True
     """
 
-    A: np.ndarray
-    B: np.ndarray
+    A: Array
+    B: Array
 
-    def __post_init__(self):
+    def __post_init__(self) -> None:
         require("A", self.A, ("p", "d"))
         require("B", self.B, ("d", "d"))
         require_same_dtype(A=self.A, B=self.B)
@@ -58,7 +60,7 @@ class AttentionRegression(Vector):
                              f"got A {tuple(self.A.shape)} and B {tuple(self.B.shape)}")
 
     @classmethod
-    def random(cls, d, p, scale=1.0, seed=0, dtype=np.float64):
+    def random(cls, d: int, p: int, scale: float = 1.0, seed: int = 0, dtype: DTypeLike = np.float64) -> Self:
         """Independent N(0, scale²) entries: first all of A, then all of B, from one seeded stream."""
         require_count(d=d, p=p)
         require_seed(seed)
@@ -66,7 +68,7 @@ class AttentionRegression(Vector):
         return cls(*((scale * rng.standard_normal(shape)).astype(dtype) for shape in ((p, d), (d, d))))
 
     @classmethod
-    def spectral(cls, data):
+    def spectral(cls, data: Any) -> Self:
         r"""The balanced factors of the least-squares fit of ``data``, a start near the optimum.
 
         .. math:: \Bigl(\frac1n \sum_i y_i x_i^\top\Bigr) \hat\Sigma^{-1/2} = P S W^\top, \qquad
@@ -89,33 +91,33 @@ class AttentionRegression(Vector):
         return cls(**whitening.arrays(P * S ** 0.5 @ width, Wt.T * S ** 0.5 @ width, data.x))
 
     @property
-    def sizes(self):
+    def sizes(self) -> tuple[int, int]:
         """The numbers (p, d)."""
         return tuple(self.A.shape)
 
-    def __call__(self, x, context=None):
+    def __call__(self, x: Array, context: Array | None = None) -> Array:
         """Predictions f(x) (m, p) of queries x (m, d); they attend to ``context`` (n, d), by default to themselves."""
         return self.means(x, context) @ self.A.mT
 
-    def means(self, x, context=None):
+    def means(self, x: Array, context: Array | None = None) -> Array:
         """Attention means m_i = Σ_j π_ij x_j (m, d)."""
         context = self._context(x, context)
         return namespace(x).concatenate([softmax(self._scores(rows, context)) @ context
                                          for rows in _blocks(x, context)])
 
-    def effective_tokens(self, x, context=None):
+    def effective_tokens(self, x: Array, context: Array | None = None) -> Array:
         """1/Σ_j π_ij² (m,): how many equal weights would spread as far, between 1 and n."""
         context = self._context(x, context)
         return namespace(x).concatenate([1 / (softmax(self._scores(rows, context)) ** 2).sum(axis=1)
                                          for rows in _blocks(x, context)])
 
-    def loss(self, x, y, context=None):
+    def loss(self, x: Array, y: Array, context: Array | None = None) -> Any:
         """Half the mean squared error (1/2m) Σ‖y_i − f(x_i)‖² of targets y (m, p)."""
         self._require_targets(x, y)
         residuals = y - self(x, context)
         return (residuals * residuals).sum() / (2 * len(y))
 
-    def loss_and_grad(self, x, y, context=None):
+    def loss_and_grad(self, x: Array, y: Array, context: Array | None = None) -> tuple[Any, Self]:
         r"""Loss and gradient, which is again an ``AttentionRegression``, in one pass over blocks of queries.
 
         .. math:: \nabla_A = -\frac1m \sum_i r_i m_i^\top, \qquad \nabla_B = \sum_i x_i g_i^\top C_i
@@ -136,7 +138,7 @@ class AttentionRegression(Vector):
             total = total + (r * r).sum() / (2 * len(x))
         return total, self._with({"A": dA, "B": dB})
 
-    def hvp(self, x, y, V, context=None):
+    def hvp(self, x: Array, y: Array, V: Self, context: Array | None = None) -> Self:
         """Product ∇²L(θ) V of the Hessian with a direction V (an ``AttentionRegression``), in closed form.
 
         It is the derivative of ``loss_and_grad`` along V, term by term, in the same blocks.
@@ -159,16 +161,16 @@ class AttentionRegression(Vector):
             dB = dB + rows.mT @ C_
         return self._with({"A": dA, "B": dB})
 
-    def workspace(self, X, y):
+    def workspace(self, X: Array, y: Array) -> Workspace:
         """What ``train`` runs on: this formula, and what a recorded step measures."""
         self._require_targets(X, y)
         return RegressionWorkspace(self, X, y)
 
-    def norms(self):
+    def norms(self) -> dict[str, float]:
         """The spectral norms of the two matrices: norm_A and norm_B."""
         return {f"norm_{name}": float(np.linalg.norm(to_numpy(a), 2)) for name, a in self.arrays().items()}
 
-    def against(self, data):
+    def against(self, data: Any) -> dict[str, float]:
         """What the truth behind ``data`` says, where it is known: {"excess": L(A, B) − L*} of the population loss."""
         if data.Sigma is None:
             return {}
@@ -191,7 +193,7 @@ class AttentionRegression(Vector):
         require_same_dtype(x=x, y=y, A=self.A)
 
 
-def excess(A, B, Sigma, M):
+def excess(A: np.ndarray, B: np.ndarray, Sigma: np.ndarray, M: np.ndarray) -> float:
     """Population loss above its minimum, ½‖(A Σ Bᵀ − M) Σ^{1/2}‖²: the risk of infinitely many tokens."""
     away = A @ Sigma @ B.T - M
     return float(((away @ Sigma) * away).sum() / 2)
@@ -211,11 +213,11 @@ def _covary(P, Q, context, mean, g):
 class RegressionWorkspace(Workspace):
     """The plain formula, and the measures of a regression."""
 
-    def partial(self, theta, rows):
+    def partial(self, theta: Any, rows: Any) -> tuple[Any, Any]:
         """Loss and gradient of some queries; all tokens are their context."""
         return theta.loss_and_grad(self.X[rows], self.y[rows], self.X)
 
-    def summary(self, theta, relevant=None):
+    def summary(self, theta: Any, relevant: Array | None = None) -> dict[str, float]:
         """Half the mean squared error, and the mean number of effective tokens."""
         effective = to_numpy(theta.effective_tokens(self.X))
         return super().summary(theta) | {"effective_tokens": float(effective.mean())}

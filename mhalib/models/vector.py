@@ -1,10 +1,12 @@
 """A model is a point of a vector space: ``model - lr * grad`` is again a model."""
 
 import operator
+from collections.abc import Callable, Iterable
 from dataclasses import fields
 from numbers import Real
+from typing import Any, Self
 
-from mhalib._array import is_array, require_same_dtype
+from mhalib._array import Array, is_array, require_same_dtype
 from mhalib.models.workspace import Workspace
 
 
@@ -19,25 +21,25 @@ class Vector:
 
     __array_ufunc__ = None  # np.float64(0.1) * model is our product, not numpy's attempt at an object array
 
-    def arrays(self):
+    def arrays(self) -> dict[str, Array]:
         """The array fields by name, in order."""
         named = {f.name: getattr(self, f.name) for f in fields(self)}
         return {name: value for name, value in named.items() if is_array(value)}
 
-    def __repr__(self):
+    def __repr__(self) -> str:
         arrays = self.arrays()
         shapes = ", ".join(f"{name} {tuple(a.shape)}" for name, a in arrays.items())
         return f"{type(self).__name__}({shapes}, {next(iter(arrays.values())).dtype})"
 
-    def map(self, function):
+    def map(self, function: Callable[[Array], Array]) -> Self:
         """The same model with ``function`` applied to every array: ``model.map(torch.as_tensor)``."""
         return self._with({name: function(a) for name, a in self.arrays().items()})
 
-    def with_arrays(self, **arrays):
+    def with_arrays(self, **arrays: Array) -> Self:
         """The same model with some of its arrays replaced, unchecked."""
         return self._with(arrays)
 
-    def only(self, names):
+    def only(self, names: str | Iterable[str]) -> Self:
         """The same point with zeros in all arrays but the chosen: of a gradient, what moves these weights alone.
 
         Raises
@@ -48,7 +50,7 @@ class Vector:
         chosen = self.chosen(names)
         return self._with({name: 0 * a for name, a in self.arrays().items() if name not in chosen})
 
-    def chosen(self, names):
+    def chosen(self, names: str | Iterable[str]) -> list[str]:
         """The arrays that one name or several stand for, by name and in order: here each stands for itself.
 
         Raises
@@ -98,30 +100,30 @@ class Vector:
         return ValueError(f"{name}: expected two {type(self).__name__} with the same {field}, got {mine} and {theirs}; "
                           f"to compare their weights alone, take dataclasses.replace(second, {field}=first.{field})")
 
-    def __add__(self, other):
+    def __add__(self, other: Self | float) -> Self:
         return self._apply(operator.add, other)
 
-    def __sub__(self, other):
+    def __sub__(self, other: Self | float) -> Self:
         return self._apply(operator.sub, other)
 
-    def __rsub__(self, other):
+    def __rsub__(self, other: Self | float) -> Self:
         return -self + other
 
-    def __mul__(self, other):
+    def __mul__(self, other: Self | float) -> Self:
         return self._apply(operator.mul, other)
 
-    def __truediv__(self, other):
+    def __truediv__(self, other: Self | float) -> Self:
         return self._apply(operator.truediv, other)
 
-    def __pow__(self, power):
+    def __pow__(self, power: float) -> Self:
         return self._apply(operator.pow, power)
 
     __radd__, __rmul__ = __add__, __mul__
 
-    def __neg__(self):
+    def __neg__(self) -> Self:
         return -1.0 * self
 
-    def dot(self, other):
+    def dot(self, other: Self) -> float:
         """The Euclidean inner product of all parameters with those of a point of the same class, a number.
 
         Examples
@@ -134,7 +136,7 @@ class Vector:
             raise TypeError(f"other: expected a {type(self).__name__}, got {type(other).__name__}")
         return float(sum(a.sum() for a in self._apply(operator.mul, other).arrays().values()))
 
-    def require_direction(self, V):
+    def require_direction(self, V: Self) -> None:
         """Check that V is a direction in the space of this model: of one class, shape, library and dtype with it.
 
         Raises
@@ -152,19 +154,19 @@ class Vector:
         for name, a in mine.items():
             require_same_dtype(V=theirs[name], model=a)
 
-    def norms(self):
+    def norms(self) -> dict[str, float]:
         """What a recorded step says of the size of the weights, name → number: nothing, unless a model overrides it."""
         return {}
 
-    def against(self, data):
+    def against(self, data: Any) -> dict[str, float]:
         """What the truth behind ``data`` says of this model, name → number: nothing, unless a model overrides it."""
         return {}
 
-    def workspace(self, X, y):
+    def workspace(self, X: Array, y: Array) -> Workspace:
         """What ``train`` runs on: the plain formula here, a faster equivalent where a model has one."""
         return Workspace(self, X, y)
 
-    def norm(self):
+    def norm(self) -> float:
         """The Euclidean norm ‖θ‖ of all parameters together.
 
         Examples

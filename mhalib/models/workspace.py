@@ -1,6 +1,8 @@
 """What training runs on: parameters θ, a loss and a gradient on one fixed batch."""
 
-from mhalib._array import to_numpy
+from typing import Any
+
+from mhalib._array import Array, to_numpy
 from mhalib.losses import logistic
 
 
@@ -12,32 +14,32 @@ class Workspace:
     good until the next call.
     """
 
-    def __init__(self, model, X, y):
+    def __init__(self, model: Any, X: Array, y: Array) -> None:
         self.model, self.X, self.y = model, X, y
 
-    def pack(self, model):
+    def pack(self, model: Any) -> Any:
         """θ of a model."""
         return model
 
-    def pack_own(self, model):
+    def pack_own(self, model: Any) -> Any:
         """θ of a model that came out of this workspace, or of its gradient: what must hold for ``pack`` holds by
         construction, up to rounding, and is not checked."""
         return self.pack(model)
 
-    def unpack(self, theta):
+    def unpack(self, theta: Any) -> Any:
         """The model of θ; owns its arrays."""
         return theta
 
-    def loss_and_grad(self, theta):
+    def loss_and_grad(self, theta: Any) -> tuple[Any, Any]:
         """Mean loss (a number) and its gradient, in the form of θ."""
         return theta.loss_and_grad(self.X, self.y)
 
-    def partial(self, theta, rows):
+    def partial(self, theta: Any, rows: Any) -> tuple[Any, Any]:
         """Mean loss and gradient of some rows of the batch, as those of ``loss_and_grad``."""
         loss, grad = self.unpack(theta).loss_and_grad(self.X[rows], self.y[rows])
         return loss, self.pack_own(grad)
 
-    def summary(self, theta, relevant=None):
+    def summary(self, theta: Any, relevant: Array | None = None) -> dict[str, float]:
         """What a recorded step says about the batch, name → number: the loss.
 
         ``relevant`` (n, T) says which tokens are, where that is known: a model that attends to them has more to say.
@@ -48,21 +50,21 @@ class Workspace:
 class ClassifierWorkspace(Workspace):
     """The same for a model whose outputs are logits, under the logistic loss."""
 
-    def logits(self, theta):
+    def logits(self, theta: Any) -> Array:
         """The model's outputs on the batch (n,)."""
         return theta(self.X)
 
-    def summary(self, theta, relevant=None):
+    def summary(self, theta: Any, relevant: Array | None = None) -> dict[str, float]:
         """Loss, accuracy and, given which tokens are relevant (n, T), the attention score."""
         logits = self.logits(theta)
         summary = {"loss": float(logistic(self.y * logits).mean()), "accuracy": accuracy(self.y, logits)}
         return summary if relevant is None else summary | {"attention_score": self.attention_score(theta, relevant)}
 
-    def attention_score(self, theta, relevant):
+    def attention_score(self, theta: Any, relevant: Array) -> float:
         """The weight on relevant tokens, averaged over examples, heads and queries; asked for after ``logits``."""
         return float((theta.attention(self.X) * relevant[:, None, None, :]).sum(axis=-1).mean())
 
 
-def accuracy(y, logits):
+def accuracy(y: Array, logits: Array) -> float:
     """Share of examples with y Φ > 0; a logit of exactly 0 counts as wrong."""
     return float(to_numpy(y * logits > 0).mean())

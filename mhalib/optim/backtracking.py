@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass, replace
 from numbers import Real
+from typing import Any, Self
 
 from mhalib._array import is_positive
 
@@ -26,22 +27,22 @@ class Backtracking:
 
     lr: float = 1.0
     shrink: float = 0.5
-    data: object = None
+    data: Any = None
 
     whole = True
     """A step needs the gradient of all samples: that of a minibatch says nothing of how the full loss descends."""
 
-    def __post_init__(self):
+    def __post_init__(self) -> None:
         if not is_positive(self.lr):
             raise ValueError(f"lr: expected a positive number to try first, got {self.lr!r}")
         if not (isinstance(self.shrink, Real) and 0 < self.shrink < 1):
             raise ValueError(f"shrink: expected a number in (0, 1), got {self.shrink!r}")
 
-    def on(self, data):
+    def on(self, data: Any) -> Self:
         """This rule for the loss on ``data``."""
         return replace(self, data=data)
 
-    def start(self, theta):
+    def start(self, theta: Any) -> float:
         """The step size to try first."""
         if self.data is None:
             raise ValueError("optimizer: expected a Backtracking that knows the data, got one that does not; "
@@ -51,7 +52,7 @@ class Backtracking:
                             f"AttentionRegression, got the faster form {type(theta).__name__}")
         return float(self.lr)
 
-    def step(self, theta, grad, state, k):
+    def step(self, theta: Any, grad: Any, state: Any, k: int) -> tuple[Any, float]:
         """The first trial that descends enough; the next step begins at twice its step size."""
         loss, squared, lr = float(theta.loss(self.data.X, self.data.y)), grad.dot(grad), state
         while lr > SMALLEST:

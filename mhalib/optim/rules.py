@@ -69,14 +69,14 @@ class GradientDescent:
 
     lr: LearningRate
 
-    def __post_init__(self):
+    def __post_init__(self) -> None:
         require_rate(self.lr)
 
-    def start(self, theta):
+    def start(self, theta: Any) -> None:
         """No state."""
         return None
 
-    def step(self, theta, grad, state, k):
+    def step(self, theta: Any, grad: Any, state: Any, k: int) -> tuple[Any, None]:
         """θ − η_k ∇L."""
         return theta - rate(self.lr, k) * grad, state
 
@@ -98,15 +98,15 @@ class Momentum:
     lr: LearningRate
     beta: float = 0.9
 
-    def __post_init__(self):
+    def __post_init__(self) -> None:
         require_rate(self.lr)
         _require_fraction(beta=self.beta)
 
-    def start(self, theta):
+    def start(self, theta: Any) -> Any:
         """m = 0."""
         return 0 * theta
 
-    def step(self, theta, grad, state, k):
+    def step(self, theta: Any, grad: Any, state: Any, k: int) -> tuple[Any, Any]:
         """θ − η_k m with m = β m + ∇L."""
         m = float(self.beta) * state + grad
         return theta - rate(self.lr, k) * m, m
@@ -131,17 +131,17 @@ class Adam:
     beta2: float = 0.999
     eps: float = 1e-8
 
-    def __post_init__(self):
+    def __post_init__(self) -> None:
         require_rate(self.lr)
         _require_fraction(beta1=self.beta1, beta2=self.beta2)
         if not 0 < self.eps < inf:
             raise ValueError(f"eps: expected a positive number, got {self.eps!r}")
 
-    def start(self, theta):
+    def start(self, theta: Any) -> tuple[Any, Any]:
         """m = v = 0."""
         return 0 * theta, 0 * theta
 
-    def step(self, theta, grad, state, k):
+    def step(self, theta: Any, grad: Any, state: Any, k: int) -> tuple[Any, tuple[Any, Any]]:
         """θ − η_k m̂ / (√v̂ + ε)."""
         beta1, beta2, eps = float(self.beta1), float(self.beta2), float(self.eps)
         m = beta1 * state[0] + (1 - beta1) * grad
@@ -159,12 +159,12 @@ class AdamW(Adam):
 
     weight_decay: float = 0.01
 
-    def __post_init__(self):
+    def __post_init__(self) -> None:
         super().__post_init__()
         if not 0 <= self.weight_decay < inf:
             raise ValueError(f"weight_decay: expected a number ≥ 0, got {self.weight_decay!r}")
 
-    def step(self, theta, grad, state, k):
+    def step(self, theta: Any, grad: Any, state: Any, k: int) -> tuple[Any, tuple[Any, Any]]:
         """θ − η_k λ θ, and Adam's step from there."""
         shrunk = theta - rate(self.lr, k) * float(self.weight_decay) * theta
         return super().step(shrunk, grad, state, k)

@@ -16,7 +16,7 @@ class _Schedule:
 
     peak: float
 
-    def __post_init__(self):
+    def __post_init__(self) -> None:
         if not is_positive(self.peak):
             raise ValueError(f"peak: expected a positive number, got {self.peak!r}")
 
@@ -25,7 +25,7 @@ class _Schedule:
 class InverseRoot(_Schedule):
     """A step size that falls like one over the root of the step: η_k = peak / √(k + 1)."""
 
-    def __call__(self, k):
+    def __call__(self, k: int) -> float:
         """The step size of step k = 0, 1, …"""
         return self.peak / (k + 1) ** 0.5
 
@@ -44,11 +44,11 @@ class Warmup(_Schedule):
 
     rise: int
 
-    def __post_init__(self):
+    def __post_init__(self) -> None:
         super().__post_init__()
         require_count(rise=self.rise)
 
-    def __call__(self, k):
+    def __call__(self, k: int) -> float:
         """The step size of step k = 0, 1, …; ``peak`` from k = rise − 1 on."""
         return self.peak * min((k + 1) / self.rise, 1)
 
@@ -62,11 +62,11 @@ class Cosine(_Schedule):
 
     steps: int
 
-    def __post_init__(self):
+    def __post_init__(self) -> None:
         super().__post_init__()
         require_count(steps=self.steps)
 
-    def __call__(self, k):
+    def __call__(self, k: int) -> float:
         """The step size of step k = 0, 1, …; zero from k = steps on."""
         return self.peak * (1 + cos(pi * min(k / self.steps, 1))) / 2
 
@@ -95,7 +95,7 @@ class OneCycle(_Schedule):
     steps: int
     rise: float = 0.1
 
-    def __post_init__(self):
+    def __post_init__(self) -> None:
         super().__post_init__()
         require_count(steps=self.steps)
         if self.steps < 2:
@@ -104,7 +104,7 @@ class OneCycle(_Schedule):
             raise ValueError(f"rise: expected a share of the steps between one step and all, got {self.rise!r} of "
                              f"{self.steps} steps, which is {self.rise * self.steps:g}")
 
-    def __call__(self, k):
+    def __call__(self, k: int) -> float:
         """The step size of step k = 0, 1, …, steps − 1."""
         top, last = self.rise * self.steps - 1, self.steps - 1
         low, end = self.peak / 25, self.peak / 250_000

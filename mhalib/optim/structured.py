@@ -6,14 +6,14 @@ second moment of the training tokens: in (U, V) the population loss is ½‖U V�
 does not know how the tokens are conditioned. ``train`` tells a rule the data by calling ``on``.
 """
 
-from collections.abc import Callable
 from dataclasses import dataclass, replace
 from math import inf
 from numbers import Real
+from typing import Any, Self
 
 import numpy as np
 
-from mhalib.optim.rules import rate, require_rate
+from mhalib.optim.rules import LearningRate, rate, require_rate
 from mhalib.whitening import Whitening
 
 
@@ -21,23 +21,23 @@ from mhalib.whitening import Whitening
 class _OnData:
     """What the two rules share: they must be told the data before they step."""
 
-    lr: float | Callable[[int], float] = 0.5
+    lr: LearningRate = 0.5
     balance: float = 1.0
     whitening: Whitening | None = None
 
     together = True
     """Neither matrix can be held still: a step balances and rescales the pair."""
 
-    def __post_init__(self):
+    def __post_init__(self) -> None:
         require_rate(self.lr)
         if not (isinstance(self.balance, Real) and 0 <= self.balance < inf):
             raise ValueError(f"balance: expected a number ≥ 0, got {self.balance!r}")
 
-    def on(self, data):
+    def on(self, data: Any) -> Self:
         """This rule for the tokens of ``data``; a whitening that was chosen stays."""
         return self if self.whitening is not None else replace(self, whitening=data.whitening())
 
-    def start(self, theta):
+    def start(self, theta: Any) -> None:
         """No state; the rule must know the data, and the model must have the two matrices."""
         if self.whitening is None:
             raise ValueError(f"optimizer: expected a {type(self).__name__} that knows the data, got one that does not; "
@@ -47,7 +47,7 @@ class _OnData:
                             f"got {type(theta).__name__}")
         return None
 
-    def back(self, U, V, theta):
+    def back(self, U: np.ndarray, V: np.ndarray, theta: Any) -> Any:
         """The model of (U, V), like ``theta`` in all else."""
         return theta.with_arrays(**self.whitening.arrays(U, V, theta.A))
 
@@ -63,7 +63,7 @@ class Preconditioned(_OnData):
     with λ = ``balance``.  Source: this book (SA1).
     """
 
-    def step(self, theta, grad, state, k):
+    def step(self, theta: Any, grad: Any, state: Any, k: int) -> tuple[Any, None]:
         """(U, V) − η (∇_U L + (λ/2) U D, ∇_V L − (λ/2) V D) with D = UᵀU − VᵀV."""
         (U, V), (dU, dV), lr = self.whitening.whiten(theta), self.whitening.pull(grad), rate(self.lr, k)
         D = self.balance / 2 * (U.T @ U - V.T @ V)
@@ -95,12 +95,12 @@ class StructureAware(_OnData):
 
     radius: float = 0.5
 
-    def __post_init__(self):
+    def __post_init__(self) -> None:
         super().__post_init__()
         if not (isinstance(self.radius, Real) and self.radius > 0):
             raise ValueError(f"radius: expected a positive number, got {self.radius!r}")
 
-    def step(self, theta, grad, state, k):
+    def step(self, theta: Any, grad: Any, state: Any, k: int) -> tuple[Any, None]:
         """The three moves of one step."""
         (U, V), (dU, dV) = self.whitening.whiten(theta), self.whitening.pull(grad)
         u, v = (float(np.linalg.norm(part, 2)) for part in (U, V))
