@@ -9,6 +9,7 @@ from mhabook.c01_model.instances import token_radius
 from mhabook.c02_curvature.bounds import hessian_constant
 from mhabook.c08_digits import random_start
 from mhabook.c08_digits.random_start import (
+    copied_gram,
     first_order,
     first_order_ratios,
     frozen_losses,
@@ -60,8 +61,8 @@ def test_copies_of_one_head_keep_the_spread_of_one(seed):
     instance = random_start._few_heads(seed)
     heads, chances, H, X = (instance[name] for name in ("heads", "chances", "H", "X"))
     assert all(random_gram(heads, chances, 1, X))
-    assert all(random_gram(heads, chances, 1, X, independent=False))
-    assert [check.holds for check in random_gram(heads, chances, H, X, independent=False)] == [True, False]
+    assert all(copied_gram(heads, chances, 1, X))
+    assert [check.holds for check in copied_gram(heads, chances, H, X)] == [True, False]
 
 
 @seeds

@@ -181,19 +181,21 @@ def quasi_convexity(model: MultiHeadAttention, other: MultiHeadAttention, data: 
 @statement(id="lemma-1-blocks", title="The logit's Hessian is block-diagonal over heads", mark="ours",
            source="this book", chapter=CHAPTER,
            assumptions="each head has parameters of its own", random=several_heads,
-           broken=lambda seed: several_heads(seed) | {"of": "loss"},
-           breaks="it is the logit that is differentiated: the loss instead",
-           hypotheses=lambda of="logit", **_: {"it is the logit that is differentiated": of == "logit"})
-def block_diagonal(model: MultiHeadAttention, data: Dataset, of: str = "logit") -> Checks:
+           broken=several_heads, breaks="it is the logit that is differentiated: the loss instead",
+           false_claim=lambda model, data: _blocks(model, lambda m: loss_gradient(m, data)), hypotheses=lambda **_: {})
+def block_diagonal(model: MultiHeadAttention, data: Dataset) -> Checks:
     """∇²Φ has the blocks H^{−1/2} ∇²Φ_h on its diagonal and zeros elsewhere, so ‖∇²Φ‖₂ = H^{−1/2} max_h ‖∇²Φ_h‖₂.
 
     Hessians are central differences of the gradient, those of Φ_h of one head alone. In each check lhs is the largest
     error relative to the largest entry of ∇²Φ, or to its norm; rhs is 1e-12 for the zeros, and 1e-9 for the blocks and
-    the norm. ``of`` = "loss" differentiates the loss, which couples the heads, and is the twin.
+    the norm. The twin differentiates the loss, which couples the heads.
     """
     if model.sizes[0] < 2:
         raise ValueError("model: expected two heads or more, got one, which has no mixed derivatives")
-    gradient = {"logit": lambda m: m.features(data.X)[0], "loss": lambda m: loss_gradient(m, data)}[of]
+    return _blocks(model, lambda m: m.features(data.X)[0])
+
+
+def _blocks(model, gradient):
     hessian, H = numerical_hessian(gradient, model), model.sizes[0]
     alone = [numerical_hessian(gradient, MultiHeadAttention(W[None], U[None])) / H ** 0.5
              for W, U in zip(model.W, model.U, strict=True)]

@@ -214,23 +214,27 @@ def _fair(seed):
 @statement(id="prop-start-logits", title="The logits that the first phase leaves", mark="ours",
            source=f"{FIRST}, Lemma 2", chapter=CHAPTER, assumptions="the signs ε_h are independent and fair",
            random=_fair, extremal=(lambda: _fair(1) | {"H": 2, "delta": 2 / exp(1)},), slack=(0.33,),
-           broken=lambda seed: _fair(seed) | {"H": 8, "delta": 0.1, "equal_signs": True},
+           broken=lambda seed: _fair(seed) | {"H": 8, "delta": 0.1}, hypotheses=lambda **_: {},
            breaks="the signs ε_h are independent and fair: one coin for all heads",
-           hypotheses=lambda equal_signs=False, **_: {"the signs ε_h are independent and fair": not equal_signs})
-def start_logits(data: Dataset, H: int, delta: float, equal_signs: bool = False) -> Checks:
+           false_claim=lambda data, H, delta: _start_logits(data, H, delta, {0: 0.5, H: 0.5}))
+def start_logits(data: Dataset, H: int, delta: float) -> Checks:
     """Φ(X) = Z T⟨ψ, x̄⟩, Z = Σ_h ε_h/√H, and P(max_i |Φ(X_i)| ≥ T max_i|⟨ψ, x̄_i⟩| √(2 log(2/δ))) ≤ δ over the signs.
 
     The chance is exact: the models of all 2ᴴ signs, grouped by how many are +1; there is no n in it. And for ψ = ψ₀
     and no noise T|⟨ψ, x̄⟩| is Tζ²S²/2.  Source: this book.
     """
+    return _start_logits(data, H, delta, {plus: comb(H, plus) / 2 ** H for plus in range(H + 1)})
+
+
+def _start_logits(data, H, delta, chances):
+    """With these ``chances`` of how many signs are +1."""
     (_, T, d), psi, mixture = data.X.shape, data.y @ data.X.mean(axis=1) / len(data), data.truth
     one, zeta, S2 = T * data.X.mean(axis=1) @ psi, data.relevant.mean(), float(mixture.mu[1] @ mixture.mu[1])
     bound, zero, chance, errors = abs(one).max() * (2 * log(2 / delta)) ** 0.5, MultiHeadAttention.zeros(H, T, d), 0, []
-    for plus in ((0, H) if equal_signs else range(H + 1)):
+    for plus, share in chances.items():
         logits = randomized_step(zero, data, np.where(np.arange(H) < plus, 1.0, -1.0))(data.X)
         errors.append(abs(logits - (2 * plus - H) / H ** 0.5 * one).max() / abs(one).max())
-        exceeds = abs(logits).max() >= bound * (1 - 1e-12)
-        chance += exceeds * (0.5 if equal_signs else comb(H, plus) / 2 ** H)
+        chance += share * (abs(logits).max() >= bound * (1 - 1e-12))
     quiet = T * zeta * float(signal(mixture) @ mixture.mu[1]) / (T * zeta ** 2 * S2 / 2)
     return (Check(float(chance), delta, "P(|Φ| ≥ T|⟨ψ, x̄⟩|√(2 log(2/δ))) ≤ δ"),
             Check(float(max(errors)), 1e-12, "Φ(X) = Z T⟨ψ, x̄⟩"), Check(abs(quiet - 1), 1e-12, "T⟨ψ₀, x̄⟩ = yTζ²S²/2"))

@@ -77,16 +77,23 @@ def _one_aligned(H=4):
     return {"heads": np.stack([teacher, *np.zeros((H - 1, 3, 3))]), "teacher": teacher}
 
 
-def _not_zero(repeated=None, *, heads, teacher):
-    return {"W* ≠ 0": teacher.any(), "some W_h ≠ 0": heads.any(), REPEATED: repeated is None}
+def _agreement(heads, target, teacher):
+    """The checks of ``alignment_of_heads``, with a target (H, p, q) that need not be the repeated teacher."""
+    heads, teacher = to_numpy(heads), to_numpy(teacher)
+    own, size = np.array([cosine(head, teacher) for head in heads]), np.linalg.norm(heads, axis=(1, 2))
+    unlike = (np.triu(np.outer(size, own) - np.outer(own, size)) ** 2).sum() / (len(heads) * (size @ size))
+    cos, mean = cosine(heads, target), float((own ** 2).mean())
+    return (Check(abs(cos), mean ** 0.5, "|cos| of all heads ≤ √(mean_h cos_h²)"),
+            Check(abs(mean - cos ** 2 - unlike), 1e-12, "equality exactly if cos_h = λ ‖W_h‖"))
 
 
 @statement(id="prop-alignment-heads", title="Alignment rewards agreement of the heads", mark="ours",
            source="this book", chapter=CHAPTER, assumptions=f"W* and some W_h are not zero; {REPEATED}", random=_heads,
            extremal=(_one_aligned, lambda: {"heads": np.stack([np.eye(3), np.eye(3)]), "teacher": np.eye(3)}),
-           broken=lambda seed: _one_aligned(2 + seed) | {"repeated": 1}, hypotheses=_not_zero,
-           breaks=f"{REPEATED}: it stands in the first place only")
-def alignment_of_heads(heads: Array, teacher: Array, repeated: int | None = None) -> Checks:
+           broken=lambda seed: _one_aligned(2 + seed), breaks=f"{REPEATED}: it stands in the first place only",
+           false_claim=lambda heads, teacher: _agreement(heads, np.stack([teacher, *0 * heads[1:]]), teacher),
+           hypotheses=lambda heads, teacher: {"W* ≠ 0": teacher.any(), "some W_h ≠ 0": heads.any()})
+def alignment_of_heads(heads: Array, teacher: Array) -> Checks:
     """|cos| of the concatenated heads with the repeated teacher ≤ √((1/H) Σ_h cos_h²), cos_h that of head h alone.
 
     heads (H, p, q), teacher (p, q). Equality exactly if cos_h = λ ‖heads_h‖ for one number λ and all h, because what is
@@ -102,14 +109,7 @@ def alignment_of_heads(heads: Array, teacher: Array, repeated: int | None = None
     """
     require("heads", heads, ("H", "p", "q"))
     namespace(heads=heads, teacher=teacher)
-    target = np.array(_repeated("teacher", teacher, heads))
-    target[len(heads) if repeated is None else repeated:] = 0
-    heads, teacher = to_numpy(heads), to_numpy(teacher)
-    own, size = np.array([cosine(head, teacher) for head in heads]), np.linalg.norm(heads, axis=(1, 2))
-    unlike = (np.triu(np.outer(size, own) - np.outer(own, size)) ** 2).sum() / (len(heads) * (size @ size))
-    cos, mean = cosine(heads, target), float((own ** 2).mean())
-    return (Check(abs(cos), mean ** 0.5, "|cos| of all heads ≤ √(mean_h cos_h²)"),
-            Check(abs(mean - cos ** 2 - unlike), 1e-12, "equality exactly if cos_h = λ ‖W_h‖"))
+    return _agreement(heads, _repeated("teacher", teacher, heads), teacher)
 
 
 def _rows(seed):

@@ -55,20 +55,27 @@ def _few_heads(seed):
 
 @statement(id="prop-random-gram", title="At a random start the Gram matrix does not know H", mark="ours",
            source="this book", chapter=CHAPTER, assumptions="the heads are independent and equally distributed",
-           random=_few_heads, broken=lambda seed: _few_heads(seed) | {"independent": False},
-           breaks="the heads are independent: all are copies of one",
-           hypotheses=lambda independent=True, **_: {"the heads are independent": independent})
-def random_gram(heads: MultiHeadAttention, chances: Array, H: int, X: Array, independent: bool = True) -> Checks:
+           random=_few_heads, broken=_few_heads,
+           breaks="the heads are independent: all are copies of one", hypotheses=lambda **_: {},
+           false_claim=lambda heads, chances, H, X: copied_gram(heads, chances, H, X))
+def random_gram(heads: MultiHeadAttention, chances: Array, H: int, X: Array) -> Checks:
     """E Θ = E Θ₁ and E‖Θ − E Θ‖² = E‖Θ₁ − E Θ₁‖²/H, Θ₁ the Gram matrix of one head.
 
     A head is one of the m given ``heads`` with the given ``chances``; all m^H models are listed, so the means are
     exact. lhs is the error relative to the size of Θ₁, or its square, rhs 1e-12.  Source: this book.
     """
-    m = len(chances)
-    choices = list(product(range(m), repeat=H)) if independent else [(k,) * H for k in range(m)]
-    weights = np.array([np.prod(chances[list(c)]) if independent else chances[c[0]] for c in choices])
+    choices = list(product(range(len(chances)), repeat=H))
+    return _gram_checks(heads, chances, H, X, choices, np.array([np.prod(chances[list(c)]) for c in choices]))
+
+
+def copied_gram(heads: MultiHeadAttention, chances: Array, H: int, X: Array) -> Checks:
+    """The same claims of H heads that are all copies of one: the twin."""
+    return _gram_checks(heads, chances, H, X, [(k,) * H for k in range(len(chances))], chances)
+
+
+def _gram_checks(heads, chances, H, X, choices, weights):
     grams = np.array([gram(MultiHeadAttention(heads.W[list(c)], heads.U[list(c)]), X) for c in choices])
-    ones = np.array([gram(MultiHeadAttention(heads.W[k:k + 1], heads.U[k:k + 1]), X) for k in range(m)])
+    ones = np.array([gram(MultiHeadAttention(heads.W[k:k + 1], heads.U[k:k + 1]), X) for k in range(len(chances))])
     (mean, spread), (mean_1, spread_1) = _moments(weights, grams), _moments(chances, ones)
     size = np.sqrt((ones ** 2).sum(axis=(1, 2))).max()
     return (Check(float(np.linalg.norm(mean - mean_1) / size), 1e-12, "E Θ = E Θ₁"),

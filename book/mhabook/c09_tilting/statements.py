@@ -155,22 +155,27 @@ def _population(seed):
 
 @statement(id="prop-population-loss", title="The population loss", mark="ours", source="this book, after Goel et al. "
            "2026", chapter=CHAPTER, assumptions=f"{GAUSSIAN}, y = M x + w; scores x_iᵀ B x_j", random=_population,
-           broken=lambda seed: _population(seed) | {"transposed": True}, breaks="scores x_iᵀ B x_j: the transpose of B",
-           hypotheses=lambda Sigma, transposed=False, **_: {"scores x_iᵀ B x_j": not transposed,
-                                                            "Σ ≻ 0": is_covariance(Sigma)})
-def population_loss(A: Array, B: Array, M: Array, Sigma: Array, sigma: float, transposed: bool = False) -> Checks:
+           broken=_population, breaks="scores x_iᵀ B x_j: the transpose of B",
+           false_claim=lambda **instance: _population_loss(**instance, turned=np.transpose),
+           hypotheses=lambda Sigma, **_: {"Σ ≻ 0": is_covariance(Sigma)})
+def population_loss(A: Array, B: Array, M: Array, Sigma: Array, sigma: float) -> Checks:
     """E‖y − A Σ Bᵀ x‖²/2 = ½‖(A Σ Bᵀ − M) Σ^{1/2}‖² + σ²p/2 = ½‖U Vᵀ − M Σ^{1/2}‖² + σ²p/2; A = M, B = Σ⁻¹ attains
     the least value σ²p/2. The mean is by quadrature over x and the noise.
 
     lhs are the relative errors, rhs 1e-12, and 1e-9 for the least value, where Σ is inverted.  Source: this book.
     """
+    return _population_loss(A, B, M, Sigma, sigma, lambda B: B)
+
+
+def _population_loss(A, B, M, Sigma, sigma, turned):
+    """With scores x_iᵀ B′ x_j, B′ = ``turned(B)``."""
     (p, d), covariance = M.shape, np.zeros((len(M) + len(Sigma),) * 2)
     covariance[:d, :d], covariance[d:, d:] = Sigma, sigma ** 2 * np.eye(p)
     drawn, weights = quadrature(covariance, 3)
     x, noise = drawn[:, :d], drawn[:, d:]
 
     def mean(A, B):
-        away = x @ M.T + noise - x @ (A @ Sigma @ (B if transposed else B.T)).T
+        away = x @ M.T + noise - x @ (A @ Sigma @ turned(B).T).T
         return weights @ (away ** 2).sum(axis=1) / 2
     root, least = symmetric_power(Sigma, 0.5), sigma ** 2 * p / 2
     factors = np.linalg.norm(A @ root @ (root @ B @ root).T - M @ root) ** 2 / 2
@@ -180,7 +185,7 @@ def population_loss(A: Array, B: Array, M: Array, Sigma: Array, sigma: float, tr
             Check(float(abs(mean(M, np.linalg.inv(Sigma)) / least - 1)), 1e-9, "at A = M, B = Σ⁻¹ it is σ²p/2"))
 
 
-def gradient(A: Array, B: Array, x: Array, y: Array, centered: bool = True) -> tuple[Array, Array]:
+def gradient(A: Array, B: Array, x: Array, y: Array) -> tuple[Array, Array]:
     """(∇_A L_n, ∇_B L_n) from the whole matrix of weights: −(1/n) Σ r_i m_iᵀ and Σ x_i g_iᵀ C_i.
 
     A (p, d), B (d, d), x (n, d), y (n, p).
@@ -195,6 +200,11 @@ def gradient(A: Array, B: Array, x: Array, y: Array, centered: bool = True) -> t
     require("x", x, ("n", A.shape[1]))
     require("y", y, (len(x), len(A)))
     require_same_dtype(A=A, B=B, x=x, y=y)
+    return _gradient(A, B, x, y, 1.0)
+
+
+def _gradient(A, B, x, y, centered):
+    """With C_i − centered m_i m_iᵀ, C_i the second moment."""
     xp, weights = namespace(x), softmax(x @ B @ x.T)
     means = weights @ x
     r = y - means @ A.T
@@ -212,19 +222,22 @@ def _regression(seed):
 
 @statement(id="prop-regression-gradient", title="The gradient in closed form", mark="ours", source="this book",
            chapter=CHAPTER, assumptions="C_i is the covariance of the tokens under π_i", random=_regression,
-           broken=lambda seed: _regression(seed) | {"centered": False},
-           breaks="C_i is the covariance of the tokens: their second moment instead",
-           hypotheses=lambda centered=True, **_: {"C_i is the covariance of the tokens": centered})
-def regression_gradient(A: Array, B: Array, x: Array, y: Array, dA: Array, dB: Array, centered: bool = True) -> Check:
+           broken=_regression, breaks="C_i is the covariance of the tokens: their second moment instead",
+           false_claim=lambda **instance: _derivative(**instance, centered=0.0), hypotheses=lambda **_: {})
+def regression_gradient(A: Array, B: Array, x: Array, y: Array, dA: Array, dB: Array) -> Check:
     """⟨∇_A L_n, dA⟩ + ⟨∇_B L_n, dB⟩ is the derivative of L_n along (dA, dB), taken with an imaginary step of 1e-30.
 
     lhs is the error relative to the lengths of both, rhs 1e-12.  Source: this book.
     """
+    return _derivative(A, B, x, y, dA, dB, 1.0)
+
+
+def _derivative(A, B, x, y, dA, dB, centered):
     turned, scores = A + 1e-30j * dA, x @ (B + 1e-30j * dB) @ x.T
     weights = np.exp(scores - scores.real.max(axis=1, keepdims=True))
     r = y - weights / weights.sum(axis=1, keepdims=True) @ x @ turned.T
     want = float((r * r).sum().imag / (2 * len(x)) / 1e-30)
-    by_A, by_B = gradient(A, B, x, y, centered)
+    by_A, by_B = _gradient(A, B, x, y, centered)
     size = np.hypot(np.linalg.norm(by_A), np.linalg.norm(by_B)) * np.hypot(np.linalg.norm(dA), np.linalg.norm(dB))
     return Check(float(abs((by_A * dA).sum() + (by_B * dB).sum() - want) / size), 1e-12, "the gradient of L_n")
 

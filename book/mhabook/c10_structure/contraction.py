@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from mhabook.c10_structure.factorization import CHAPTER, distance, gradient, optimum, regularized_excess
+from mhabook.c10_structure.factorization import CHAPTER, distance, gradient, optimum, regularized_excess, stretched
 from mhabook.c10_structure.population import PopulationRegression
 from mhabook.ledger import Check, Checks, Instance, statement
 from mhalib._array import Array
@@ -35,18 +35,20 @@ def _point(seed):
 
 @statement(id="lemma-lift", title="The regularized loss in one matrix", mark="ours", source="this book",
            chapter=CHAPTER, assumptions="(U*, V*) is an optimum of Q", random=_point,
-           broken=lambda seed: _point(seed) | {"stretch": 2.0}, breaks="(U*, V*) optimal: (2U*, V*/2) instead",
-           hypotheses=lambda stretch=1.0, **_: {"(U*, V*) is an optimum of Q": stretch == 1})
-def lift(U: Array, V: Array, N: Array, lr: float | None = None, stretch: float = 1.0) -> Check:
+           broken=_point, breaks="(U*, V*) optimal: (2U*, V*/2) instead", hypotheses=lambda **_: {},
+           false_claim=lambda U, V, N, lr: _lifted(U, V, N, *stretched(optimum(N))))
+def lift(U: Array, V: Array, N: Array, lr: float | None = None) -> Check:
     """Q − L* = ⅛‖ZZᵀ − Z*Z*ᵀ‖² + ¼‖Z̃*ᵀZ‖² with Z = (U; V), Z̃ = (U; −V), and the gradient of it.
 
     lhs is the sum of the two relative errors, rhs 1e-8, for arrays in double precision.
 
     Source: this book, after Tu et al. 2016.
     """
-    best = optimum(N)
-    Z, star, mirror = (np.concatenate(parts) for parts in
-                       ((U, V), (stretch * best[0], best[1] / stretch), (stretch * best[0], -best[1] / stretch)))
+    return _lifted(U, V, N, *optimum(N))
+
+
+def _lifted(U, V, N, U_, V_):
+    Z, star, mirror = (np.concatenate(parts) for parts in ((U, V), (U_, V_), (U_, -V_)))
     lifted = np.linalg.norm(Z @ Z.T - star @ star.T) ** 2 / 8 + np.linalg.norm(mirror.T @ Z) ** 2 / 4
     slope = (Z @ Z.T - star @ star.T + mirror @ mirror.T) @ Z / 2
     want, wanted = regularized_excess(U, V, N), np.concatenate(gradient(U, V, N))
@@ -115,16 +117,21 @@ def _full(matrix):
 
 @statement(id="prop-preconditioned", title="Preconditioning is descent in whitened coordinates", mark="ours",
            source="this book", chapter=CHAPTER, assumptions="the preconditioner is Σ̂⁻¹", random=_tokens,
-           broken=lambda seed: _tokens(seed) | {"whitens": False}, breaks="Σ̂⁻¹: the identity instead",
-           hypotheses=lambda x, whitens=True, **_: {"the preconditioner is Σ̂⁻¹": whitens, "Σ̂ is invertible": _full(x)})
-def preconditioned(x: Array, y: Array, A: Array, B: Array, mix: Array, whitens: bool = True, lr: float = 0.1) -> Check:
+           broken=_tokens, breaks="Σ̂⁻¹: the identity instead",
+           false_claim=lambda x, y, A, B, mix: _same_step(x, y, A, B, np.eye(len(B))),
+           hypotheses=lambda x, **_: {"Σ̂ is invertible": _full(x)})
+def preconditioned(x: Array, y: Array, A: Array, B: Array, mix: Array) -> Check:
     """A − η ∇_A L Σ̂⁻¹ and B − η Σ̂⁻¹ ∇_B L Σ̂⁻¹ are U − η ∇_U L and V − η ∇_V L.
 
     lhs is the difference of the two steps in (A, B), relative to their length, rhs 1e-10.  Source: this book.
     """
+    return _same_step(x, y, A, B, np.linalg.inv(x.T @ x / len(x)))
+
+
+def _same_step(x, y, A, B, weights, lr=0.1):
+    """With ``weights`` as the preconditioner."""
     data, model = from_arrays(x, y), AttentionRegression(A, B)
     grad = model.loss_and_grad(x, y)[1]
-    weights = np.linalg.inv(x.T @ x / len(x)) if whitens else np.eye(len(B))
     want = A - lr * grad.A @ weights, B - lr * weights @ grad.B @ weights
     found = Preconditioned(lr, balance=0.0).on(data).step(model, grad, None, 0)[0]
     away = np.hypot(np.linalg.norm(found.A - want[0]), np.linalg.norm(found.B - want[1]))
@@ -134,22 +141,25 @@ def preconditioned(x: Array, y: Array, A: Array, B: Array, mix: Array, whitens: 
 
 @statement(id="prop-blind", title="Structure-aware descent does not see how tokens are conditioned", mark="ours",
            source="this book", chapter=CHAPTER, assumptions="x̃ = Cx, C invertible; the rule whitens", random=_tokens,
-           broken=lambda seed: _tokens(seed) | {"whitens": False}, breaks="the rule whitens: it does not",
-           hypotheses=lambda x, mix, whitens=True, **_: {"C is invertible": _full(mix), "the rule whitens": whitens,
-                                                         "Σ̂ is invertible": _full(x)})
-def blind(x: Array, y: Array, A: Array, B: Array, mix: Array, whitens: bool = True, steps: int = 2) -> Checks:
+           broken=_tokens, breaks="the rule whitens: it does not",
+           false_claim=lambda B, **instance: _same_losses(B=B, **instance, whitening=Whitening.none(len(B))),
+           hypotheses=lambda x, mix, **_: {"C is invertible": _full(mix), "Σ̂ is invertible": _full(x)})
+def blind(x: Array, y: Array, A: Array, B: Array, mix: Array, steps: int = 2) -> Checks:
     """Runs of SA1 and of SA2 on x and on C x, from (U, V) and (UÔᵀ, ÔVÔᵀ), have the same losses: lhs are the largest
     relative differences, rhs 1e-8. Ô = Σ̃^{−1/2} C Σ̂^{1/2} is orthogonal: lhs is ‖ÔÔᵀ − I‖, rhs 1e-9.
 
     Source: this book.
     """
-    start, none = AttentionRegression(A, B), None if whitens else Whitening.none(len(B))
-    before, after = Whitening.of(x), Whitening.of(x @ mix.T)
+    return _same_losses(x, y, A, B, mix, None, steps)
+
+
+def _same_losses(x, y, A, B, mix, whitening, steps=2):
+    start, before, after = AttentionRegression(A, B), Whitening.of(x), Whitening.of(x @ mix.T)
     turn = after.inverse @ mix @ before.root
     U, V = before.whiten(start)
     there = AttentionRegression(**after.arrays(U @ turn.T, turn @ V @ turn.T, A))
     checks = [Check(float(np.linalg.norm(turn @ turn.T - np.eye(len(turn)))), 1e-9, "ÔÔᵀ = I")]
-    for name, rule in (("SA1", Preconditioned(0.1, whitening=none)), ("SA2", StructureAware(whitening=none))):
+    for name, rule in (("SA1", Preconditioned(0.1, whitening=whitening)), ("SA2", StructureAware(whitening=whitening))):
         here, then = (run(model, from_arrays(tokens, y), rule, steps, None, list(range(steps + 1))).loss
                       for model, tokens in ((start, x), (there, x @ mix.T)))
         checks.append(Check(float(abs(then / here - 1).max()), 1e-8, f"the losses of {name} on C x are those on x"))

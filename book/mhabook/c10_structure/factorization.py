@@ -87,17 +87,21 @@ def _instance(seed, least=1):
 
 @statement(id="prop-factorization", title="The population loss is a factorization", mark="ours", source=SOURCE,
            chapter=CHAPTER, assumptions="V = Σ^{1/2} B Σ^{1/2}, not its transpose", random=_instance,
-           broken=lambda seed: _instance(seed, least=2) | {"transposed": True},
-           breaks="V = Σ^{1/2} B Σ^{1/2}: the transpose instead",
-           hypotheses=lambda Sigma, transposed=False, **_: {
-               "V = Σ^{1/2} B Σ^{1/2}": not transposed, "Σ ≻ 0": bool(np.linalg.eigvalsh(Sigma)[0] > 0)})
-def factorization(A: Array, B: Array, M: Array, Sigma: Array, transposed: bool = False) -> Check:
+           broken=lambda seed: _instance(seed, least=2), breaks="V = Σ^{1/2} B Σ^{1/2}: the transpose instead",
+           false_claim=lambda A, B, M, Sigma: _factorized(A, B, M, Sigma, B.T),
+           hypotheses=lambda Sigma, **_: {"Σ ≻ 0": bool(np.linalg.eigvalsh(Sigma)[0] > 0)})
+def factorization(A: Array, B: Array, M: Array, Sigma: Array) -> Check:
     """½‖(A Σ Bᵀ − M) Σ^{1/2}‖² = ½‖U Vᵀ − M Σ^{1/2}‖² with U = A Σ^{1/2} and V = Σ^{1/2} B Σ^{1/2}.
 
     lhs is the relative error, rhs 1e-12.  Source: this book.
     """
+    return _factorized(A, B, M, Sigma, B)
+
+
+def _factorized(A, B, M, Sigma, inside):
+    """With V = Σ^{1/2} ``inside`` Σ^{1/2}."""
     root = symmetric_power(Sigma, 0.5)
-    U, V = A @ root, root @ (B.T if transposed else B) @ root
+    U, V = A @ root, root @ inside @ root
     want = excess(A, B, Sigma, M)
     found = np.linalg.norm(U @ V.T - M @ root) ** 2 / 2
     return Check(float(abs(found - want) / (abs(want) + found)), 1e-12, "½‖(AΣBᵀ − M)Σ^{1/2}‖² = ½‖UVᵀ − MΣ^{1/2}‖²")
@@ -112,17 +116,26 @@ def _target(seed):
 
 @statement(id="prop-optimum-spectrum", title="The Hessian on the optimum manifold", mark="ours", source="this book",
            chapter=CHAPTER, assumptions="(U, V) is balanced and U Vᵀ = N, p = d", random=_target,
-           broken=lambda seed: _target(seed) | {"stretch": 2.0}, breaks="(U, V) is balanced: (2U, V/2) instead",
-           hypotheses=lambda N, stretch=1.0, **_: {"(U, V) is balanced": stretch == 1, "p = d": len(N) == len(N.T)})
-def optimum_spectrum(N: Array, turn: Array, stretch: float = 1.0) -> Check:
+           broken=_target, breaks="(U, V) is balanced: (2U, V/2) instead",
+           false_claim=lambda N, turn: _spectrum(N, *stretched(optimum(N, turn))),
+           hypotheses=lambda N, turn: {"p = d": len(N) == len(N.T)})
+def optimum_spectrum(N: Array, turn: Array) -> Check:
     """The eigenvalues of ∇²Q at an optimum: d(d−1)/2 zeros, and else s_i + s_j, singular values of N; for p = d.
 
     Those are d² sums over all i, j, and d(d+1)/2 over i ≤ j. lhs is the largest difference, rhs 1e-9.
 
     Source: this book.
     """
-    U, V = optimum(N, turn)
-    found = np.linalg.eigvalsh(hessian(stretch * U, V / stretch, N))
+    return _spectrum(N, *optimum(N, turn))
+
+
+def stretched(point: tuple[Array, Array]) -> tuple[Array, Array]:
+    """(2U, V/2): with the same product U Vᵀ, but not balanced."""
+    return 2 * point[0], point[1] / 2
+
+
+def _spectrum(N, U, V):
+    found = np.linalg.eigvalsh(hessian(U, V, N))
     s = np.linalg.svd(N)[1]
     sums = np.add.outer(s, s)
     want = np.sort(np.concatenate([sums.ravel(), sums[np.triu_indices(len(s))], np.zeros(len(s) * (len(s) - 1) // 2)]))

@@ -143,16 +143,20 @@ def _flat(seed):
 @statement(id="prop-flat-saddles", title="Without balance, saddles can be as flat as you like", mark="ours",
            source="this book", chapter=CHAPTER, assumptions="U = e₂uᵀ, V = e₂vᵀ, N = diag(s, s′), ‖u‖ = ‖v‖ = g",
            random=_flat, extremal=(lambda: {"s_left": 0.01, "s_kept": 1.0, "size": 3.0},), slack=(0.01,),
-           broken=lambda seed: _flat(seed) | {"size": 10.0, "balanced": True},
+           broken=lambda seed: _flat(seed) | {"size": 10.0},
            breaks="‖u‖ = ‖v‖ = g: the balanced saddle, ‖u‖² = ‖v‖² = s′, instead",
-           hypotheses=lambda s_kept, size, balanced=False, **_: {"‖u‖ = ‖v‖ = g": not balanced,
-                                                                 "s′ ≤ g²": s_kept <= size ** 2})
-def flat_saddles(s_left: float, s_kept: float, size: float, balanced: bool = False) -> Checks:
+           false_claim=lambda s_left, s_kept, size: _flat_at(s_left, s_kept, size, s_kept ** 0.5),
+           hypotheses=lambda s_left, s_kept, size: {"s′ ≤ g²": s_kept <= size ** 2})
+def flat_saddles(s_left: float, s_kept: float, size: float) -> Checks:
     """−λ_min(∇²L) ≤ s(2s + s′)/g² at a stationary point of L that misses s; balanced, it is s.
 
     The other two checks, that ∇L = 0 there and that s is missing, have relative errors, rhs 1e-12.  Source: this book.
     """
-    U, V, N = flat_saddle(s_left, s_kept, s_kept ** 0.5 if balanced else size)
+    return _flat_at(s_left, s_kept, size, size)
+
+
+def _flat_at(s_left, s_kept, size, length):
+    U, V, N = flat_saddle(s_left, s_kept, length)
     lowest = np.linalg.eigvalsh(hessian(U, V, N, balance=0.0))[0]
     steep = sum(np.linalg.norm(part) for part in gradient(U, V, N, balance=0.0)) / (np.linalg.norm(N) * size)
     missing = np.linalg.norm(N - U @ V.T - np.diag([s_left, 0.0])) / np.linalg.norm(N)

@@ -148,15 +148,15 @@ def same_rank(Q: Array, K: Array, c: float = 0.5) -> Check:
 
 def _unequal(seed):
     """Two keys of different length, one query."""
-    return {"Q": 1 + np.random.default_rng([seed, 126]).random((1, 1)), "K": np.array([[1.0], [2.0]]),
-            "one_length": False}
+    return {"Q": 1 + np.random.default_rng([seed, 126]).random((1, 1)), "K": np.array([[1.0], [2.0]])}
 
 
 @statement(id="prop-normalized-gaussian", title="Softmax is a normalized Gaussian when keys have one length",
            mark="ours", source="this book", chapter=CHAPTER, assumptions="c = ½, ‖k_j‖ the same for all j",
            random=_projected, broken=_unequal, breaks="keys of one length: lengths 1 and 2",
-           hypotheses=lambda Q, K, one_length=True: {"‖k_j‖ the same for all j": one_length})
-def normalized_gaussian(Q: Array, K: Array, one_length: bool = True) -> Check:
+           false_claim=lambda Q, K: Check(_apart(Q, K, False), room(Q), "G_kj / Σ_l G_kl = S_kj"),
+           hypotheses=lambda **_: {})
+def normalized_gaussian(Q: Array, K: Array) -> Check:
     """G_kj / Σ_l G_kl = S_kj γ_j / Σ_l S_kl γ_l with γ_j = e^{−‖k_j‖²/2√d}, and = S_kj for keys of one length.
 
     The first is asked of K, the second of K / ‖k_j‖, for Q (n, d), K (m, d). Sums are divided by their largest term,
@@ -165,15 +165,16 @@ def normalized_gaussian(Q: Array, K: Array, one_length: bool = True) -> Check:
     Source: this book.
     """
     _require_rows(Q, K)
-    sphere = K / (K * K).sum(axis=1)[:, None] ** 0.5 if one_length else K
+    sphere = K / (K * K).sum(axis=1)[:, None] ** 0.5
+    off = max(_apart(Q, K, True), _apart(Q, sphere, False))
+    return Check(off, room(Q), "G_kj / Σ_l G_kl = S_kj γ_j / Σ_l S_kl γ_l")
 
-    def apart(keys, handicap):
-        half_Q, half_K = _halves(Q, keys)
-        weights = NormalizedGaussian()(gaussian.scores(Q, keys))
-        off = abs(weights - softmax(softmax.scores(Q, keys) - (half_K if handicap else 0)))
-        return float(off.max() / (1 + half_Q.max() + half_K.max()))
 
-    return Check(max(apart(K, True), apart(sphere, False)), room(Q), "G_kj / Σ_l G_kl = S_kj γ_j / Σ_l S_kl γ_l")
+def _apart(Q, K, handicap):
+    """How far a normalized Gaussian is from softmax, with the factors γ or without."""
+    half_Q, half_K = _halves(Q, K)
+    off = abs(NormalizedGaussian()(gaussian.scores(Q, K)) - softmax(softmax.scores(Q, K) - handicap * half_K))
+    return float(off.max() / (1 + half_Q.max() + half_K.max()))
 
 
 def one_head(layer: AttentionLayer) -> dict[str, bool]:
@@ -192,21 +193,26 @@ def _one_head(seed, kernel=None, tokens=1):
 
 @statement(id="prop-query-force", title="What moves a query: a covariance, or attraction", mark="ours",
            source="this book", chapter=CHAPTER, assumptions="one head", random=_one_head,
-           broken=lambda seed: _one_head(seed, gaussian) | {"centered": True},
+           broken=lambda seed: _one_head(seed, gaussian),
            breaks="attraction to keys from the query: from their mean instead",
-           hypotheses=lambda layer, data, centered=False: one_head(layer) | {"attraction from the query": not centered})
-def query_force(layer: AttentionLayer, data: SequenceDataset, centered: bool = False) -> Check:
+           false_claim=lambda layer, data: _force(layer, data, lambda Q, mean: mean),
+           hypotheses=lambda layer, data: one_head(layer))
+def query_force(layer: AttentionLayer, data: SequenceDataset) -> Check:
     """∇_{W^Q} f = Xᵀ F with F_k = (1/N) J_kᵀ r_k: softmax (1/√d) Σ_j S_kj e_kj (k_j − k̄_k), Gaussian
     (2c/√d) Σ_j S_kj e_kj (k_j − q_k), with the value errors e_kj = u_j·r_k/N.
 
     lhs is the relative error, rhs 2¹⁹ eps, since the sums may cancel.  Source: this book.
     """
+    return _force(layer, data, lambda Q, mean: mean if layer.kernel.normalized else Q)
+
+
+def _force(layer, data, around):
+    """With the keys seen from ``around(queries, mean keys)``."""
     X, R = data.X, layer(data.X) - data.y
     S, U, Q, K = layer.weights(X)[:, 0], X @ layer.WV[0] @ layer.WO[0], X @ layer.WQ[0], X @ layer.WK[0]
     errors = S * (R @ U.mT) / len(X)
     mean = (S / S.sum(axis=2, keepdims=True)) @ K
-    around = mean if layer.kernel.normalized or centered else Q
-    force = _strength(layer) * (errors @ K - errors.sum(axis=2)[..., None] * around)
+    force = _strength(layer) * (errors @ K - errors.sum(axis=2)[..., None] * around(Q, mean))
     want, found = layer.loss_and_grad(X, data.y)[1].WQ[0], (X.mT @ force).sum(axis=0)
     return Check(float(np.linalg.norm(found - want) / max(np.linalg.norm(want), 1e-12)), room(want, 2 ** 19),
                  "∇_{W^Q} f = Xᵀ F")
@@ -239,13 +245,18 @@ def _shifted(seed, kernel, queries):
 @statement(id="prop-jacobian-rank", title="Normalization costs a degree of freedom", mark="ours", source="this book",
            chapter=CHAPTER, assumptions="one head", random=lambda seed: _one_head(seed, tokens=2),
            extremal=tuple((lambda kernel=kernel: all_ranks(4, 4, 3, kernel)) for kernel in KERNELS), slack=(1e-9, 1e-9),
-           broken=lambda seed: _wide(seed) | {"allowed": 2}, breaks="softmax: the Gaussian kernel with its bound",
-           hypotheses=lambda layer, data, allowed=None: one_head(layer) | {"the kernel's bound": allowed is None})
-def jacobian_rank(layer: AttentionLayer, data: SequenceDataset, allowed: int | None = None) -> Check:
+           broken=lambda seed: _wide(seed), breaks="softmax: the Gaussian kernel with its bound",
+           false_claim=lambda layer, data: _ranks(layer, data, data.X.shape[1] - 1),
+           hypotheses=lambda layer, data: one_head(layer))
+def jacobian_rank(layer: AttentionLayer, data: SequenceDataset) -> Check:
     """rank J_k ≤ min(m, n − 1, d) for softmax and min(m, n, d) for the Gaussian kernel.  Source: this book."""
-    J = token_jacobians(layer, data.X)
-    n, (_, _, d, m) = data.X.shape[1], layer.sizes
-    most = min(m, n - 1 if layer.kernel.normalized else n, d) if allowed is None else allowed
+    return _ranks(layer, data, data.X.shape[1] - layer.kernel.normalized)
+
+
+def _ranks(layer, data, tokens):
+    """With what ``tokens`` there are to choose from in the place of n."""
+    J, (_, _, d, m) = token_jacobians(layer, data.X), layer.sizes
+    most = min(m, tokens, d)
     size = np.linalg.norm(data.X) ** 2 * np.prod([np.linalg.norm(W) for W in (layer.WK, layer.WV, layer.WO)])
     rank = max(int(np.linalg.matrix_rank(one, tol=1e-12 * size)) for one in J.reshape(-1, m, d))
     return Check(float(rank), float(most), "rank J_k ≤ min(m, n − 1, d), or min(m, n, d)")
@@ -272,18 +283,23 @@ def all_ranks(m: int, d: int, n: int, kernel: Kernel) -> Instance:
            chapter=CHAPTER, assumptions="one head", random=_one_head,
            extremal=tuple((lambda n=n, kernel=kernel: _few(n, kernel)) for n, kernel in ((2, softmax), (1, gaussian))),
            slack=(1e-9, 1e-9),
-           broken=lambda seed: _few(1, gaussian, seed) | {"covariance": True},
-           breaks="softmax: the Gaussian with its bound",
-           hypotheses=lambda layer, data, covariance=None: one_head(layer) | {"the kernel's bound": covariance is None})
-def flat(layer: AttentionLayer, data: SequenceDataset, covariance: bool | None = None) -> Check:
+           broken=lambda seed: _few(1, gaussian, seed), breaks="softmax: the Gaussian with its bound",
+           false_claim=lambda layer, data: _flatness(layer, data, True),
+           hypotheses=lambda layer, data: one_head(layer))
+def flat(layer: AttentionLayer, data: SequenceDataset) -> Check:
     """‖J_k‖ ≤ (1/√d) Σ_{j<l} S_kj S_kl ‖u_j − u_l‖ ‖k_j − k_l‖ for softmax,
     ‖J_k‖ ≤ (2c/√d) Σ_j S_kj ‖u_j‖ ‖k_j − q_k‖ for the Gaussian kernel.
 
     The checked k has the least slack. rhs has room for the rounding of ‖u‖ ‖k‖.  Source: this book.
     """
+    return _flatness(layer, data, layer.kernel.normalized)
+
+
+def _flatness(layer, data, covariance):
+    """With the bound by a covariance, or by attraction."""
     X = data.X
     S, U, Q, K = layer.weights(X)[:, 0], X @ layer.WV[0] @ layer.WO[0], X @ layer.WQ[0], X @ layer.WK[0]
-    if layer.kernel.normalized if covariance is None else covariance:
+    if covariance:
         apart = np.linalg.norm(U[:, :, None] - U[:, None], axis=3) * np.linalg.norm(K[:, :, None] - K[:, None], axis=3)
         most = _strength(layer) / 2 * np.einsum("nkj,nkl,njl->nk", S, S, apart)
     else:
@@ -308,20 +324,24 @@ def _widths(seed):
 
 @statement(id="prop-width", title="What c does", mark="ours", source="this book", chapter=CHAPTER,
            assumptions="W^Q and W^K move, by gradient descent", random=_widths,
-           broken=lambda seed: _widths(seed) | {"faster": False}, breaks="step 2cη: the same step η",
-           hypotheses=lambda faster=True, **_: {"step 2cη": faster})
-def width(layer: AttentionLayer, data: SequenceDataset, lr: float, faster: bool = True) -> Check:
+           broken=_widths, breaks="step 2cη: the same step η", hypotheses=lambda **_: {},
+           false_claim=lambda layer, data, lr: _wider(layer, data, lr, lr))
+def width(layer: AttentionLayer, data: SequenceDataset, lr: float) -> Check:
     """A step η under c is a step 2cη under c = ½, from √(2c) W^Q and √(2c) W^K, which is the same layer.
 
     lhs is the relative distance of the two outputs, or of the two steps in W^Q and W^K, rhs ``room``.
 
     Source: this book.
     """
+    return _wider(layer, data, lr, 2 * layer.kernel.c * lr)
+
+
+def _wider(layer, data, lr, other):
+    """With the step size ``other`` under ½."""
     by = (2 * layer.kernel.c) ** 0.5
     same = AttentionLayer(by * layer.WQ, by * layer.WK, layer.WV, layer.WO, gaussian)
     (_, slow), (_, fast) = (one.loss_and_grad(data.X, data.y) for one in (layer, same))
-    steps = [(by * lr * getattr(slow, name), lr * (by ** 2 if faster else 1) * getattr(fast, name))
-             for name in ("WQ", "WK")]
+    steps = [(by * lr * getattr(slow, name), other * getattr(fast, name)) for name in ("WQ", "WK")]
     off, size = sum(np.linalg.norm(a - b) for a, b in steps), sum(np.linalg.norm(a) for a, _ in steps)
     apart = np.linalg.norm(layer(data.X) - same(data.X)) / np.linalg.norm(layer(data.X))
     return Check(float(max(apart, off / max(size, 1e-12))), room(layer.WQ), "a step η under c is a step 2cη under ½")

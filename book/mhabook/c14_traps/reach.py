@@ -68,22 +68,27 @@ def _one_far_key(seed):
     q = 3 + np.random.default_rng([seed, 141]).random((1, 1, 1))
     layer = AttentionLayer(q, *(np.ones((1, 1, 1)) for _ in range(3)), gaussian)
     data = SequenceDataset(np.ones((1, 1, 1)), np.zeros((1, 1, 1)))
-    return {"layer": layer, "data": data, "allowed": np.ones((1, 1))}
+    return {"layer": layer, "data": data}
 
 
 @statement(id="prop-values-allow", title="What the values allow", mark="ours", source="this book", chapter=CHAPTER,
            assumptions="any W^Q, W^K; W^V and W^O as they are", random=_layer,
            extremal=tuple((lambda kernel=kernel: _vertex(kernel)) for kernel in KERNELS), slack=(1e-8, 1e-9),
            broken=_one_far_key,
-           breaks="softmax: the Gaussian kernel with the hull of the values",
-           hypotheses=lambda layer, allowed=None, **_: {"the set of this kernel": allowed is None})
-def values_allow(layer: AttentionLayer, data: SequenceDataset, allowed: Array | None = None) -> Checks:
+           breaks="softmax: the Gaussian kernel with the hull of the values", hypotheses=lambda **_: {},
+           false_claim=lambda layer, data: _allowed(layer, data, replace(layer, kernel=softmax)))
+def values_allow(layer: AttentionLayer, data: SequenceDataset) -> Checks:
     """o_k ∈ 𝒦_i, so Σ dist(y_k, 𝒦_i)²/2N ≤ f, 𝒦_i = Σ_h hull(U_h) for softmax, Σ_{h,j} [0, 1] u_{hj} for the Gaussian
     kernel; and the first set is a part of the second.
 
     Source: this book.
     """
-    sets = [corners(layer, x) if allowed is None else allowed for x in data.X]
+    return _allowed(layer, data, layer)
+
+
+def _allowed(layer, data, of):
+    """With the sets ``of`` another layer."""
+    sets = [corners(of, x) for x in data.X]
     boxes = [corners(replace(layer, kernel=gaussian), x) for x in data.X]
     least = sum(distance_to_hull(points, y) ** 2
                 for points, targets in zip(sets, data.y, strict=True) for y in targets) / (2 * len(data))
@@ -110,21 +115,27 @@ def _halfway():
     return {"q": np.zeros(1), "keys": np.array([[-2.0], [2.0]]), "values": np.eye(2), "kernel": gaussian}
 
 
+def _least_distance(keys):
+    return np.linalg.norm(keys[:, None] - keys, axis=2)[~np.eye(len(keys), dtype=bool)].min(initial=np.inf)
+
+
 @statement(id="prop-star", title="Keys that are far apart: one value at a time", mark="ours", source="this book",
            chapter=CHAPTER, assumptions="Gaussian kernel, one head, keys g apart", random=_apart, extremal=(_halfway,),
-           broken=lambda seed: _halfway() | {"stretch": 1.5 + np.random.default_rng([seed, 143]).random()},
+           broken=lambda seed: _halfway() | {"g": 6 + 4 * np.random.default_rng([seed, 143]).random()},
            breaks="keys g apart: a larger g",
-           hypotheses=lambda kernel, stretch=1.0, **_: {"Gaussian kernel": not kernel.normalized,
-                                                        "keys g apart": stretch <= 1})
-def star(q: Array, keys: Array, values: Array, kernel: Gaussian, stretch: float = 1.0) -> Check:
-    """dist(o(q), ∪_j [0, 1] u_j) ≤ e^{−cg²/4√d} Σ_{l≠j} ‖u_l‖, j the nearest key.  Source: this book."""
+           hypotheses=lambda keys, kernel, g=0.0, **_: {"Gaussian kernel": not kernel.normalized,
+                                                        "keys g apart": g <= _least_distance(keys)})
+def star(q: Array, keys: Array, values: Array, kernel: Gaussian, g: float | None = None) -> Check:
+    """dist(o(q), ∪_j [0, 1] u_j) ≤ e^{−cg²/4√d} Σ_{l≠j} ‖u_l‖, j the nearest key, g the least distance of two keys.
+
+    Source: this book.
+    """
     keys, values, q = query_arrays(keys, values, q)
     weights = kernel(kernel.scores(q[None], keys))[0]
     out, squares = weights @ values, np.maximum((values ** 2).sum(axis=1), 1e-300)
     share = np.clip(values @ out / squares, 0, 1)
     off = np.linalg.norm(share[:, None] * values - out, axis=1).min()
-    apart = np.linalg.norm(keys[:, None] - keys, axis=2)[~np.eye(len(keys), dtype=bool)].min(initial=np.inf)
-    w = np.exp(-kernel.c * (stretch * apart) ** 2 / (4 * len(q) ** 0.5))
+    w = np.exp(-kernel.c * (_least_distance(keys) if g is None else g) ** 2 / (4 * len(q) ** 0.5))
     sizes = np.linalg.norm(values, axis=1)
     most = w * np.delete(sizes, weights.argmax()).sum() + 1e-14 * sizes.sum()  # room for rounding
     return Check(float(off), float(most), "dist(o, ∪ [0, 1] u_j) ≤ e^{−cg²/4√d} Σ ‖u_l‖")

@@ -140,8 +140,8 @@ def _coming(others=(), y=1e3):
                    "y": np.array([y]), "near": 3.99}, gaussian, 400)
 
 
-def _may_wait(q, keys, values, kernel, near, mover=None, **_):
-    return {"Gaussian kernel": mover is None and not kernel.normalized,
+def _may_wait(q, keys, values, kernel, near, **_):
+    return {"Gaussian kernel": not kernel.normalized,
             "ℓ ≥ (√d/2c)^½": near >= (len(q) ** 0.5 / (2 * kernel.c)) ** 0.5 * (1 - 1e-12),
             "ℓ₀ > ℓ": _distance(q, keys, values) > near}
 
@@ -149,10 +149,9 @@ def _may_wait(q, keys, values, kernel, near, mover=None, **_):
 @statement(id="thm-waiting", title="Far from every key: how long a query waits", mark="ours", source="this book",
            chapter=CHAPTER, random=_far, extremal=(_coming,),
            assumptions="Gaussian kernel, one query by itself, ℓ₀ > ℓ ≥ (√d/2c)^½",
-           broken=lambda seed: _coming((0.0,), 1e3 + seed) | {"mover": softmax}, breaks="the Gaussian kernel: softmax",
-           hypotheses=_may_wait)
-def waits(q: Array, keys: Array, values: Array, y: Array, lr: float, kernel: Gaussian, near: float,
-          mover: Kernel | None = None) -> Checks:
+           broken=lambda seed: _coming((0.0,), 1e3 + seed), breaks="the Gaussian kernel: softmax",
+           false_claim=lambda **instance: _waited(**instance, mover=softmax), hypotheses=_may_wait)
+def waits(q: Array, keys: Array, values: Array, y: Array, lr: float, kernel: Gaussian, near: float) -> Checks:
     """No query is within ℓ of a key with a value at a step t ≤ t* = ``waiting_time``, and its loss until then is at
     least ½(‖y‖ − V e^{−c̄ℓ²})², if V e^{−c̄ℓ²} ≤ ‖y‖.
 
@@ -163,13 +162,18 @@ def waits(q: Array, keys: Array, values: Array, y: Array, lr: float, kernel: Gau
 
     Source: this book.
     """
+    return _waited(q, keys, values, y, lr, kernel, near, kernel)
+
+
+def _waited(q, keys, values, y, lr, kernel, near, mover):
+    """For a query that moves under the kernel ``mover``."""
     T = waiting_time(q, keys, values, y, lr, kernel, near)
     if not T <= LONGEST:
         raise ValueError(f"lr: expected a step size for which t* is at most {LONGEST:,} steps, got {float(lr):g} "
                          f"with t* = {T:g}")
     keys, values, q, y = query_arrays(keys, values, q, y)
     reach = np.linalg.norm(values, axis=1).sum() * np.exp(-kernel.c / len(q) ** 0.5 * near ** 2)
-    arrived, least = first_within(q, keys, values, y, float(lr), mover or kernel, near, int(T) + 2)
+    arrived, least = first_within(q, keys, values, y, float(lr), mover, near, int(T) + 2)
     bound = max(np.linalg.norm(y) - reach, 0.0) ** 2 / 2
     return (Check(float(T), float(arrived), "t* ≤ the first step within ℓ of a key"),
             Check(float(bound), float(least), "½(‖y‖ − V e^{−c̄ℓ²})² ≤ the loss until then"))
@@ -223,17 +227,21 @@ def _is_well(w, eps, u, y):
             "‖w u − y‖ − ε > z + ε": np.linalg.norm(w * u - y) - eps > z + eps}
 
 
-def _ball(keys, values, kernel, stretch=1.0):
+def _gap(keys):
+    """The distance of the first key to the nearest other one."""
+    return np.linalg.norm(keys[1:] - keys[0], axis=1).min(initial=np.inf)
+
+
+def _ball(keys, values, kernel, g=None):
     """Around the first key: g/2, or for a key alone the one with w = e⁻⁴, and w and ε."""
-    radius = stretch * np.linalg.norm(keys[1:] - keys[0], axis=1).min(initial=np.inf) / 2
-    radius = radius if len(keys) > 1 else well_radius(np.exp(-4), kernel, keys.shape[1])
+    radius = (_gap(keys) if g is None else g) / 2 if len(keys) > 1 else well_radius(np.exp(-4), kernel, keys.shape[1])
     w = np.exp(-kernel.c * radius ** 2 / keys.shape[1] ** 0.5)
     return radius, w, _spill(w, values)
 
 
-def _holds_a_key(keys, values, y, kernel, stretch=1.0, **_):
-    one = {"Gaussian kernel": not kernel.normalized, "the other keys are g away": stretch <= 1}
-    return one | _is_well(*_ball(keys, values, kernel, stretch)[1:], values[0], y)
+def _holds_a_key(keys, values, y, kernel, g=None, **_):
+    one = {"Gaussian kernel": not kernel.normalized, "the other keys are g away": g is None or g <= _gap(keys)}
+    return one | _is_well(*_ball(keys, values, kernel, g)[1:], values[0], y)
 
 
 def _lonely():
@@ -245,14 +253,14 @@ def _lonely():
 def _crowded(seed):
     """A key with a larger value, nearer than the distance that the theorem is told."""
     y = 3 + np.random.default_rng([seed, 146]).random(1)
-    return _lonely() | {"keys": np.array([[0.0], [2.0]]), "values": np.array([[1.0], [2.0]]), "y": y, "stretch": 3.0}
+    return _lonely() | {"keys": np.array([[0.0], [2.0]]), "values": np.array([[1.0], [2.0]]), "y": y, "g": 6.0}
 
 
 @statement(id="thm-wells", title="A key that is not enough is a trap", mark="ours", source="this book",
            chapter=CHAPTER, random=_wells, extremal=(_lonely,), broken=_crowded, breaks="other keys g away: a larger g",
            assumptions="Gaussian kernel, u_j·y ≥ ‖u_j‖², z > ε, ‖w u_j − y‖ − ε > z + ε, other keys g away",
            hypotheses=_holds_a_key)
-def wells(keys: Array, values: Array, y: Array, kernel: Gaussian, toward: Array, stretch: float = 1.0) -> Checks:
+def wells(keys: Array, values: Array, y: Array, kernel: Gaussian, toward: Array, g: float | None = None) -> Checks:
     """Around the first key, at a distance below g/2, is a local minimum q* with z − ε ≤ ‖o − y‖ ≤ z + ε, z = ‖u − y‖;
     and flow that starts there with ‖o − y‖ < ‖w u − y‖ − ε stays there.
 
@@ -269,7 +277,7 @@ def wells(keys: Array, values: Array, y: Array, kernel: Gaussian, toward: Array,
     """
     keys, values, y = query_arrays(keys, values, y=y)
     require("toward", toward, ("r", keys.shape[1]))
-    radius, w, eps = _ball(keys, values, kernel, stretch)
+    radius, w, eps = _ball(keys, values, kernel, g)
     z, edge = np.linalg.norm(values[0] - y), np.linalg.norm(w * values[0] - y)
     if not all(_is_well(w, eps, values[0], y).values()):
         raise ValueError(f"y: expected u·y ≥ ‖u‖², ‖u − y‖ > ε, and ‖wu − y‖ − ε > ‖u − y‖ + ε for the first value u, "
