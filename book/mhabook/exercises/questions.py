@@ -47,13 +47,13 @@ class Question:
     digits: int = 0
     common_mistakes: tuple[tuple[str, str], ...] = ()
 
-    def to_json(self) -> dict:
+    def to_json(self) -> dict[str, object]:
         """What the browser reads."""
         return asdict(self)
 
 
-NUMBERS = {"low", "high", "whole", "tolerance", "digits"}
-SHAPES = {"variables": list, "hints": list, "common_mistakes": dict}
+_NUMBERS = {"low", "high", "whole", "tolerance", "digits"}
+_SHAPES = {"variables": list, "hints": list, "common_mistakes": dict}
 
 
 def read(folder: Traversable) -> dict[str, tuple[Question, ...]]:
@@ -92,17 +92,18 @@ def _made(kind, entry, where):
     if not set(given) <= set(known):
         raise ValueError(f"{where}: expected keys among {', '.join(known)}, got {', '.join(given)}")
     for key, value in entry.items():
-        if not isinstance(value, SHAPES.get(key, str)):
-            raise ValueError(f"{where}, {key}: expected a {SHAPES.get(key, str).__name__}, got {value!r}")
+        if not isinstance(value, _SHAPES.get(key, str)):
+            raise ValueError(f"{where}, {key}: expected a {_SHAPES.get(key, str).__name__}, got {value!r}")
     try:
-        return kind(**{key: json.loads(value) if key in NUMBERS else value for key, value in entry.items()})
+        return kind(**{key: json.loads(value) if key in _NUMBERS else value for key, value in entry.items()})
     except json.JSONDecodeError as error:
         raise ValueError(f"{where}: expected a number, or true or false, got {error.doc!r}") from None
     except TypeError as error:  # a key is missing
         raise ValueError(f"{where}: {error}") from None
 
 
-FOLDERS = sorted(files("mhabook").iterdir(), key=lambda folder: folder.name)
-QUESTIONS = {label: questions for folder in FOLDERS if (folder / "questions.yml").is_file()
-             for label, questions in read(folder).items()}
+_FOLDERS = sorted(files("mhabook").iterdir(), key=lambda folder: folder.name)
+QUESTIONS: dict[str, tuple[Question, ...]] = {
+    label: questions for folder in _FOLDERS if (folder / "questions.yml").is_file()
+    for label, questions in read(folder).items()}
 """Label of an exercise → its questions."""

@@ -27,10 +27,10 @@ class Exercise(anywidget.AnyWidget):
     _css = (files("mhabook.exercises") / "widget.css").read_text("utf-8")
     exercise = traitlets.Dict().tag(sync=True)
 
-    def __init__(self, label: str, questions: tuple[Question, ...]):
+    def __init__(self, label: str, questions: tuple[Question, ...]) -> None:
         super().__init__(exercise={"label": label, "parts": [question.to_json() for question in questions]})
 
-    def __repr__(self):
+    def __repr__(self) -> str:
         asked = "; ".join(part["ask"] for part in self.exercise["parts"])
         return f"Answers are checked on the book's page: {asked}"
 
