@@ -19,10 +19,13 @@ def label_statements(app, env):
 
 
 def read_docstring(app, what, name, obj, options, lines):
-    """Read `name : words` as a description, not a type; `Source: …` as a section; and | as mathematics does."""
+    """Read `name : words` as a description, not a type; `Raises …` and `Source: …` as sections; | as mathematics."""
     text = "\n".join(lines).replace("|", r"\|")
     text = re.sub(r"(?m)^([\w, ]+) : ", r"\1\n    ", text)
-    lines[:] = re.sub(r"(?m)^Source: ", "Source\n------\n", text).split("\n")
+    text = re.sub(r"(?m)(^|  )Source: ", "\n\nSource\n------\n", text)
+    raised = re.compile(r"(?ms)(?:^|(?<=\.) )Raises ([\w, ]+Error) (.*?)(?=\n\n|\Z)")
+    text = raised.sub(lambda found: f"\n\nRaises\n------\n{found[1]}\n    " + found[2].replace("\n", "\n    "), text)
+    lines[:] = text.split("\n")
 
 
 def setup(app):

@@ -75,12 +75,7 @@ def head_scale(model: MultiHeadAttention, data: Dataset, R: float | None = None)
     Both follow from Φ = Σ_k U_k Φ(e_k), the sum over the entries of the decoders, with e_k one entry 1 and all others
     0: the mean is Σ E[U_k] Φ(e_k) = 0 and the variance Σ Φ(e_k)². The tolerances are 1e-12 of the sizes.
 
-    Raises
-    ------
-    ValueError
-        if R is no finite number ≥ 0.
-
-    Source: this book.
+    Raises ValueError if R is no finite number ≥ 0.  Source: this book.
     """
     H, T, _ = model.sizes
     R = radius_or_given(data, R)

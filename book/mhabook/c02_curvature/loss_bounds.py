@@ -142,10 +142,7 @@ def segment_curvature(model: MultiHeadAttention, other: MultiHeadAttention, data
 def short_segment(model: MultiHeadAttention, other: MultiHeadAttention, data: Dataset, R: float | None = None) -> float:
     """κD² of a segment as short as Corollary 1 asks for.
 
-    Raises
-    ------
-    ValueError
-        if κD² ≥ 8: nothing is known of models so far apart.
+    Raises ValueError if κD² ≥ 8: nothing is known of models so far apart.
     """
     curvature = segment_curvature(model, other, data, R)
     if not curvature < 8:
@@ -163,11 +160,8 @@ def quasi_convexity(model: MultiHeadAttention, other: MultiHeadAttention, data: 
                     points: int = 201) -> Check:
     """max over the segment of L ≤ max(L at its ends)/(1 − κD²/8), evaluated at ``points`` points of it.
 
-    Raises
-    ------
-    ValueError
-        if κD² ≥ 8: the statement says nothing about so long a segment; if ``points`` is no whole number ≥ 2, or R no
-        finite number ≥ 0.
+    Raises ValueError if κD² ≥ 8: the statement says nothing about so long a segment; if ``points`` is no whole number ≥
+    2, or R no finite number ≥ 0.
     """
     require_count(points=points)
     if points == 1:

@@ -61,10 +61,7 @@ def mirrored(data: Dataset) -> Dataset:
 
     It has no sampling noise: ψ = (ζ/2)(μ₊ − μ₋) exactly, whatever the distracting tokens are.
 
-    Raises
-    ------
-    ValueError
-        if ``data`` are no samples of a mixture.
+    Raises ValueError if ``data`` are no samples of a mixture.
     """
     if not hasattr(data.truth, "mu"):
         raise ValueError(f"data: expected samples of tokenized_mixture, whose patterns are known, got {data!r}")

@@ -106,12 +106,8 @@ def margin_is_a_distance(features: Array, y: Array, theta: Array, weights: Array
 
     features (n, p), y (n,), theta (p,), weights (n,).
 
-    Raises
-    ------
-    TypeError, ValueError
-        if shapes, libraries or dtypes do not fit, an entry is not finite, or a label is neither −1 nor +1.
-
-    Source: this book; the duality behind every support vector machine.
+    Raises TypeError, ValueError if shapes, libraries or dtypes do not fit, an entry is not finite, or a label is
+    neither −1 nor +1.  Source: this book; the duality behind every support vector machine.
     """
     _require_samples(features, y)
     require("theta", theta, features.shape[1:])
@@ -195,9 +191,7 @@ def good_initialization(model: MultiHeadAttention, data: Dataset) -> Initializat
     """The three numbers of Definition 1 [recalled], measured on ``data``.
 
     B2 = max_h √(‖W_h‖² + ‖U_h‖²) in Frobenius norms: how we read ‖θ_h‖. B_Phi = max_i |Φ(X_i)|. gamma is the maximum
-    margin of the features ∇Φ(X_i), 0 if none separates.
-
-    Source: Deora et al. 2023, Definition 1 [recalled].
+    margin of the features ∇Φ(X_i), 0 if none separates.  Source: Deora et al. 2023, Definition 1 [recalled].
     """
     heads = (model.W ** 2).sum(axis=(1, 2)) + (model.U ** 2).sum(axis=(1, 2))
     return Initialization(float(heads.max() ** 0.5), float(abs(model(data.X)).max()), ntk_margin(model, data).margin)

@@ -112,12 +112,7 @@ class Reference(NamedTuple):
 def reference_along(start: Heads, direction: Heads, data: Dataset, steps: int) -> Reference:
     """The ``Reference`` along a direction θ* (its length does not matter) that separates the data at the start.
 
-    Raises
-    ------
-    ValueError
-        if the direction does not separate: some y ⟨∇Φ, θ*⟩ ≤ 0.
-
-    Source: this book, Corollary 2.
+    Raises ValueError if the direction does not separate: some y ⟨∇Φ, θ*⟩ ≤ 0.  Source: this book, Corollary 2.
     """
     unit = 1 / direction.norm() * direction
     margin = float((data.y * logit_slopes(start, unit, data.X)).min())
@@ -149,10 +144,7 @@ class Chain(NamedTuple):
 def require_step_size(lr: float) -> None:
     """Check that a step size η is a finite number > 0.
 
-    Raises
-    ------
-    ValueError
-        if it is not.
+    Raises ValueError if it is not.
     """
     if not is_positive(lr):
         raise ValueError(f"lr: expected a finite number > 0, got {lr!r}")
@@ -161,10 +153,7 @@ def require_step_size(lr: float) -> None:
 def follow(start: Heads, reference: Heads, data: Dataset, lr: float, steps: int) -> Chain:
     """Run ``steps`` steps of gradient descent from ``start`` and measure, at every step, what the theorem speaks of.
 
-    Raises
-    ------
-    ValueError
-        if ``lr`` is no finite number > 0, or ``steps`` no whole number ≥ 1.
+    Raises ValueError if ``lr`` is no finite number > 0, or ``steps`` no whole number ≥ 1.
     """
     require_count(steps=steps)
     require_step_size(lr)

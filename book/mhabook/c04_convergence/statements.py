@@ -55,12 +55,7 @@ def descent(model: MultiHeadAttention, data: Dataset, lr: float) -> Checks:
 
     The 2 is not the best constant: with 2 max_t (1 − e^{−t})/√t = 1.28 in its place the first one would be attained.
 
-    Raises
-    ------
-    ValueError
-        if ``lr`` is no finite number > 0.
-
-    Source: this book.
+    Raises ValueError if ``lr`` is no finite number > 0.  Source: this book.
     """
     require_step_size(lr)
     loss, grad = model.loss_and_grad(data.X, data.y)
@@ -94,10 +89,7 @@ def one_point(model: MultiHeadAttention, other: MultiHeadAttention, data: Datase
 
     And where κD² ≤ 7/16: ¾L(θ′) ≤ ⟨∇L(θ′), θ′ − θ⟩ + (5/4)L(θ), which the same instances use up to a quarter.
 
-    Raises
-    ------
-    ValueError
-        if κD² ≥ 8: the statement says nothing about models so far apart.
+    Raises ValueError if κD² ≥ 8: the statement says nothing about models so far apart.
     """
     product = short_segment(model, other, data, R)
     (L, grad), L_other = model.loss_and_grad(data.X, data.y), float(other.loss(data.X, data.y))
@@ -167,9 +159,7 @@ def training_with_fewer_heads(start: Heads, reference: Heads, data: Dataset, lr:
     """What the two statements before it claim, with B for decoders of norm u₀ + 1/(2R²), u₀ = max_h‖U_{0,h}‖.
 
     In G, and so in ρ = G²/4 + B/√H, the root mean square of the ‖U_{0,h}‖ stands in the place of u₀. And no head moves
-    further than (77/192)R⁻²; no instance that we know comes near this one.
-
-    Source: this book.
+    further than (77/192)R⁻²; no instance that we know comes near this one.  Source: this book.
     """
     run, R = follow(start, reference, data, lr, steps), token_radius(data.X)
     moved = Check(float(run.head_distance.max()), 77 / 192 / R ** 2, "‖θ_{k,h} − θ_{0,h}‖ ≤ (77/192)R⁻²")
@@ -251,9 +241,7 @@ def mixture_demand(T: int = 10, zeta: float = 0.2, S: float = 1.0, M: int = 5, K
     """The heads that Theorem 1 and the theorem with fewer heads ask for, and what they are made of: no sampling noise.
 
     D₀ = (B_Φ + ½ + log K)/γ with B_Φ = (Tζ²S²/2)√(2 log(2/δ)), which holds with probability 1 − δ, γ = √(γ_U² + γ_W²),
-    ‖U_{0,h}‖ = ζS√(T/2) = γ_U and R = S.
-
-    Source: this book, after Deora et al. 2023, Corollary 2.
+    ‖U_{0,h}‖ = ζS√(T/2) = γ_U and R = S.  Source: this book, after Deora et al. 2023, Corollary 2.
     """
     margins, largest = mixture_margins(T, zeta, S, M), T * (zeta * S) ** 2 / 2
     return _demand(largest, margins.both, margins.U, T, S, K, delta)

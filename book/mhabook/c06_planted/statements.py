@@ -24,10 +24,7 @@ DRAWS, ERRORS = 4000, 5.0
 def cosine(a: Array, b: Array) -> float:
     """⟨a, b⟩/(‖a‖‖b‖) of two arrays of one shape; 0 if one of them is zero, as W is at θ = 0.
 
-    Raises
-    ------
-    TypeError, ValueError
-        if they are no arrays of one library, or differ in shape.
+    Raises TypeError, ValueError if they are no arrays of one library, or differ in shape.
     """
     namespace(a=a, b=b)
     if a.shape != b.shape:
@@ -41,12 +38,8 @@ def alignment(model: MultiHeadAttention, truth: Planted) -> dict[str, float]:
 
     It is computed by numpy, whatever the model's arrays are: data in torch keep the teacher that they were drawn from.
 
-    Raises
-    ------
-    TypeError, ValueError
-        if the teacher's W* (d, d) and U* (T, d) are not those of one head with the model's T and d, and finite.
-
-    Source: Deora et al. 2023, caption of Figure 4 [paper].
+    Raises TypeError, ValueError if the teacher's W* (d, d) and U* (T, d) are not those of one head with the model's T
+    and d, and finite.  Source: Deora et al. 2023, caption of Figure 4 [paper].
     """
     pairs = {name: (getattr(model, name), getattr(truth, name)) for name in "WU"}
     return {name: cosine(to_numpy(heads), _repeated(f"truth.{name}", one, heads))
@@ -100,10 +93,7 @@ def alignment_of_heads(heads: Array, teacher: Array) -> Checks:
     missing in the squares is Σ_{h<k} (‖heads_h‖ cos_k − ‖heads_k‖ cos_h)²/(H Σ_h ‖heads_h‖²): the second check, whose
     lhs is the error and rhs 1e-12.
 
-    Raises
-    ------
-    TypeError, ValueError
-        if the shapes are others, an entry is not finite, or the two are not of one library.
+    Raises TypeError, ValueError if the shapes are others, an entry is not finite, or the two are not of one library.
 
     Source: this book.
     """

@@ -75,10 +75,7 @@ def expansion(model: MultiHeadAttention, other: MultiHeadAttention, data: Datase
     And so with every L^{−i} in the place of L. The checks compare what exceeds 1: lhs is the ratio of the two
     distances, minus 1, over ηκ. Of ς they pin the ½, not what it grows by.  Source: this book.
 
-    Raises
-    ------
-    ValueError
-        if κD² ≥ 8: the statement says nothing about models so far apart.
+    Raises ValueError if κD² ≥ 8: the statement says nothing about models so far apart.
     """
     share, n = mean_on_segment(short_segment(model, other, data, R)), len(data)
     away, kappa = model - other, max(curvature_constant(end, data, R) for end in (model, other))
@@ -141,10 +138,7 @@ def distance_of_runs(start: Heads, data: Dataset, lr: float, steps: int, R: floa
     G and κ are valid at all models of both runs, and so between them. The check is the worst over all samples i and
     all k up to ``steps``. It pins the factor before the exponential, not the 11/16 in it.  Source: this book.
 
-    Raises
-    ------
-    ValueError
-        if κ‖θ_k − θ_k^{−i}‖² > 7/4 for some k: the statement says nothing about runs so far apart.
+    Raises ValueError if κ‖θ_k − θ_k^{−i}‖² > 7/4 for some k: the statement says nothing about runs so far apart.
     """
     lhs, rhs = [], []
     for distance, received, growth, kappa in _runs(start, data, lr, steps, radius_or_given(data, R)):
@@ -413,10 +407,7 @@ def samples_needed(T: int = 10, zeta: float = 0.2, S: float = 1.0, target: float
     B_Φ = 0, as with equally many heads of either sign; γ = ζS√(T/2), by the decoders alone; ‖U_{0,h}‖ = γ; R = S; H is
     what the theorem asks for, and η = 1/(G²/4 + (7/64)/D₀²) ≤ 1/ρ.  Source: this book.
 
-    Raises
-    ------
-    ValueError
-        unless 0 < target < ∞.
+    Raises ValueError unless 0 < target < ∞.
     """
     if not is_positive(target):
         raise ValueError(f"target: expected a number above 0, got {target!r}")

@@ -85,12 +85,7 @@ def _integrals(n, tau, g, p):
 def mean_error(n: float, v: float) -> float:
     """E(m_n(z) − v z)² over queries z ~ N(0, 1) as well as tokens: ``query_error`` at τ = v|z|, integrated.
 
-    Raises
-    ------
-    ValueError
-        if n or v is outside of its range.
-
-    Source: this book.
+    Raises ValueError if n or v is outside of its range.  Source: this book.
     """
     _require_tokens(n)
     if not 0 <= v < np.inf:
@@ -163,13 +158,8 @@ def query(b: Array, Sigma: Array, uniform: bool = False) -> Checks:
     The first check is the second equality, by quadrature: lhs is the relative error, rhs 1e-8. The other takes
     ``error_matrix`` at n = 1e40 in place of the limit: rhs 1e-6.
 
-    Raises
-    ------
-    TypeError, ValueError
-        if b (d,) and Σ (d, d) do not fit or are not finite, Σ is not positive definite, or τ > 3: there the
-        quadrature is not exact.
-
-    Source: this book.
+    Raises TypeError, ValueError if b (d,) and Σ (d, d) do not fit or are not finite, Σ is not positive definite, or τ >
+    3: there the quadrature is not exact.  Source: this book.
     """
     x, weights, tilted = tilted_quadrature(b, Sigma, uniform, power=2)
     away, want = x - Sigma @ b, asymptotic_error(b, Sigma)

@@ -70,12 +70,7 @@ def exponent(v: float) -> float:
 def best_scale(U: Array, V: Array, steps: int = 200) -> float:
     """The c > √2‖V‖ at which ``mean_excess(c U, V / c)`` is least, by golden sections over 1/c².
 
-    Raises
-    ------
-    ValueError
-        if U or V is zero: then a larger c is never worse, or a smaller one never.
-
-    Source: this book.
+    Raises ValueError if U or V is zero: then a larger c is never worse, or a smaller one never.  Source: this book.
     """
     u, v, golden = np.linalg.norm(U), np.linalg.norm(V, 2), (sqrt(5) - 1) / 2
     if not (u > 0 and v > 0):
@@ -128,13 +123,8 @@ def tilting(b: Array, Sigma: Array, uniform: bool = False) -> Checks:
 
     lhs are the errors relative to ‖Σb‖, or for b = 0 to √tr Σ, and to ‖Σ‖_F; rhs 1e-9. Higher moments are not checked.
 
-    Raises
-    ------
-    TypeError, ValueError
-        if b (d,) and Σ (d, d) do not fit or are not finite, Σ is not positive definite, or τ > 6: there the
-        quadrature is not exact.
-
-    Source: this book.
+    Raises TypeError, ValueError if b (d,) and Σ (d, d) do not fit or are not finite, Σ is not positive definite, or τ >
+    6: there the quadrature is not exact.  Source: this book.
     """
     x, weights, powers = tilted_quadrature(b, Sigma, uniform)
     tilted = weights * powers
@@ -190,10 +180,7 @@ def gradient(A: Array, B: Array, x: Array, y: Array) -> tuple[Array, Array]:
 
     A (p, d), B (d, d), x (n, d), y (n, p).
 
-    Raises
-    ------
-    TypeError, ValueError
-        if shapes, libraries or dtypes do not fit, or an entry is not finite.
+    Raises TypeError, ValueError if shapes, libraries or dtypes do not fit, or an entry is not finite.
     """
     require("A", A, ("p", "d"))
     require("B", B, (A.shape[1],) * 2)
@@ -251,13 +238,8 @@ def effective(b: Array, Sigma: Array, uniform: bool = False, n: int = 200_000) -
     tokens in place of the limit: lhs is the relative error of (1/n)/Σ_j π_j², rhs six standard errors of it: 0.03 for
     τ = 0.8.
 
-    Raises
-    ------
-    TypeError, ValueError
-        if b (d,) and Σ (d, d) do not fit or are not finite, Σ is not positive definite, or τ > 3: there the
-        quadrature is not exact.
-
-    Source: this book.
+    Raises TypeError, ValueError if b (d,) and Σ (d, d) do not fit or are not finite, Σ is not positive definite, or τ >
+    3: there the quadrature is not exact.  Source: this book.
     """
     _, weights, tilted = tilted_quadrature(b, Sigma, uniform, power=2)
     share, variance = (weights @ tilted) ** 2 / (weights @ tilted ** 2), score_variance(b, Sigma)

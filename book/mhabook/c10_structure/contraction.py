@@ -94,9 +94,7 @@ def local_rate(U: Array, V: Array, N: Array, lr: float) -> Check:
     """δ(Z − η∇Q(Z))² ≤ (1 − (21/32) η s_min) δ(Z)², δ the distance to the optimum manifold.
 
     None of the constants is pinned: the worst instances that a search found allow a rate 2.71 times as large, or a step
-    4.42 times as long, or a radius 4.15 times as large, each alone.
-
-    Source: this book, after Tu et al. 2016.
+    4.42 times as long, or a radius 4.15 times as large, each alone.  Source: this book, after Tu et al. 2016.
     """
     dU, dV = gradient(U, V, N)
     s_min = np.linalg.svd(N, compute_uv=False)[-1]
@@ -182,9 +180,7 @@ def _many(seed):
                                                          "U ≠ 0, V ≠ 0": bool(A.any() and B.any())})
 def scale_free(truth: LinearTruth, A: Array, B: Array, c: float, tokens: int | None = None, steps: int = 3) -> Check:
     """From (A, B) with r = ∞ and from (cA, B/c) with r = ½, the losses of SA2 agree: lhs is the largest difference,
-    relative to the first loss, rhs 1e-6: where a run first grows, so does rounding.
-
-    Source: this book.
+    relative to the first loss, rhs 1e-6: where a run first grows, so does rounding.  Source: this book.
     """
     model, data = (PopulationRegression, Population(truth.Sigma, truth.M, truth)) if tokens is None else (
         AttentionRegression, truth.sample(tokens, 1))

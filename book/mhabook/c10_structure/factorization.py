@@ -19,10 +19,7 @@ def regularizer(U: Array, V: Array) -> float:
 def regularized_excess(U: Array, V: Array, N: Array) -> float:
     """Q − L* = ½‖U Vᵀ − N‖_F² + R, with U (p, d), V (d, d) and N = M Σ^{1/2} (p, d).
 
-    Raises
-    ------
-    TypeError, ValueError
-        if shapes, libraries or dtypes do not fit, or an entry is not finite.
+    Raises TypeError, ValueError if shapes, libraries or dtypes do not fit, or an entry is not finite.
     """
     require("U", U, ("p", "d"))
     require("V", V, (U.shape[1],) * 2)

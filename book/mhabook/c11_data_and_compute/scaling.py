@@ -17,12 +17,7 @@ class Law:
     """The mean excess after K steps on n samples, a ρ^K + φ/n.
 
     ``amplitude`` a > 0 belongs to the start, ``factor`` 0 < ρ < 1 to the algorithm, ``floor`` φ > 0 to the data. Call
-    it: ``law(K, n)``; n = inf is infinitely many samples.
-
-    Raises
-    ------
-    ValueError
-        if a number is outside of its range.
+    it: ``law(K, n)``; n = inf is infinitely many samples. Raises ValueError if a number is outside of its range.
 
     Source: this book, after the abstract of Goel et al. 2026, which states the shape.
     """
@@ -259,12 +254,7 @@ def _with_steps(target, law, power, steps):
 def split(target: float, law: Law, power: float = 2) -> tuple[float, float, float]:
     """The cheapest real n and K, and the share of the target that the floor has there.
 
-    At the optimum floor/rest = power · K ln(1/ρ).
-
-    Raises
-    ------
-    ValueError
-        unless 0 < target < a: otherwise no step is needed.
+    At the optimum floor/rest = power · K ln(1/ρ). Raises ValueError unless 0 < target < a: otherwise no step is needed.
 
     Source: this book.
     """

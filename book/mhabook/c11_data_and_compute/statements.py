@@ -37,10 +37,7 @@ def late_factor(singular_values: Sequence[float] | Array, p: int, d: int, lr: fl
 def least_squares_excess(n: int, d: int, p: int, sigma: float) -> float:
     """σ²pd/(2(n − d − 1)): the mean excess of least squares on n Gaussian tokens.
 
-    Raises
-    ------
-    ValueError
-        if n ≤ d + 1: the mean is infinite.
+    Raises ValueError if n ≤ d + 1: the mean is infinite.
     """
     if n <= d + 1:
         raise ValueError(f"n: expected at least d + 2 = {d + 2} samples, got {n}; with fewer the mean is infinite")
@@ -101,9 +98,7 @@ def late_spectrum(target: Array, turn: Array, lr: float, away: float = 0.0) -> C
     For p = d: d² of them for all i, j, d(d+1)/2 for i ≤ j, and 1 otherwise; but 0 for one of the two with i = j = 1.
     For p ≠ d also 1 − η s_i/s_max, see ``late_eigenvalues``. The largest but for those that are 1 is ``late_factor``,
     and a step along its direction leaves the square of it of the excess. The check differentiates the book's own
-    rule; each lhs is a difference, rhs 1e-5.
-
-    Source: this book.
+    rule; each lhs is a difference, rhs 1e-5.  Source: this book.
     """
     step, (U, V) = _balanced_step(target, lr), optimum(target, turn)
     at = np.concatenate([(1 + away) * U.ravel(), V.ravel()])
@@ -154,10 +149,7 @@ def _slowest(target, U, V):
 def late_eigenvalues(target: Array, lr: float) -> np.ndarray:
     """The eigenvalues of ``prop-late-factor``, in rising order, for a target (p, d) that is not zero.
 
-    Raises
-    ------
-    TypeError, ValueError
-        if the target is no such matrix of finite numbers, or ``lr`` no finite number > 0.
+    Raises TypeError, ValueError if the target is no such matrix of finite numbers, or ``lr`` no finite number > 0.
     """
     require("target", target, ("p", "d"))
     if not is_positive(lr):

@@ -29,10 +29,6 @@ def kernels() -> LiveFigure:
     or by hand; queries go from −5 to 5. The force on a query is minus the derivative of half its squared error. The
     third kernel is the control: Gaussian weights divided by their sum.
 
-    Returns
-    -------
-    LiveFigure
-
     Source: Propositions "What moves a query", "A key among the others is never selected by softmax" (this book).
     """
     frame = _frame()

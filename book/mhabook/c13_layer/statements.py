@@ -294,10 +294,7 @@ def smoothness(layer: AttentionLayer, data: SequenceDataset, radius: float) -> f
 def near(layer: AttentionLayer, X: Array, share: float = 1.0, seed: int = 0) -> SequenceDataset:
     """Targets so near that the theorem applies: f_0 = share · r² α_r/8 with r = ``neighborhood`` and α_r = α_0/4.
 
-    Raises
-    ------
-    ValueError
-        if ``share`` is no finite number > 0: no loss is negative, and the theorem divides by f_0.
+    Raises ValueError if ``share`` is no finite number > 0: no loss is negative, and the theorem divides by f_0.
     """
     if not is_positive(share):
         raise ValueError(f"share: expected a finite number > 0, got {share!r}")

@@ -79,9 +79,7 @@ def _one_far_key(seed):
            false_claim=lambda layer, data: _allowed(layer, data, replace(layer, kernel=softmax)))
 def values_allow(layer: AttentionLayer, data: SequenceDataset) -> Checks:
     """o_k ∈ 𝒦_i, so Σ dist(y_k, 𝒦_i)²/2N ≤ f, 𝒦_i = Σ_h hull(U_h) for softmax, Σ_{h,j} [0, 1] u_{hj} for the Gaussian
-    kernel; and the first set is a part of the second.
-
-    Source: this book.
+    kernel; and the first set is a part of the second.  Source: this book.
     """
     return _allowed(layer, data, layer)
 

@@ -88,12 +88,8 @@ def waiting_time(q: Array, keys: Array, values: Array, y: Array, lr: float, kern
     t* = (e^{c̄ℓ₀²} − e^{c̄ℓ²}) / (4 c̄² η ℓ₀² V (‖y‖ + V e^{−c̄ℓ²})), c̄ = c/√d, V = Σ‖u_j‖, ℓ = near, ℓ₀ the distance now.
     By logarithms: inf only if t* is too large a number.
 
-    Raises
-    ------
-    ValueError
-        for wrong shapes, no key with a value, a step size or a distance that is not positive, ℓ < (2c̄)^{−1/2}, ℓ ≥ ℓ₀.
-
-    Source: this book.
+    Raises ValueError for wrong shapes, no key with a value, a step size or a distance that is not positive, ℓ <
+    (2c̄)^{−1/2}, ℓ ≥ ℓ₀.  Source: this book.
     """
     keys, values, q, y = query_arrays(keys, values, q, y)
     (lr, near), b = _positive(lr=lr, near=near), kernel.c / len(q) ** 0.5
@@ -155,12 +151,7 @@ def waits(q: Array, keys: Array, values: Array, y: Array, lr: float, kernel: Gau
     """No query is within ℓ of a key with a value at a step t ≤ t* = ``waiting_time``, and its loss until then is at
     least ½(‖y‖ − V e^{−c̄ℓ²})², if V e^{−c̄ℓ²} ≤ ‖y‖.
 
-    Raises
-    ------
-    ValueError
-        as ``waiting_time``, and if t* is more than ``LONGEST`` steps.
-
-    Source: this book.
+    Raises ValueError as ``waiting_time``, and if t* is more than ``LONGEST`` steps.  Source: this book.
     """
     return _waited(q, keys, values, y, lr, kernel, near, kernel)
 
@@ -268,12 +259,7 @@ def wells(keys: Array, values: Array, y: Array, kernel: Gaussian, toward: Array,
     key alone has every g, here that with w = e⁻⁴. The slope at q* is in units of what rounding may leave. ``toward``
     (r, d) are the directions that are tried.
 
-    Raises
-    ------
-    ValueError
-        if a shape is wrong, or the theorem asks for more than y has.
-
-    Source: this book.
+    Raises ValueError if a shape is wrong, or the theorem asks for more than y has.  Source: this book.
     """
     keys, values, y = query_arrays(keys, values, y=y)
     require("toward", toward, ("r", keys.shape[1]))
@@ -353,12 +339,7 @@ def rising(q: float, keys: Array, values: Array, y: float, kernel: Kernel = soft
 
     The second is asked on ``GRID``: φ has no other stationary point, and flow from every start gets there.
 
-    Raises
-    ------
-    ValueError
-        for wrong shapes, or keys that are all equal.
-
-    Source: this book.
+    Raises ValueError for wrong shapes, or keys that are all equal.  Source: this book.
     """
     keys, values = _columns(keys, values)
     slopes, line = _slopes(keys, values), Line(keys, values, kernel)
@@ -436,12 +417,7 @@ def barrier(q: float, keys: Array, values: Array, y: float) -> Checks:
     max_i A_i < y: φ ≥ ½(y − max_i A_i)² there; gradient flow from q > 0 with o(q) > A_n stays on q > 0; if A_n ≤ A_1,
     and the second largest key has a larger value than the largest, φ has a minimum at some q > 0.
 
-    Raises
-    ------
-    ValueError
-        for wrong shapes, equal keys, or a target that is not above max_i A_i.
-
-    Source: this book.
+    Raises ValueError for wrong shapes, equal keys, or a target that is not above max_i A_i.  Source: this book.
     """
     keys, values = _on_line(keys, values)
     A, line = top_means(keys, values), Line(keys, values)

@@ -22,10 +22,6 @@ def scores() -> LiveFigure:
     It is a computation and no training. The tokens read 2, 1 and −1. The matrix diag(π) − ππᵀ, divided by the
     temperature, is the derivative of the weights; the slope of the mean is the covariance of what is read with the
     first token, divided by the temperature.
-
-    Returns
-    -------
-    LiveFigure
     """
     return LiveFigure(Description(
         title="Three scores, three weights",

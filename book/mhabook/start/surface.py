@@ -89,10 +89,7 @@ class Surface:
     def descend(self, start: Sequence[float], lr: float, steps: int) -> np.ndarray:
         """The points θ₀, θ₁, …, θ_steps of gradient descent with step size ``lr``, (steps + 1, 2).
 
-        Raises
-        ------
-        ValueError
-            if start is no pair of finite numbers, lr no number > 0, or steps no whole number ≥ 1.
+        Raises ValueError if start is no pair of finite numbers, lr no number > 0, or steps no whole number ≥ 1.
         """
         require_count(steps=steps)
         theta, rule = np.asarray(start, dtype=float), GradientDescent(lr)
