@@ -5,7 +5,7 @@ The package behind the book *How Attention Learns*. Start with ``mha.data.tokeni
 """
 
 from importlib import import_module
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from mhalib import data, landscape, losses, models
 from mhalib.attention import gaussian, normalized_gaussian, softmax
@@ -41,7 +41,7 @@ __all__ = ["Adam", "AdamW", "AttentionLayer", "AttentionRegression", "Backtracki
 _LATER = {"explore": "exploring", "live": "live", "plots": "plots", "train_network": "networks"}
 
 
-def __getattr__(name):
+def __getattr__(name: str) -> Any:
     if name not in _LATER:
         raise AttributeError(f"module 'mhalib' has no attribute {name!r}")
     try:
@@ -51,5 +51,5 @@ def __getattr__(name):
     return module if name == _LATER[name] else getattr(module, name)
 
 
-def __dir__():
+def __dir__() -> list[str]:
     return sorted({*globals(), *__all__})

@@ -1,16 +1,20 @@
 """Loss landscapes: slices along two directions, the minima on them, how they curve, and how smooth they are."""
 
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from functools import partial
 from numbers import Real
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from mhalib._array import as_like, is_positive, namespace, require_count, require_seed, to_numpy
+from mhalib.training import Data
 
 
-def random_direction(model, seed=0, only=None, normalize="filter"):
+def random_direction(model: Any, seed: int = 0, only: str | Iterable[str] | None = None,
+                     normalize: str | None = "filter") -> Any:
     """A direction with independent standard normal entries, a point of the model's class.
 
     Parameters
@@ -44,7 +48,7 @@ def random_direction(model, seed=0, only=None, normalize="filter"):
     return direction * (moving.norm() / direction.norm()) if normalize == "whole" else direction
 
 
-def direction(model, vector):
+def direction(model: Any, vector: ArrayLike) -> Any:
     """A vector (P,) as a point of the model's class, in the order of ``model.arrays()``: an eigenvector, for example.
 
     Raises
@@ -84,7 +88,8 @@ class Smoothness(NamedTuple):
     negative_curvature: float
 
 
-def differences(loss, a, b):
+def differences(loss: ArrayLike, a: Sequence[float] | np.ndarray,
+                b: Sequence[float] | np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Gradient (…, 2) and Hessian (…, 2, 2) at the inner points of a grid loss[i, j] at (a_j, b_i), by differences.
 
     Central differences of second order on evenly spaced axes: exact for quadratic functions.
@@ -117,7 +122,7 @@ def differences(loss, a, b):
     return gradient, np.moveaxis(np.array(second), (0, 1), (-2, -1))
 
 
-def smoothness(loss, a, b):
+def smoothness(loss: ArrayLike, a: Sequence[float] | np.ndarray, b: Sequence[float] | np.ndarray) -> Smoothness:
     """The ``Smoothness`` of a grid of losses loss[i, j] at (a_j, b_i), with derivatives by differences.
 
     ``Slice.smoothness`` takes derivatives by formula; this one needs nothing but the losses.
@@ -138,13 +143,13 @@ class Minimum:
     ``scale`` is the largest curvature that was met on the way to it, in absolute value: what is far below is rounding.
     """
 
-    at: tuple
+    at: tuple[float, float]
     loss: float
-    eigenvalues: tuple
+    eigenvalues: tuple[float, float]
     scale: float = 0.0
 
     @property
-    def strict(self):
+    def strict(self) -> bool:
         """Whether both eigenvalues are positive beyond rounding, above 10⁻⁹ of the largest curvature."""
         return self.eigenvalues[0] > 1e-9 * max(self.scale, self.eigenvalues[1])
 
@@ -153,19 +158,19 @@ class Minimum:
 class Slice:
     """The loss on the plane θ + a u + b v: ``loss[i, j]`` at (a_j, b_i)."""
 
-    model: object
-    data: object
-    u: object
-    v: object
+    model: Any
+    data: Any
+    u: Any
+    v: Any
     a: np.ndarray
     b: np.ndarray
     loss: np.ndarray
 
-    def at(self, a, b):
+    def at(self, a: float, b: float) -> Any:
         """The model θ + a u + b v."""
         return self.model + float(a) * self.u + float(b) * self.v
 
-    def derivatives(self, a, b):
+    def derivatives(self, a: float, b: float) -> tuple[float, np.ndarray, np.ndarray]:
         """Loss, gradient (2,) and Hessian (2, 2) of the slice at (a, b), by the model's own formulas."""
         here, (X, y) = self.at(a, b), _arrays(self.model, self.data)
         loss, grad = here.loss_and_grad(X, y)
@@ -173,12 +178,12 @@ class Slice:
         hessian = np.array([[image.dot(w) for w in (self.u, self.v)] for image in images])
         return float(loss), np.array([grad.dot(self.u), grad.dot(self.v)]), (hessian + hessian.T) / 2
 
-    def field(self):
+    def field(self) -> tuple[np.ndarray, ...]:
         """Gradients (B, A, 2) and Hessians (B, A, 2, 2) at all grid points, by the model's own formulas."""
         found = [[self.derivatives(a, b)[1:] for a in self.a] for b in self.b]
         return tuple(np.array([[point[k] for point in row] for row in found]) for k in range(2))
 
-    def spectrum(self):
+    def spectrum(self) -> np.ndarray:
         """The eigenvalues (B, A, 2) of the slice's Hessian at all grid points, ascending.
 
         They belong to the coordinates (a, b): eigenvalues of the full Hessian restricted to the plane only where u and
@@ -186,21 +191,21 @@ class Slice:
         """
         return np.linalg.eigvalsh(self.field()[1])
 
-    def smoothness(self):
+    def smoothness(self) -> Smoothness:
         """The three measures, with derivatives by the model's own formulas at all grid points."""
         return _smoothness(self.loss, *self.field())
 
-    def negative_curvature(self):
+    def negative_curvature(self) -> float:
         """The share of grid points at which the slice's Hessian has a negative eigenvalue, beyond rounding."""
         return self.smoothness().negative_curvature
 
-    def coordinates(self, model):
+    def coordinates(self, model: Any) -> np.ndarray:
         """The point (a, b) of the plane that is nearest to a model, by least squares."""
         off = model - self.model
         gram = np.array([[self.u.dot(self.u), self.u.dot(self.v)], [self.u.dot(self.v), self.v.dot(self.v)]])
         return np.linalg.solve(gram, np.array([off.dot(self.u), off.dot(self.v)]))
 
-    def minima(self, tolerance=1e-6):
+    def minima(self, tolerance: float = 1e-6) -> list[Minimum]:
         """The local minima inside the slice, lowest first: grid minima, refined by damped Newton steps.
 
         Two that end within a hundredth of the slice's width are one. A minimum that no grid point is lowest around is
@@ -235,7 +240,7 @@ class Slice:
         return Minimum(tuple(point.tolist()), loss, tuple(np.linalg.eigvalsh(hessian).tolist()), scale)
 
 
-def slice(model, data, u, v, radius=1.0, resolution=41):
+def slice(model: Any, data: Data, u: Any, v: Any, radius: float = 1.0, resolution: int = 41) -> Slice:
     """The loss on the square of half-width ``radius`` around a model, spanned by two directions.
 
     Parameters
@@ -284,7 +289,7 @@ def slice(model, data, u, v, radius=1.0, resolution=41):
     return Slice(model, data, u, v, at, at, loss)
 
 
-def hessian(model, data, only=None):
+def hessian(model: Any, data: Data, only: str | Iterable[str] | None = None) -> np.ndarray:
     """The full Hessian (P, P) of a small model's loss, by one product for each of the P parameters that move.
 
     Parameters count in the order of ``model.arrays()``. ``only`` names the weights that move; all unless you choose.
@@ -305,14 +310,15 @@ class Spectrum(NamedTuple):
     """Both ends of a Hessian's spectrum: eigenvalues in rising order, and for each its eigenvector, a model."""
 
     values: np.ndarray
-    directions: tuple
+    directions: tuple[Any, ...]
 
 
 SMALL = 128
 """Up to so many parameters the dense Hessian takes about as many products as Lanczos' method."""
 
 
-def spectrum(model, data, count=1, only=None, seed=0, tol=None, maxiter=300):
+def spectrum(model: Any, data: Data, count: int = 1, only: str | Iterable[str] | None = None, seed: int = 0,
+             tol: float | None = None, maxiter: int = 300) -> Spectrum:
     """The ``count`` smallest and the ``count`` largest eigenvalues of the Hessian of a model's loss.
 
     Lanczos' method (ARPACK) on the model's ``hvp`` keeps some 20 models in memory; the dense Hessian, which is taken up
@@ -385,12 +391,13 @@ class _Lanczos:
     below a share of an eigenvalue near zero.
     """
 
-    def __init__(self, P, product, tol, maxiter, seed):
+    def __init__(self, P: int, product: Callable[[np.ndarray], np.ndarray], tol: float, maxiter: int,
+                 seed: int) -> None:
         self.P, self.product, self.tol, self.maxiter = P, product, tol, maxiter
         self.rng, self.products = np.random.default_rng([seed, 8]), 0
         self.scale = abs(self._eigenpairs(self._counted, 1, "LM", 0.1)[0][0])
 
-    def ends(self, count):
+    def ends(self, count: int) -> tuple[np.ndarray, np.ndarray]:
         """The ``count`` smallest and largest eigenvalues and their vectors; none of a multiple one is left out."""
         values, vectors = self._beside(np.empty((self.P, 0)), 0.0, count)
         while count > 1:
@@ -450,7 +457,7 @@ def _moving(model, only):
     return list(model.arrays()) if only is None else model.chosen(only)
 
 
-def interpolation(first, second, data, resolution=41):
+def interpolation(first: Any, second: Any, data: Data, resolution: int = 41) -> tuple[np.ndarray, np.ndarray]:
     """The loss on the straight line from one model to another: shares (resolution,) of the way, and losses.
 
     Raises

@@ -4,11 +4,16 @@ Every function returns a ``plotly.graph_objects.Figure`` whose ``layout.meta["al
 pass ``alt=`` to say it better. Colors are told apart by color-blind readers and in both themes of the book.
 """
 
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
 import numpy as np
 import plotly.graph_objects as go
+from numpy.typing import ArrayLike
 from plotly.subplots import make_subplots
 
 from mhalib._render import use_book_renderer_if_asked
+from mhalib.training import Path
 
 use_book_renderer_if_asked()
 
@@ -19,7 +24,7 @@ ORDERED = ("#3475C4", "#6F6CC9", "#9864BC", "#B75FA1", "#CC5F7D", "#D46954", "#C
 DIVERGING, SEQUENTIAL = "RdBu", "Blues"
 
 
-def finish(figure, alt, title=None, height=380):
+def finish(figure: go.Figure, alt: str, title: str | None = None, height: int = 380) -> go.Figure:
     """Give a figure the book's look and its alt text."""
     figure.update_layout(meta={"alt": alt}, title=title, height=height, colorway=COLORS, template="plotly_white",
                          margin={"l": 60, "r": 20, "t": 50, "b": 50},
@@ -32,7 +37,8 @@ def _titled(title, words):
     return f"{title}: {words}" if title else words
 
 
-def curves(x, named, xlabel="step", ylabel="", log_x=False, log_y=True, title=None, alt=None):
+def curves(x: ArrayLike, named: Mapping[str, Any], xlabel: str = "step", ylabel: str = "", log_x: bool = False,
+           log_y: bool = True, title: str | None = None, alt: str | None = None) -> go.Figure:
     """Lines over a common x: ``named`` is {name: values} or {name: (x, values)}; values ≤ 0 leave gaps on a log axis.
 
     Lines differ in color and in dash.
@@ -77,7 +83,7 @@ def _in_words(name, values):
     return f"{name} {verb} {_aloud(seen[0])}" + ("" if seen[0] == seen[-1] else f" to {_aloud(seen[-1])}")
 
 
-def training(path, title=None, alt=None):
+def training(path: Path, title: str | None = None, alt: str | None = None) -> go.Figure:
     """Losses of a ``Path``, and beside them whatever lies in [0, 1]: attention score, accuracies.
 
     Steps are on a log axis from step 1 on, so that the first ten take as much room as the last thousand.
@@ -111,7 +117,8 @@ def _present(path, names):
     return {label: path.curves[name] for label, name in names.items() if name in path.curves}
 
 
-def matrix(Z, xlabel="", ylabel="", title=None, alt=None, diverging=False, colorbar="", height=380, log=False):
+def matrix(Z: ArrayLike, xlabel: str = "", ylabel: str = "", title: str | None = None, alt: str | None = None,
+           diverging: bool = False, colorbar: str = "", height: int = 380, log: bool = False) -> go.Figure:
     """A matrix as a heatmap, first row on top. ``log`` colors the decimal logarithm of |Z|, zeros left blank."""
     Z = np.asarray(Z, dtype=float)
     shown = np.log10(np.where(Z == 0, np.nan, abs(Z))) if log else Z
@@ -123,7 +130,8 @@ def matrix(Z, xlabel="", ylabel="", title=None, alt=None, diverging=False, color
                   f"{_aloud(Z.min())} to {_aloud(Z.max())}.", title, height)
 
 
-def attention(A, relevant=None, title=None, alt=None):
+def attention(A: ArrayLike, relevant: ArrayLike | None = None, title: str | None = None,
+              alt: str | None = None) -> go.Figure:
     """One attention matrix (T, T), queries down, keys across; columns of relevant tokens are named with a star."""
     A = np.asarray(A)
     marked = np.zeros(len(A), dtype=bool) if relevant is None else np.asarray(relevant, dtype=bool)
@@ -137,7 +145,8 @@ def attention(A, relevant=None, title=None, alt=None):
     return finish(figure, alt or words, title)
 
 
-def tokens(X, relevant=None, title=None, alt=None):
+def tokens(X: np.ndarray, relevant: ArrayLike | None = None, title: str | None = None,
+           alt: str | None = None) -> go.Figure:
     """One sample (T, d) as a heatmap, a row a token; relevant tokens are named with a star."""
     marked = np.zeros(len(X), dtype=bool) if relevant is None else np.asarray(relevant, dtype=bool)
     figure = matrix(X, "coordinate", "token", title, diverging=True, colorbar="value")
@@ -153,7 +162,9 @@ def _marked(marked):
     return f"the relevant token {numbers[0]}" if len(numbers) == 1 else f"the relevant tokens {', '.join(numbers)}"
 
 
-def multiples(x, panels, guides=(), span=None, xlabel="step", title=None, alt=None, ordered=True, log_x=True):
+def multiples(x: ArrayLike, panels: Mapping[str, Any], guides: Iterable[tuple[str, str, ArrayLike, ArrayLike]] = (),
+              span: Sequence[float] | None = None, xlabel: str = "step", title: str | None = None,
+              alt: str | None = None, ordered: bool = True, log_x: bool = True) -> go.Figure:
     """Small multiples: ``panels`` is {panel: {name: values (trials, k)}}; one color and dash for a name in all panels.
 
     In the place of values may stand a pair (own x, values), for a line that was measured elsewhere. A line is the
@@ -214,7 +225,9 @@ def _single(values, log):
     return _drawable(values, log).astype(np.float32)
 
 
-def points(named, lines=None, xlabel="", ylabel="", title=None, alt=None):
+def points(named: Mapping[str, tuple[ArrayLike, ArrayLike]],
+           lines: Mapping[str, tuple[ArrayLike, ArrayLike]] | None = None, xlabel: str = "", ylabel: str = "",
+           title: str | None = None, alt: str | None = None) -> go.Figure:
     """Markers on two logarithmic axes: ``named`` is {name: (x, y)}; ``lines`` {name: (x, y)} are gray, to compare."""
     figure = go.Figure()
     symbols = ("circle", "diamond", "square", "x")
@@ -231,7 +244,8 @@ def points(named, lines=None, xlabel="", ylabel="", title=None, alt=None):
     return finish(figure, alt or _titled(title, f"{words}."), title)
 
 
-def dots(named, xlabel="", start=1.0, title=None, alt=None):
+def dots(named: Mapping[str, float], xlabel: str = "", start: float = 1.0, title: str | None = None,
+         alt: str | None = None) -> go.Figure:
     """A point for each of {name: value}, from the top down, on a logarithmic axis; lines lead to it from ``start``."""
     names, values = list(named), np.array(list(named.values()), dtype=float)
     at = -np.arange(len(names))
@@ -246,7 +260,9 @@ def dots(named, xlabel="", start=1.0, title=None, alt=None):
     return finish(figure, alt or _titled(title, f"{xlabel}: {words}."), title, 120 + 26 * len(names))
 
 
-def plane(x, y, Z, lines=None, xlabel="", ylabel="", colorbar="", title=None, alt=None, zrange=None):
+def plane(x: np.ndarray, y: np.ndarray, Z: ArrayLike, lines: Mapping[str, tuple[ArrayLike, ArrayLike]] | None = None,
+          xlabel: str = "", ylabel: str = "", colorbar: str = "", title: str | None = None, alt: str | None = None,
+          zrange: tuple[float, float] | None = None) -> go.Figure:
     """A heatmap Z (len(y), len(x)) over two axes of powers, x and y, with ``lines`` {name: (xs, ys)} on top.
 
     Cells without a number stay blank. ``zrange`` = (least, largest) fixes the colors.
@@ -272,7 +288,8 @@ def _power_of_two(power):
     return f"{2 ** power:g}" if power >= 0 else f"1/{2 ** -power:g}"
 
 
-def slices(panels, at, colorbar="loss", xlabel="a", ylabel="b", title=None, alt=None):
+def slices(panels: Mapping[str, Any], at: ArrayLike, colorbar: str = "loss", xlabel: str = "a", ylabel: str = "b",
+           title: str | None = None, alt: str | None = None) -> go.Figure:
     """Heatmaps (k, k) over a square with the same k values ``at`` on both axes, two a row, in one scale of colors.
 
     ``panels`` is {name: matrix}, with matrix[i, j] at (at_j, at_i).
@@ -292,7 +309,8 @@ def slices(panels, at, colorbar="loss", xlabel="a", ylabel="b", title=None, alt=
     return finish(figure, alt or _titled(title, f"{words}."), title, height=320 * rows + 60)
 
 
-def mark(figure, panel, points, lines=()):
+def mark(figure: go.Figure, panel: int, points: Mapping[str, tuple[ArrayLike, ArrayLike]],
+         lines: Iterable[tuple[ArrayLike, ArrayLike]] = ()) -> go.Figure:
     """Up to three kinds of points {name: (xs, ys)}, and lines [(xs, ys)], on a panel of ``slices``, counted from 0."""
     place, edge = {"row": panel // 2 + 1, "col": panel % 2 + 1}, {"color": "#ffffff", "width": 1}
     for xs, ys in lines:
@@ -305,7 +323,8 @@ def mark(figure, panel, points, lines=()):
     return figure
 
 
-def images(X, names, title=None, alt=None):
+def images(X: Sequence[ArrayLike] | np.ndarray, names: Sequence[str], title: str | None = None,
+           alt: str | None = None) -> go.Figure:
     """Small gray images (k, height, width) side by side, each under its name."""
     figure = make_subplots(rows=1, cols=len(X), subplot_titles=list(names), horizontal_spacing=0.02)
     for k, image in enumerate(X):
@@ -317,7 +336,7 @@ def images(X, names, title=None, alt=None):
     return finish(figure, alt or f"{len(X)} images: {', '.join(names)}.", title, height=160)
 
 
-def slider(figures, label, start=None):
+def slider(figures: Mapping[Any, go.Figure], label: str, start: Any = None) -> go.Figure:
     """One figure with plotly's own slider from {value: figure}, all with the same traces. It needs no kernel.
 
     Axes cover all frames, so that sliding moves the curves and not the paper under them.

@@ -1,11 +1,10 @@
 """``Dataset``: what a generator makes and ``train`` reads."""
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, Self
 
-import numpy as np
-
-from mhalib._array import as_like, is_array, require, require_labels, to_numpy
+from mhalib._array import Array, as_like, is_array, require, require_labels, to_numpy
 
 
 class Samples:
@@ -14,14 +13,14 @@ class Samples:
     A subclass has ``map``, which takes its arrays to another library or dtype, and labels or targets ``y``.
     """
 
-    def __len__(self):
+    def __len__(self) -> int:
         return self.y.shape[0]
 
     @property
     def _source(self):
         return "arrays" if self.truth is None else type(self.truth).__name__
 
-    def fresh(self, n=None, seed=1):
+    def fresh(self, n: int | None = None, seed: int = 1) -> Any:
         """n samples that training has not seen, from the same ``truth``: new draws for each ``seed``.
 
         n defaults to as many as this dataset has; of real data, whose source is finite, to all that were held out.
@@ -46,26 +45,26 @@ class Dataset(Samples):
     the data; it can draw ``fresh`` samples.
     """
 
-    X: np.ndarray
-    y: np.ndarray
-    relevant: np.ndarray | None = None
+    X: Array
+    y: Array
+    relevant: Array | None = None
     truth: Any = None
 
-    def __repr__(self):
+    def __repr__(self) -> str:
         (n, T, d), positive = self.X.shape, int((self.y > 0).sum())
         return f"Dataset(n={n}, T={T}, d={d}, {positive} labeled +1, from {self._source}, {self.X.dtype})"
 
-    def map(self, function):
+    def map(self, function: Callable[[Array], Array]) -> Self:
         """The same data with ``function`` applied to X and y: ``data.map(torch.as_tensor)``."""
         return replace(self, X=function(self.X), y=function(self.y))
 
-    def subset(self, kept):
+    def subset(self, kept: Any) -> Self:
         """The samples with the indices ``kept``, or of a slice of them: ``data.subset(slice(50))``."""
         relevant = None if self.relevant is None else self.relevant[kept]
         return replace(self, X=self.X[kept], y=self.y[kept], relevant=relevant)
 
 
-def from_arrays(X, y, relevant=None):
+def from_arrays(X: Array, y: Array, relevant: Array | None = None) -> Dataset:
     """A ``Dataset`` from your own arrays: X (n, T, d) floating point, y (n,) in {−1, +1}.
 
     Raises

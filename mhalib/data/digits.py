@@ -15,14 +15,14 @@ class HeldOut:
 
     X: np.ndarray = field(repr=False)
     y: np.ndarray = field(repr=False)
-    classes: tuple[int, int]
+    classes: tuple[int, ...]
 
     @property
-    def size(self):
+    def size(self) -> int:
         """How many images are held out."""
         return len(self.y)
 
-    def sample(self, n, seed):
+    def sample(self, n: int, seed: int) -> Dataset:
         """n different held-out images in an order fixed by ``seed``."""
         require_count(n=n)
         require_seed(seed)
@@ -32,7 +32,7 @@ class HeldOut:
         return Dataset(self.X[chosen], self.y[chosen], truth=self)
 
 
-def digits(classes=(3, 8), n=200, seed=0):
+def digits(classes: Sequence[int] = (3, 8), n: int = 200, seed: int = 0) -> Dataset:
     """n images of two handwritten digits as T = 8 row tokens of d = 8 pixels, scaled to [0, 1].
 
     Parameters
@@ -73,7 +73,7 @@ def digits(classes=(3, 8), n=200, seed=0):
     return Dataset(X[order[:n]], y[order[:n]], truth=held_out)
 
 
-def bundled():
+def bundled() -> tuple[np.ndarray, np.ndarray]:
     """All images (1797, 8, 8) with pixels 0 … 16, and their digits (1797,)."""
     try:
         from sklearn.datasets import load_digits

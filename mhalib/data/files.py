@@ -6,15 +6,15 @@ from pathlib import Path
 
 import numpy as np
 
-from mhalib.data.dataset import from_arrays
-from mhalib.data.regression import regression_from_arrays
+from mhalib.data.dataset import Dataset, from_arrays
+from mhalib.data.regression import RegressionDataset, regression_from_arrays
 from mhalib.data.sequences import SequenceDataset
 
 NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?", re.ASCII)
 SHAPES = "X (n, T, d) with labels y (n,), X (n, d) with targets y (n, p), or X (N, n, D) with targets y (N, n, m)"
 
 
-def from_file(path):
+def from_file(path: str | Path) -> Dataset | RegressionDataset | SequenceDataset:
     """The dataset of a CSV or NPZ file: labeled sequences, a regression, or sequences with a target for every token.
 
     An NPZ file holds ``X`` and ``y``, as ``numpy.savez(path, X=X, y=y)`` writes them, floats of 32 or 64 bits or

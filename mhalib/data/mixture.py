@@ -37,13 +37,13 @@ class Mixture:
     sigma: float
     seed: int
 
-    def sample(self, n, seed):
+    def sample(self, n: int, seed: int) -> Dataset:
         """n new samples; no two mixtures, and no two seeds, share their draws."""
         require_seed(seed)
         M, d = self.nu.shape
         return self.assemble(draw(n, self.T, d, M, (self.seed, 2, seed)))
 
-    def assemble(self, draws):
+    def assemble(self, draws: MixtureDraws) -> Dataset:
         """The ``Dataset`` of given draws: X_it = μ_{y_i} on relevant tokens, ν_{j_it} + σ z_it on the others."""
         relevant = draws.rank < self.n_relevant
         own = self.mu[(draws.sign > 0).astype(int)][:, None, :]  # (n, 1, d)
@@ -51,7 +51,7 @@ class Mixture:
         return Dataset(np.where(relevant[..., None], own, others), draws.sign, relevant, self)
 
 
-def draw(n, T, d, M, seed):
+def draw(n: int, T: int, d: int, M: int, seed: tuple[int, ...]) -> MixtureDraws:
     """The ``MixtureDraws`` of n samples of T tokens in R^d with M distracting patterns; seed: a tuple of integers."""
     require_count(n=n, T=T, d=d, M=M)
     sign, rank, pattern, normal = (np.random.default_rng([*seed, kind]) for kind in range(4))
@@ -61,7 +61,7 @@ def draw(n, T, d, M, seed):
                         normal=normal.standard_normal((n, T, d)))
 
 
-def patterns(M, d, S, seed):
+def patterns(M: int, d: int, S: float, seed: int) -> tuple[np.ndarray, np.ndarray]:
     """M + 2 orthogonal vectors of norm S in R^d, uniformly rotated: μ (2, d) and ν (M, d)."""
     normals = np.random.default_rng([seed, 0]).standard_normal((d, M + 2))
     Q, triangle = np.linalg.qr(normals)
@@ -69,7 +69,8 @@ def patterns(M, d, S, seed):
     return vectors[:2], vectors[2:]
 
 
-def tokenized_mixture(n=100, T=10, d=8, M=4, zeta=0.1, S=2.0, sigma=0.2, seed=0):
+def tokenized_mixture(n: int = 100, T: int = 10, d: int = 8, M: int = 4, zeta: float = 0.1, S: float = 2.0,
+                      sigma: float = 0.2, seed: int = 0) -> Dataset:
     """n samples of T tokens in R^d, of which ζT carry the label and the rest distract.
 
     Parameters

@@ -42,7 +42,7 @@ class Pathfinder:
     padding: float = 1.0
     antialias: int = 2
 
-    def image(self, connected, rng):
+    def image(self, connected: bool, rng: np.random.Generator) -> np.ndarray:
         """One image (size, size) with values in [0, 1], whose circles mark one path or two.
 
         Raises
@@ -114,22 +114,22 @@ class Pathfinder:
 class _Canvas:
     """An image in the making, at ``antialias`` times its resolution, and where no further dash may go."""
 
-    def __init__(self, settings):
+    def __init__(self, settings: Pathfinder) -> None:
         self.settings, fine = settings, settings.size * settings.antialias
         at = (np.arange(fine) + 0.5) / settings.antialias
         self.x, self.y = np.meshgrid(at, at)
         self.ink, self.taken = np.zeros((fine, fine)), []
 
-    def paint(self, start, end, thickness, value):
+    def paint(self, start: np.ndarray, end: np.ndarray, thickness: float, value: float) -> None:
         """A segment with round ends, or a disc where they are one point."""
         reach = (thickness / 2 - _distance(self.x, self.y, start, end)) * self.settings.antialias + 0.5
         self.ink = np.maximum(self.ink, value * np.clip(reach, 0, 1))
 
-    def block(self, segments):
+    def block(self, segments: list[tuple[np.ndarray, np.ndarray]]) -> None:
         """Keep later dashes off these."""
         self.taken += segments
 
-    def free(self, begin, end, own):
+    def free(self, begin: np.ndarray, end: np.ndarray, own: list[tuple[np.ndarray, np.ndarray]]) -> np.ndarray:
         """Which dashes of a batch (k, 2) → (k, 2) are inside and keep their distance from everything drawn."""
         s, size = self.settings, self.settings.size
         along = np.linspace(0, 1, 4)[:, None, None]
@@ -142,7 +142,7 @@ class _Canvas:
             inside &= (_distance(points[..., 0], points[..., 1], start, stop) >= least).all(axis=0)
         return inside
 
-    def pixels(self):
+    def pixels(self) -> np.ndarray:
         """The image at its own resolution."""
         a, size = self.settings.antialias, self.settings.size
         return self.ink.reshape(size, a, size, a).mean(axis=(1, 3))
@@ -170,12 +170,12 @@ class PathfinderTruth:
     patch: int
     seed: int
 
-    def sample(self, n, seed):
+    def sample(self, n: int, seed: int) -> Dataset:
         """n new images; no two seeds share theirs."""
         require_seed(seed)
         return self.draw(n, (self.seed, 8, seed))
 
-    def draw(self, n, seed, first=0):
+    def draw(self, n: int, seed: tuple[int, ...], first: int = 0) -> Dataset:
         """The ``Dataset`` of n images from the streams of ``seed``, a tuple: image ``first``, the one after it, …
 
         An image depends on its number and the seed alone.
@@ -189,13 +189,13 @@ class PathfinderTruth:
         return Dataset(np.stack(X), y, truth=self)
 
 
-def patches(image, patch):
+def patches(image: np.ndarray, patch: int) -> np.ndarray:
     """The tokens of an image (size, size): its patches, row by row, each a row of patch² pixels."""
     k = image.shape[0] // patch
     return image.reshape(k, patch, k, patch).swapaxes(1, 2).reshape(k * k, patch * patch)
 
 
-def pathfinder(n=100, kind="micro", patch=4, seed=0):
+def pathfinder(n: int = 100, kind: str | Pathfinder = "micro", patch: int = 4, seed: int = 0) -> Dataset:
     """n Pathfinder images cut into patches, labeled +1 where the two circles mark the ends of one path, else −1.
 
     Parameters

@@ -28,18 +28,18 @@ class Planted:
     scale: float
     seed: int
 
-    def logits(self, X):
+    def logits(self, X: np.ndarray) -> np.ndarray:
         """Φ(X_i; U*, W*) = ⟨U*, softmax(X_i W* X_iᵀ) X_i⟩ (n,)."""
         S = X @ self.W @ X.swapaxes(1, 2)
         E = np.exp(S - S.max(axis=2, keepdims=True))
         return ((E / E.sum(axis=2, keepdims=True) @ X) * self.U).sum(axis=(1, 2))
 
-    def sample(self, n, seed):
+    def sample(self, n: int, seed: int) -> Dataset:
         """n new samples; no two teachers, and no two seeds, share their draws."""
         require_seed(seed)
         return self.draw(n, (self.seed, 2, seed))
 
-    def draw(self, n, seed):
+    def draw(self, n: int, seed: tuple[int, ...]) -> Dataset:
         """The ``Dataset`` of n samples from the streams of ``seed``, a tuple of integers."""
         require_count(n=n)
         tokens, turned = (np.random.default_rng([*seed, kind]) for kind in range(2))
@@ -52,7 +52,8 @@ class Planted:
         return Dataset(X, sign * np.where(self.logits(X) < 0, -1.0, 1.0), truth=self)
 
 
-def planted(n=1000, T=10, d=5, strength=1.0, margin=0.0, flip=0.0, seed=0):
+def planted(n: int = 1000, T: int = 10, d: int = 5, strength: float = 1.0, margin: float = 0.0, flip: float = 0.0,
+            seed: int = 0) -> Dataset:
     """n samples of T standard normal tokens in R^d, labeled by the sign of a hidden attention head.
 
     .. math:: x_t \\sim \\mathcal N(0, I_d), \\qquad y = \\operatorname{sign}\\,\\Phi(X; U^*, W^*)

@@ -1,10 +1,12 @@
 """The linear regression of Part II: Gaussian tokens, linear targets, and conditioning that is chosen."""
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
+from typing import Any, Self
 
 import numpy as np
 
-from mhalib._array import as_like, require, require_count, require_same_dtype, require_seed
+from mhalib._array import Array, as_like, require, require_count, require_same_dtype, require_seed
 from mhalib.data.dataset import Samples
 from mhalib.whitening import Whitening
 
@@ -17,43 +19,43 @@ class RegressionDataset(Samples):
     where they are known. ``truth`` is the object that made the data; it can draw ``fresh`` samples.
     """
 
-    x: np.ndarray
-    y: np.ndarray
-    truth: object = None
+    x: Array
+    y: Array
+    truth: Any = None
 
     @property
-    def X(self):
+    def X(self) -> Array:
         """The tokens x, under the name that ``train`` asks for."""
         return self.x
 
     @property
-    def Sigma(self):
+    def Sigma(self) -> np.ndarray | None:
         """Covariance Σ (d, d) of the tokens, or None."""
         return getattr(self.truth, "Sigma", None)
 
     @property
-    def M(self):
+    def M(self) -> np.ndarray | None:
         """Regression matrix M (p, d), or None."""
         return getattr(self.truth, "M", None)
 
     @property
-    def sigma(self):
+    def sigma(self) -> float | None:
         """Standard deviation σ of the noise of each target, or None."""
         return getattr(self.truth, "sigma", None)
 
-    def __repr__(self):
+    def __repr__(self) -> str:
         (n, d), p = self.x.shape, self.y.shape[1]
         return f"RegressionDataset(n={n}, d={d}, p={p}, from {self._source}, {self.x.dtype})"
 
-    def map(self, function):
+    def map(self, function: Callable[[Array], Array]) -> Self:
         """The same data with ``function`` applied to x and y: ``data.map(torch.as_tensor)``."""
         return replace(self, x=function(self.x), y=function(self.y))
 
-    def whitening(self):
+    def whitening(self) -> Whitening:
         """The ``Whitening`` of these tokens, by their own second moment Σ̂; refused where that is singular."""
         return Whitening.of(self.x)
 
-    def population(self):
+    def population(self) -> "Population":
         """The ``Population`` behind these samples, where it is known, in their library and dtype."""
         if self.Sigma is None or self.M is None:
             raise ValueError("population: expected a dataset made by mhalib.data.linear_regression; "
@@ -68,29 +70,29 @@ class Population:
     ``Sigma`` (d, d) and ``M`` (p, d) are the covariance of the tokens and the regression matrix.
     """
 
-    Sigma: np.ndarray
-    M: np.ndarray
-    truth: object = None
+    Sigma: Array
+    M: Array
+    truth: Any = None
 
     @property
-    def X(self):
+    def X(self) -> Array:
         """Σ, under the name that ``train`` asks for."""
         return self.Sigma
 
     @property
-    def y(self):
+    def y(self) -> Array:
         """M, under the name that ``train`` asks for."""
         return self.M
 
-    def map(self, function):
+    def map(self, function: Callable[[Array], Array]) -> Self:
         """The same with ``function`` applied to Σ and M: ``population.map(torch.as_tensor)``."""
         return replace(self, Sigma=function(self.Sigma), M=function(self.M))
 
-    def __repr__(self):
+    def __repr__(self) -> str:
         source = "arrays" if self.truth is None else type(self.truth).__name__
         return f"Population(d={len(self.Sigma)}, p={len(self.M)}, from {source})"
 
-    def whitening(self):
+    def whitening(self) -> Whitening:
         """The ``Whitening`` of Σ itself."""
         return Whitening.roots(self.Sigma)
 
@@ -109,12 +111,12 @@ class LinearTruth:
     singular_values: np.ndarray
     seed: int
 
-    def sample(self, n, seed):
+    def sample(self, n: int, seed: int) -> RegressionDataset:
         """n new samples; no two instances, and no two seeds, share their draws."""
         require_seed(seed)
         return self.draw(n, (self.seed, 2, seed))
 
-    def draw(self, n, seed):
+    def draw(self, n: int, seed: tuple[int, ...]) -> RegressionDataset:
         """The ``RegressionDataset`` of n samples from the streams of ``seed``, a tuple of integers."""
         require_count(n=n)
         tokens, noise = (np.random.default_rng([*seed, kind]) for kind in range(2))
@@ -122,7 +124,8 @@ class LinearTruth:
         return RegressionDataset(x, x @ self.M.T + self.sigma * noise.standard_normal((n, len(self.M))), self)
 
 
-def linear_regression(n=1000, d=5, p=5, kappa=16.0, s_max=0.4, kappa_M=4.0, sigma=0.1, seed=0):
+def linear_regression(n: int = 1000, d: int = 5, p: int = 5, kappa: float = 16.0, s_max: float = 0.4,
+                      kappa_M: float = 4.0, sigma: float = 0.1, seed: int = 0) -> RegressionDataset:
     """n tokens x ~ N(0, Σ) in R^d with targets y = M x + w in R^p, w ~ N(0, σ² I).
 
     Σ has geometrically spaced eigenvalues with condition number ``kappa`` and trace d, in a random basis.
@@ -172,13 +175,13 @@ def linear_regression(n=1000, d=5, p=5, kappa=16.0, s_max=0.4, kappa_M=4.0, sigm
     return LinearTruth(Sigma, M, float(sigma), root, singular_values, seed).draw(n, (seed, 1))
 
 
-def rotation(rng, d):
+def rotation(rng: np.random.Generator, d: int) -> np.ndarray:
     """A uniformly distributed orthogonal matrix (d, d)."""
     Q, R = np.linalg.qr(rng.standard_normal((d, d)))
     return Q * np.where(np.diag(R) < 0, -1.0, 1.0)
 
 
-def regression_from_arrays(x, y):
+def regression_from_arrays(x: Array, y: Array) -> RegressionDataset:
     """A ``RegressionDataset`` from your own arrays: tokens x (n, d) and targets y (n, p), floating point.
 
     Raises

@@ -1,37 +1,40 @@
 """The data of Part III: sequences of tokens with a target for every token."""
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
+from typing import Self
 
 import numpy as np
 
-from mhalib._array import require, require_count, require_same_dtype, require_seed
+from mhalib._array import Array, require, require_count, require_same_dtype, require_seed
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class SequenceDataset:
     """N samples of n tokens X (N, n, D) with targets y (N, n, m), one for every token."""
 
-    X: np.ndarray
-    y: np.ndarray
+    X: Array
+    y: Array
 
-    def __post_init__(self):
+    def __post_init__(self) -> None:
         require("X", self.X, ("N", "n", "D"))
         require("y", self.y, (*self.X.shape[:2], "m"))
         require_same_dtype(X=self.X, y=self.y)
 
-    def __len__(self):
+    def __len__(self) -> int:
         return self.X.shape[0]
 
-    def __repr__(self):
+    def __repr__(self) -> str:
         (N, n, D), m = self.X.shape, self.y.shape[2]
         return f"SequenceDataset(N={N}, n={n}, D={D}, m={m}, {self.X.dtype})"
 
-    def map(self, function):
+    def map(self, function: Callable[[Array], Array]) -> Self:
         """The same data with ``function`` applied to X and y: ``data.map(torch.as_tensor)``."""
         return replace(self, X=function(self.X), y=function(self.y))
 
 
-def random_sequences(N=8, n=4, D=32, m=1, seed=0, teacher=None):
+def random_sequences(N: int = 8, n: int = 4, D: int = 32, m: int = 1, seed: int = 0,
+                     teacher: Callable[[Array], Array] | None = None) -> SequenceDataset:
     """Standard normal tokens with standard normal targets, or with the outputs of a ``teacher``.
 
     Parameters

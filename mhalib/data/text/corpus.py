@@ -1,10 +1,12 @@
 """Sentences as integers: a vocabulary of words, and a ``TextDataset`` of padded rows with labels."""
 
 from collections import Counter
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from mhalib._array import require_count, require_labels
 
@@ -18,7 +20,7 @@ class Vocabulary:
     words: tuple[str, ...]
     numbers: dict[str, int] = field(init=False)
 
-    def __post_init__(self):
+    def __post_init__(self) -> None:
         words = (PADDING, UNKNOWN, *(word for word in self.words if word not in (PADDING, UNKNOWN)))
         word, count = Counter(words).most_common(1)[0]
         if count > 1:
@@ -27,20 +29,20 @@ class Vocabulary:
         object.__setattr__(self, "numbers", {word: number for number, word in enumerate(words) if number > 1})
 
     @classmethod
-    def of(cls, sentences, min_count=1):
+    def of(cls, sentences: Iterable[str], min_count: int = 1) -> Self:
         """The words that occur at least ``min_count`` times in the sentences, the most frequent first."""
         require_count(min_count=min_count)
         counts = Counter(word for sentence in sentences for word in sentence.split())
         kept = [word for word, count in counts.items() if count >= min_count]
         return cls(tuple(sorted(kept, key=lambda word: (-counts[word], word))))
 
-    def __len__(self):
+    def __len__(self) -> int:
         return len(self.words)
 
-    def __repr__(self):
+    def __repr__(self) -> str:
         return f"Vocabulary({len(self)} words)"
 
-    def encode(self, sentences, length=None):
+    def encode(self, sentences: Iterable[str], length: int | None = None) -> np.ndarray:
         """Numbers (n, length) of the words of n sentences: cut off after ``length`` words, filled up with padding.
 
         Words are what whitespace separates. ``length`` defaults to the longest sentence.
@@ -61,7 +63,7 @@ class Vocabulary:
             row[:len(numbers)] = numbers[:length]
         return tokens
 
-    def decode(self, tokens):
+    def decode(self, tokens: np.ndarray) -> str:
         """The words behind one row of numbers, without the padding."""
         return " ".join(self.words[number] for number in tokens if number)
 
@@ -80,25 +82,25 @@ class TextDataset:
     sentences: tuple[str, ...]
     truth: Any = None
 
-    def __len__(self):
+    def __len__(self) -> int:
         return len(self.tokens)
 
-    def __repr__(self):
+    def __repr__(self) -> str:
         n, L = self.tokens.shape
         return (f"TextDataset(n={n}, at most {L} tokens, {int((self.y > 0).sum())} labeled +1, "
                 f"{len(self.vocabulary)} words)")
 
     @property
-    def mask(self):
+    def mask(self) -> np.ndarray:
         """True where a token is a word, false where it is padding, (n, L)."""
         return self.tokens > 0
 
     @property
-    def lengths(self):
+    def lengths(self) -> np.ndarray:
         """How many words each sentence has, (n,)."""
         return self.mask.sum(axis=1)
 
-    def fresh(self, n=None, seed=1):
+    def fresh(self, n: int | None = None, seed: int = 1) -> "TextDataset":
         """n sentences of the same kind and vocabulary that do not occur in this dataset.
 
         Raises
@@ -113,7 +115,7 @@ class TextDataset:
         drawn, y = self.truth.sample(len(self) if n is None else n, seed, without=set(self.sentences))
         return from_sentences(drawn, y, self.vocabulary, length=self.tokens.shape[1], truth=self.truth)
 
-    def tsv(self):
+    def tsv(self) -> str:
         """The text of a file in SST-2's format: a header, then a line with a sentence and its label 0 or 1 for each."""
         lines = [f"{sentence}\t{int(label > 0)}" for sentence, label in zip(self.sentences, self.y, strict=True)]
         return "\n".join(["sentence\tlabel", *lines, ""])
@@ -123,7 +125,7 @@ PATIENCE = 10_000
 """So many sentences in a row may be refused before a generator gives up."""
 
 
-def drawn(n, draw, fits):
+def drawn(n: int, draw: Callable[[], str], fits: Callable[[str], object]) -> tuple[str, ...]:
     """n of the sentences that ``draw()`` gives, one after the other, without those that do not fit.
 
     Raises
@@ -144,7 +146,8 @@ def drawn(n, draw, fits):
     return tuple(found)
 
 
-def from_sentences(sentences, y, vocabulary=None, min_count=1, length=None, truth=None):
+def from_sentences(sentences: Iterable[str], y: ArrayLike, vocabulary: Vocabulary | None = None, min_count: int = 1,
+                   length: int | None = None, truth: Any = None) -> TextDataset:
     """A ``TextDataset`` of your own sentences (words separated by spaces) with labels y (n,) in {−1, +1}.
 
     Parameters

@@ -1,11 +1,12 @@
 """Small film reviews from a grammar, with a label that follows from a rule: text for tests and for sliders."""
 
+from collections.abc import Collection
 from dataclasses import dataclass
 
 import numpy as np
 
 from mhalib._array import require_count, require_seed
-from mhalib.data.text.corpus import Vocabulary, drawn, from_sentences
+from mhalib.data.text.corpus import TextDataset, Vocabulary, drawn, from_sentences
 
 POSITIVE = ("good", "great", "moving", "funny", "clever", "brilliant")
 NEGATIVE = ("bad", "awful", "dull", "boring", "clumsy", "terrible")
@@ -21,7 +22,7 @@ WORDS = sorted({word for group in (SIGN, NEGATIONS, INTENSIFIERS, SUBJECTS, VERB
                 for phrase in group for word in phrase.split()})
 
 
-def label(sentence):
+def label(sentence: str) -> float:
     """The label of a review, by the rule: the last clause after "but" decides.
 
     A clause has one opinion word. It counts +1 or −1, and the other way round if "not" or "never" stands in the
@@ -46,7 +47,7 @@ class Reviews:
     agreement: float = 0.2
     negation: float = 0.3
 
-    def sample(self, n, seed, without=()):
+    def sample(self, n: int, seed: int, without: Collection[str] = ()) -> tuple[tuple[str, ...], list[float]]:
         """n sentences and their labels; none of them occurs in ``without``.
 
         Raises
@@ -57,13 +58,14 @@ class Reviews:
         require_seed(seed)
         return self.draw(n, np.random.default_rng([self.seed, 6, 2, seed]), without)
 
-    def draw(self, n, rng, without=()):
+    def draw(self, n: int, rng: np.random.Generator,
+             without: Collection[str] = ()) -> tuple[tuple[str, ...], list[float]]:
         """n sentences and their labels ±1 from a stream of random numbers, one after the other; as ``sample``."""
         require_count(n=n)
         sentences = drawn(n, lambda: self.review(rng), lambda one: one not in without)
         return sentences, [label(sentence) for sentence in sentences]
 
-    def review(self, rng):
+    def review(self, rng: np.random.Generator) -> str:
         """One review."""
         sign, kind = rng.choice([-1, 1]), rng.random()
         if kind < self.contrast:
@@ -72,7 +74,7 @@ class Reviews:
             return f"{self.clause(sign, rng)} and {self.clause(sign, rng)}"
         return self.clause(sign, rng)
 
-    def clause(self, sign, rng):
+    def clause(self, sign: int, rng: np.random.Generator) -> str:
         """A clause of the given sign."""
         negated, filled = rng.random() < self.negation, rng.random() < 0.3
         polarity = -sign if negated else sign
@@ -87,7 +89,7 @@ class Reviews:
         return " ".join([word for word in words if word] + ([rng.choice(FILLERS)] if filled else []))
 
 
-def reviews(n=500, seed=0):
+def reviews(n: int = 500, seed: int = 0) -> TextDataset:
     """n small film reviews from a grammar, as a ``TextDataset`` with labels by the rule of ``reviews.label``.
 
     Opinion words alone do not tell the label: "the plot was not very good" is negative, and so is "the music was great

@@ -1,11 +1,12 @@
 """Sixteen words with an opinion to add up, where "not" turns the next word round: the words task."""
 
+from collections.abc import Collection
 from dataclasses import dataclass
 
 import numpy as np
 
 from mhalib._array import require_count, require_seed
-from mhalib.data.text.corpus import Vocabulary, drawn, from_sentences
+from mhalib.data.text.corpus import TextDataset, Vocabulary, drawn, from_sentences
 from mhalib.data.text.reviews import NEGATIVE, POSITIVE
 
 NEUTRAL = ("the", "a", "film", "plot", "music", "cast", "scene", "camera", "script", "ending", "was", "is", "and",
@@ -15,7 +16,7 @@ WORDS = (*POSITIVE, *NEGATIVE, *NEUTRAL, NOT)
 SIGN = dict.fromkeys(POSITIVE, 1) | dict.fromkeys(NEGATIVE, -1)
 
 
-def score(sentence):
+def score(sentence: str) -> int:
     """The sum of a sentence: an opinion word counts +1 or −1, and the other way round right after "not"."""
     words = sentence.split()
     return sum((-1 if before == NOT else 1) * SIGN.get(word, 0)
@@ -35,7 +36,7 @@ class Words:
     opinion: float = 0.35
     negation: float = 0.25
 
-    def sample(self, n, seed, without=()):
+    def sample(self, n: int, seed: int, without: Collection[str] = ()) -> tuple[tuple[str, ...], list[float]]:
         """n sentences and their labels; none of them occurs in ``without``.
 
         Raises
@@ -46,7 +47,8 @@ class Words:
         require_seed(seed)
         return self.draw(n, np.random.default_rng([self.seed, 10, 2, seed]), without)
 
-    def draw(self, n, rng, without=()):
+    def draw(self, n: int, rng: np.random.Generator,
+             without: Collection[str] = ()) -> tuple[tuple[str, ...], list[float]]:
         """n sentences and their labels ±1 from a stream of random numbers, one after the other; as ``sample``."""
         require_count(n=n)
         chance = np.cumsum(self._chances())
@@ -63,7 +65,7 @@ class Words:
         return [kinds.get(word, (1 - self.opinion - self.negation) / len(NEUTRAL)) for word in WORDS]
 
 
-def words(n=8000, length=16, seed=0):
+def words(n: int = 8000, length: int = 16, seed: int = 0) -> TextDataset:
     """n sentences of ``length`` words as a ``TextDataset``, labeled by the sign of the sum of their opinions.
 
     "good" counts +1, "bad" −1, "film" nothing, and "not good" −1; no sentence has the sum 0, and both labels are
