@@ -16,15 +16,11 @@ from docutils import nodes
 from myst_nb.sphinx_ import NbMetadataCollector
 from sphinx.addnodes import pending_xref
 from sphinx.transforms.post_transforms import SphinxPostTransform
-from sphinx.util import logging
 from sphinx.util.docutils import SphinxDirective
 
 ROOT = Path(__file__).parents[2]
 PACKAGES = ("numpy", "scipy", "scikit-learn", "torch", "plotly", "ipywidgets", "anywidget", "jupyter-book",
             "sphinx", "myst-nb")
-LONGEST = 60
-"""No notebook should take more seconds than this; one that does is named when the book is built."""
-LOG = logging.getLogger(__name__)
 
 
 def citation():
@@ -38,7 +34,7 @@ def built_on():
     return (datetime.fromtimestamp(int(seconds), UTC) if seconds else datetime.now(UTC)).date().isoformat()
 
 
-def bibtex(kind, key, fields):
+def bibtex(kind, key, **fields):
     """Write one entry of BibTeX; fields without a value are left out."""
     lines = [f"  {name} = {{{value}}}" for name, value in fields.items() if value]
     return f"@{kind}{{{key},\n" + ",\n".join(lines) + "\n}"
@@ -48,14 +44,9 @@ def bibtex_of_the_book():
     """The entry of the book; once a release is archived, CITATION.cff has its DOI and its date."""
     about = citation()
     year = str(about.get("date-released") or built_on())[:4]
-    return bibtex("misc", f"how-attention-learns-{year}", {
-        "title": f"{{{about['title']}}}",
-        "author": " and ".join(f"{{{author['name']}}}" for author in about["authors"]),
-        "year": year,
-        "note": f"Version {about['version']}",
-        "doi": about.get("doi"),
-        "url": about["repository-code"],
-    })  # fmt: skip
+    return bibtex("misc", f"how-attention-learns-{year}", title=f"{{{about['title']}}}",
+                  author=" and ".join(f"{{{author['name']}}}" for author in about["authors"]), year=year,
+                  note=f"Version {about['version']}", doi=about.get("doi"), url=about["repository-code"])
 
 
 def bibtex_of_the_papers():
@@ -65,30 +56,21 @@ def bibtex_of_the_papers():
 
 def bibtex_of_a_paper(paper):
     """The entry of one paper: in proceedings, in a journal, or a preprint."""
-    arxiv = paper["identifiers"][0]["value"].removeprefix("arXiv:")
-    names = [f"{author['family-names']}, {author['given-names']}" for author in paper["authors"]]
     kind = {"conference-paper": "inproceedings"}.get(paper["type"], "article")
-    return bibtex(kind, f"{paper['authors'][0]['family-names'].lower()}{paper['year']}", {
-        "title": f"{{{paper['title']}}}",
-        "author": " and ".join(names),
-        "journal": paper.get("journal") or ("" if "collection-title" in paper else f"arXiv preprint arXiv:{arxiv}"),
-        "booktitle": paper.get("collection-title"),
-        "volume": paper.get("volume"),
-        "pages": f"{paper['start']}--{paper['end']}" if "start" in paper else "",
-        "year": paper["year"],
-        "url": paper["url"],
-    })  # fmt: skip
+    preprint = f"arXiv preprint {paper['identifiers'][0]['value']}" if kind == "article" else ""
+    return bibtex(kind, f"{paper['authors'][0]['family-names'].lower()}{paper['year']}", title=f"{{{paper['title']}}}",
+                  author=" and ".join(f"{one['family-names']}, {one['given-names']}" for one in paper["authors"]),
+                  journal=paper.get("journal", preprint), booktitle=paper.get("collection-title"),
+                  volume=paper.get("volume"), pages=f"{paper['start']}--{paper['end']}" if "start" in paper else "",
+                  year=paper["year"], url=paper["url"])
 
 
-ENTRIES = {"book": bibtex_of_the_book, "papers": bibtex_of_the_papers}
-
-
-def chosen(directive, known):
-    """The argument of a directive, which must be known."""
+def of(directive, known):
+    """What the argument of a directive names, which must be known."""
     (name,) = directive.arguments
     if name not in known:
         raise directive.error(f"{directive.name}: expected one of {', '.join(known)}, got {name}")
-    return name
+    return known[name]
 
 
 class Citation(SphinxDirective):
@@ -98,7 +80,7 @@ class Citation(SphinxDirective):
 
     def run(self):
         self.env.note_dependency(str(ROOT / "CITATION.cff"))
-        words = ENTRIES[chosen(self, ENTRIES)]()
+        words = of(self, {"book": bibtex_of_the_book, "papers": bibtex_of_the_papers})()
         return [nodes.literal_block(words, words, language="bibtex")]
 
 
@@ -113,7 +95,7 @@ class Colophon(SphinxDirective):
 
     def run(self):
         self.env.note_reread()
-        return [colophon(table=chosen(self, TABLES))]
+        return [colophon(make=of(self, {"versions": versions, "executions": executions, "licenses": carried}))]
 
 
 class Tables(SphinxPostTransform):
@@ -123,7 +105,7 @@ class Tables(SphinxPostTransform):
 
     def run(self, **kwargs):
         for place in list(self.document.findall(colophon)):
-            place.replace_self(table(*TABLES[place["table"]](self.env)))
+            place.replace_self(table(*place["make"](self.env)))
 
 
 def table(names, rows):
@@ -149,12 +131,6 @@ def versions(env):
     return ("Part", "Version"), rows + [(name, metadata.version(name)) for name in PACKAGES]
 
 
-def seconds(env):
-    """How long each notebook took, in the order of the book: {page: seconds}."""
-    found = {page: NbMetadataCollector.get_exec_data(env, page) for page in in_order(env, env.config.root_doc)}
-    return {page: data["runtime"] for page, data in found.items() if data and data["runtime"] is not None}
-
-
 def in_order(env, page):
     """Give a page and all below it in the order of the contents."""
     yield page
@@ -163,8 +139,9 @@ def in_order(env, page):
 
 
 def executions(env):
-    """How long each notebook took."""
-    took = seconds(env)
+    """How long each notebook took, in the order of the book; myst-nb's own table has it by path, without a sum."""
+    found = {page: NbMetadataCollector.get_exec_data(env, page) for page in in_order(env, env.config.root_doc)}
+    took = {page: data["runtime"] for page, data in found.items() if data and data["runtime"] is not None}
     rows = [(link(env, page), f"{time:.1f}") for page, time in took.items()]
     return ("Notebook", "Seconds"), [*rows, ("all together", f"{sum(took.values()):.1f}")]
 
@@ -183,21 +160,10 @@ def carried(env):
     return ("Work", "Version", "License"), rows
 
 
-TABLES = {"versions": versions, "executions": executions, "licenses": carried}
-
-
 def finish(app, failed):
-    """Copy the licenses' texts beside the pages, and say which notebook was the slowest."""
-    if failed or app.builder.format != "html":
-        return
-    licenses.copy_texts(Path(app.outdir) / "_static")
-    took = seconds(app.env)
-    if took:
-        slowest = max(took, key=took.get)
-        LOG.info(f"executed {len(took)} notebooks in {sum(took.values()):.0f} s; {slowest} took {took[slowest]:.0f} s")
-    for page, time in took.items():
-        if time > LONGEST:
-            LOG.info(f"TOO SLOW: {page} took {time:.0f} s, and none should take more than {LONGEST}")
+    """Copy the licenses' texts beside the pages."""
+    if not failed and app.builder.format == "html":
+        licenses.copy_texts(Path(app.outdir) / "_static")
 
 
 def setup(app):
