@@ -19,7 +19,7 @@ from shutil import which
 from typing import NamedTuple
 from xml.etree import ElementTree
 
-ROOT = Path(__file__).resolve().parents[1]
+ROOT, CLAIMS = Path(__file__).resolve().parents[1], "tests/claims"
 THREADS = ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS")
 KERNELS = ("OPENBLAS_CORETYPE", "ATEN_CPU_CAPABILITY", "MKL_CBWR")
 # The instructions that a kind of processor needs, and the KERNELS that libraries choose on it.
@@ -85,12 +85,13 @@ def run(environment):
     workers = "1" if environment.variables.keys() & {*THREADS} else "2"  # threads of two workers fight over two cores
     with tempfile.TemporaryDirectory() as folder:
         report = Path(folder, "report.xml")
-        command = [ROOT / environment.folder / "bin/python", "-m", "pytest", "tests/claims", "-q", "-n", workers,
+        command = [ROOT / environment.folder / "bin/python", "-m", "pytest", CLAIMS, "-q", "-n", workers,
                    "--dist", "loadfile", "-p", "no:cacheprovider", f"--junitxml={report}", *environment.options]
         done = subprocess.run(command, cwd=ROOT, env=variables, capture_output=True, text=True)
-        if not report.exists():
-            sys.exit(f"{environment.name}: the tests did not run\n{done.stdout[-2000:]}{done.stderr[-2000:]}")
-        return list(ElementTree.parse(report).iter("testcase"))
+        cases = list(ElementTree.parse(report).iter("testcase")) if report.exists() else []
+    if not any(case.find("skipped") is None for case in cases):
+        sys.exit(f"{environment.name}: the tests did not run\n{done.stdout[-2000:]}{done.stderr[-2000:]}")
+    return cases
 
 
 def trouble(case):

@@ -12,6 +12,8 @@ from pathlib import Path
 
 import pytest
 
+from scripts import load
+
 ROOT = Path(__file__).parents[2]
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]
 NEWEST, LIBRARIES = ((ROOT / ".ci" / name).read_text("utf-8") for name in ("newest", "libraries"))
@@ -109,3 +111,14 @@ def test_an_environment_stays_until_another_python_is_named(folder, tmp_path):
 def test_a_named_python_that_is_not_there_ends_the_command(folder):
     with pytest.raises(subprocess.CalledProcessError):
         make(folder, "links", "PYTHON=python9.9")
+
+
+@pytest.mark.parametrize("report", ["<testsuites/>", "<testsuite><testcase><skipped/></testcase></testsuite>"])
+def test_an_environment_in_which_no_claim_is_tested_fails(report, tmp_path):
+    python = tmp_path / "bin/python"
+    python.parent.mkdir()
+    python.write_text(f"#!/bin/sh\nfor a; do case $a in --junitxml=*) echo '{report}' >${{a#*=}};; esac; done\n")
+    python.chmod(0o755)
+    everywhere = load(".ci/everywhere.py")
+    with pytest.raises(SystemExit, match="^bare: the tests did not run\n"):
+        everywhere.run(everywhere.Environment("bare", folder=tmp_path))
