@@ -1,9 +1,11 @@
+import { element } from "./element.js";
+
 // Drawing by plotly: what was recorded goes where the description says, whole figures or lines alone, and points that a
-// pointer can take. It stands behind element.js.
+// pointer can take.
 
 // The page's own plotly; with a kernel behind, the one that Python's plotly carries. Each view asks for itself, since a
 // view may be gone before the answer comes; the first answer is used by all.
-function plotly(model) {
+export function plotly(model) {
   if (window.Plotly) return Promise.resolve(window.Plotly);
   return new Promise((resolve, reject) => {
     const end = (wrong) => {
@@ -101,104 +103,124 @@ function leaveToFingers(layout) {
 // the lines alone, which costs half of a whole redraw; what is measured at its end comes with its last frame. `failed`
 // hears why a frame could not be drawn; after `restore` the next one is drawn with the axes as they were at the start;
 // after `close` nothing is drawn and nobody hears.
-function drawer(Plotly, box, spec, drawn, failed) {
-  const config = { displayModeBar: false };
-  const atOnce = { mode: "immediate", frame: { duration: 0, redraw: false }, transition: { duration: 0 } };
-  const lines = [...new Set(spec.draw.filter((place) => "y" in place && !place.once).map((place) => place.trace))];
-  let waiting, last = null, busy = false, closed = false, layout = null, made = "", width = 0;
+const CONFIG = { displayModeBar: false };
+const AT_ONCE = { mode: "immediate", frame: { duration: 0, redraw: false }, transition: { duration: 0 } };
 
-  function whole(data, frame) {
-    width = box.clientWidth;
+export class Drawer {
+  constructor(Plotly, box, spec, drawn, failed) {
+    Object.assign(this, { Plotly, box, spec, drawn, failed, waiting: undefined, last: null });
+    Object.assign(this, { busy: false, closed: false, layout: null, made: "", width: 0 });
+    this.lines = [...new Set(spec.draw.filter((place) => "y" in place && !place.once).map((place) => place.trace))];
+    this.resizing = new ResizeObserver(() => {
+      if (this.layout && box.clientWidth && box.clientWidth !== this.width) this.draw(this.last);
+    });
+    this.resizing.observe(box);
+  }
+
+  whole(data, frame) {
+    const { Plotly, box, spec } = this, width = box.clientWidth;
     const narrow = width > 0 && width < 560; // a figure that is still hidden has no width
     if (narrow) stackBars(data, panelsOf(spec.figure.layout));
     const wanted = JSON.stringify([width, ...spec.draw.filter((p) => p.layout).map((p) => frame?.lasts[p.from])]);
-    if (wanted !== made) {
-      made = wanted;
-      layout = layoutOf(spec.figure, spec.draw, frame);
+    this.width = width;
+    if (wanted !== this.made) {
+      this.made = wanted;
+      const layout = (this.layout = layoutOf(spec.figure, spec.draw, frame));
       if (narrow) stack(layout);
       leaveToFingers(layout);
       if (width) layout.width = width;
       box.style.height = `${layout.height}px`;
     }
-    return Plotly.react(box, data, layout, config);
+    return Plotly.react(box, data, this.layout, CONFIG);
   }
 
-  async function one(frame) {
-    const data = fill(spec.figure, spec.draw, frame);
-    if (!frame || frame.done || spec.whole || box.clientWidth !== width) return whole(data, frame);
-    return Plotly.animate(box, { data: lines.map((k) => ({ x: data[k].x, y: data[k].y })), traces: lines }, atOnce);
+  async one(frame) {
+    const { Plotly, box, spec, lines } = this, data = fill(spec.figure, spec.draw, frame);
+    if (!frame || frame.done || spec.whole || box.clientWidth !== this.width) await this.whole(data, frame);
+    else await Plotly.animate(box, { data: lines.map((k) => ({ x: data[k].x, y: data[k].y })), traces: lines }, AT_ONCE);
   }
 
-  async function draw(result) {
-    waiting = last = result;
-    if (busy) return;
-    busy = true;
+  async draw(result) {
+    this.waiting = this.last = result;
+    if (this.busy) return;
+    this.busy = true;
     try {
-      while (waiting !== undefined && !closed) {
-        const frame = waiting;
-        waiting = undefined;
-        await one(frame);
-        if (!closed) drawn(frame);
+      while (this.waiting !== undefined && !this.closed) {
+        const frame = this.waiting;
+        this.waiting = undefined;
+        await this.one(frame);
+        if (!this.closed) this.drawn(frame);
       }
     } catch (error) {
-      if (!closed) failed(error.message);
+      if (!this.closed) this.failed(error.message);
     } finally {
-      busy = false;
+      this.busy = false;
     }
   }
 
-  const resizing = new ResizeObserver(() => {
-    if (layout && box.clientWidth && box.clientWidth !== width) draw(last);
-  });
-  resizing.observe(box);
-  const restore = () => { made = ""; width = 0; };
-  return { draw, restore, close: () => { closed = true; resizing.disconnect(); } };
+  restore() {
+    this.made = "";
+    this.width = 0;
+  }
+
+  close() {
+    this.closed = true;
+    this.resizing.disconnect();
+  }
 }
 
-// Points that a pointer can take: over each lies a handle, and moving it moves the sliders that its trace names, by as
-// much as the point would move. Without a pointer there are the sliders. Gives `place()`, to be called when drawn.
-function handles(box, { drag, controls }, valuesNow, moved) {
-  const layer = element("div", {});
-  const slider = (name) => controls.find((one) => one.name === name).values;
-  const nearest = (list, x) => list.reduce((best, one) => (Math.abs(one - x) < Math.abs(best - x) ? one : best));
+const nearest = (list, x) => list.reduce((best, one) => (Math.abs(one - x) < Math.abs(best - x) ? one : best));
 
-  function handle(names, at) {
+// Points that a pointer can take: over each lies a handle, and moving it moves the sliders that its trace names, by as
+// much as the point would move. Without a pointer there are the sliders. `place()` is to be called when drawn.
+export class Handles {
+  constructor(box, { drag, controls }, valuesNow, moved) {
+    Object.assign(this, { box, controls, valuesNow, moved, layer: element("div", {}) });
+    this.all = drag.map(({ trace: index, ...names }) => ({ index, names, made: [] }));
+  }
+
+  // For each letter of an axis that point k of a trace can move along: the axis, and where the point stands.
+  at(index, k) {
+    const trace = this.box.data[index], layout = this.box._fullLayout;
+    return Object.fromEntries(["x", "y"].map((letter) => {
+      const axis = layout[`${letter}axis${(trace[`${letter}axis`] ?? "").slice(1)}`];
+      return [letter, { axis, pixel: axis.d2p(trace[letter][k]) }];
+    }));
+  }
+
+  handle(names, index, k) {
     const root = element("div", { className: "mha-handle" });
     let grip = null;
     root.addEventListener("pointerdown", (event) => {
       event.preventDefault(); // else plotly would begin to zoom
       root.setPointerCapture(event.pointerId);
-      grip = { x: event.clientX, y: event.clientY, at: at(), values: valuesNow() };
+      grip = { x: event.clientX, y: event.clientY, at: this.at(index, k), values: this.valuesNow() };
     });
     root.addEventListener("pointermove", (event) => {
-      if (!grip) return;
-      const changes = Object.entries(names).map(([letter, name]) => {
-        const { axis, pixel } = grip.at[letter], by = letter === "x" ? event.clientX - grip.x : event.clientY - grip.y;
-        return [name, nearest(slider(name), grip.values[name] + axis.p2d(pixel + by) - axis.p2d(pixel))];
-      });
-      if (changes.some(([name, value]) => valuesNow()[name] !== value))
-        moved({ ...valuesNow(), ...Object.fromEntries(changes) });
+      if (grip) this.drag(names, grip, event);
     });
     const release = () => { grip = null; };
     root.addEventListener("pointerup", release);
     root.addEventListener("pointercancel", release);
-    layer.append(root);
-    return { root, at };
+    this.layer.append(root);
+    return root;
   }
 
-  const axisOf = (trace, letter) => box._fullLayout[`${letter}axis${(trace[`${letter}axis`] ?? "").slice(1)}`];
-  const all = drag.map(({ trace: index, ...names }) => ({ index, names, made: [] }));
+  drag(names, grip, { clientX, clientY }) {
+    const now = this.valuesNow(), changes = Object.entries(names).map(([letter, name]) => {
+      const { axis, pixel } = grip.at[letter], by = letter === "x" ? clientX - grip.x : clientY - grip.y;
+      const { values } = this.controls.find((one) => one.name === name);
+      return [name, nearest(values, grip.values[name] + axis.p2d(pixel + by) - axis.p2d(pixel))];
+    });
+    if (changes.some(([name, value]) => now[name] !== value)) this.moved({ ...now, ...Object.fromEntries(changes) });
+  }
 
-  function place() {
-    for (const { index, names, made } of all) {
-      const trace = box.data[index];
-      const at = (k) => () => Object.fromEntries(["x", "y"].map((letter) => {
-        const axis = axisOf(trace, letter);
-        return [letter, { axis, pixel: axis.d2p(box.data[index][letter][k]) }];
-      }));
-      while (made.length < trace.x.length) made.push(handle(names, at(made.length)));
-      made.forEach(({ root, at }, k) => {
-        const { x, y } = k < trace.x.length ? at() : {};
+  place() {
+    for (const { index, names, made } of this.all) {
+      const { length } = this.box.data[index].x;
+      while (made.length < length) made.push(this.handle(names, index, made.length));
+      made.forEach((root, k) => {
+        const { x, y } = k < length ? this.at(index, k) : {};
         root.hidden = ![x, y].every((end) => end && end.pixel >= 0 && end.pixel <= end.axis._length);
         if (root.hidden) return;
         root.style.left = `${x.axis._offset + x.pixel}px`;
@@ -206,6 +228,4 @@ function handles(box, { drag, controls }, valuesNow, moved) {
       });
     }
   }
-
-  return { layer, place };
 }

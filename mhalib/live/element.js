@@ -3,7 +3,7 @@
 // JupyterLab's shortcuts would take arrows and letters from whatever in an output has the focus.
 const FOCUSED = ["button", "input", "select", "summary", "pre"];
 
-function element(name, properties, ...children) {
+export function element(name, properties, ...children) {
   const { dataset, ...plain } = properties, made = document.createElement(name);
   for (const [key, value] of Object.entries(plain)) {
     if (/^(role$|aria-)/.test(key)) made.setAttribute(key, value); // as properties not every browser knows them

@@ -1,8 +1,7 @@
 """The anywidget that carries a live figure: the same JavaScript in the built book, JupyterLab, Voilà and Colab."""
 
-from base64 import b64encode
 from html import escape
-from importlib.resources import files
+from pathlib import Path
 from uuid import uuid4
 
 import anywidget
@@ -10,36 +9,10 @@ import plotly.offline
 import traitlets
 from IPython.display import HTML, display
 
-ENGINE = ("matrices", "logistic", "data", "starts", "models", "multihead", "convergence", "realizability", "planted",
-          "generalization", "tilting", "kernels", "singular", "layer", "two_kernels", "traps", "optimizers",
-          "symmetric", "structured", "regression", "side_by_side", "scores", "surface",
-          "linearized", "spectrum", "run")
-"""The files of the folder ``engine``, in the order in which they are read."""
+from mhalib.live.description import Description
+from mhalib.live.modules import widget_module
 
-
-def engine(more=(), run="run"):
-    """The engine: one JavaScript function made of the files of the folder ``engine``, those of ``ENGINE`` and ``more``.
-
-    The models of the live figures in doubles: data, start, forward, closed-form gradient, update rules, measures. The
-    same formulas as mhalib, tested against it. One function with nothing outside it, because its text is also the text
-    of a Web Worker. ``kernel``, or null, is the compiled multi-head model of kernel.js; ``run`` names the function that
-    runs a description.
-    """
-    parts = [(files("mhalib.live") / "engine" / f"{name}.js").read_text("utf-8") for name in (*ENGINE, *more)]
-    return "\n".join(["function makeEngine(kernel) {", '"use strict";', *parts,
-                      f"return {{ run: {run}, spectrumEnds, maxMargin, models, datasets }};", "}"])
-
-
-def module(faces=("element", "training", "drawing", "widget", "figure"), own=(), **of_engine):
-    """The JavaScript of a widget: one module of the kernel, the engine, and the files ``faces`` beside this one.
-
-    ``own`` are the files that come after them, wherever they are.
-    """
-    folder = files("mhalib.live")
-    kernel = b64encode((folder / "kernel.wasm").read_bytes()).decode()
-    ours = (folder / f"{name}.js" for name in ("kernel", *faces))
-    before, *after = (file.read_text("utf-8") for file in (*ours, *own))
-    return "\n".join([f'const KERNEL = "{kernel}";', before, engine(**of_engine), *after])
+HERE = Path(__file__).parent
 
 
 class Face(anywidget.AnyWidget):
@@ -73,16 +46,17 @@ class LiveFigure(Face):
     """A figure that trains where it is read. Made by ``mha.live.heads`` and its siblings.
 
     ``controls`` names what can be moved; ``values`` is where the controls stand, in Python as in the browser, and can
-    be set; ``path()`` is the ``Path`` that mhalib computes for them.
+    be set; ``path()`` is the ``Path`` that mhalib computes for them. ``entry`` is the figure's JavaScript, or the
+    file of Python beside it that has the same name.
     """
 
-    _esm = module()
-    _css = (files("mhalib.live") / "widget.css").read_text("utf-8")
+    _css = (HERE / "widget.css").read_text("utf-8")
     spec = traitlets.Dict().tag(sync=True)
     values = traitlets.Dict().tag(sync=True)
 
-    def __init__(self, description):
+    def __init__(self, description: Description, entry: str | Path = HERE / "heads.js"):
         self._description = description
+        self._esm = widget_module(Path(entry).with_suffix(".js"))
         # Not the model's id, which this widget does not have yet; as unlikely to be another's.
         super().__init__(spec=description.to_json() | {"still": uuid4().hex}, values=description.defaults)
 

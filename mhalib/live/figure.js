@@ -1,76 +1,103 @@
-// The face of a live figure: its controls above its picture, and a sentence below. The description of the figure comes
-// from Python. It stands behind training.js, drawing.js and widget.js.
+import { Drawer, Handles } from "./drawing.js";
+import { element } from "./element.js";
+import { Run } from "./engine/run.js";
+import { Trainer, work } from "./training.js";
+import { Stage, button, control, defaults, opened, sentence, shared } from "./widget.js";
 
-function render({ model, el }) {
-  const spec = model.get("spec"), figure = stage(spec.title, spec.figure.layout.meta.alt);
-  const { root, box, picture } = figure, grips = handles(box, spec, () => values, moved);
-  let values = { ...model.get("values") }, asked = values, touched = false, train = null, drawing = null;
+// A live figure: its controls above its picture, and a sentence below. The description comes from Python, and with
+// `formulas` the functions that it names, as `Run` takes them. It gives what the entry of a figure exports by default:
+// `render` for the page, `work` for the worker, `run` for both.
+export function liveFigure(formulas) {
+  const run = (spec, values) => new Run(formulas, spec, values);
+  const render = ({ model, el }) => {
+    const view = new View(run, model, el);
+    return () => view.close();
+  };
+  return { run, render, work: () => work(run) };
+}
 
-  function go() {
-    figure.runs(train.place);
-    asked = values;
-    train.run(values);
+class View {
+  constructor(run, model, el) {
+    const spec = model.get("spec"), figure = new Stage(spec.title, spec.figure.layout.meta.alt), { box } = figure;
+    const values = { ...model.get("values") };
+    Object.assign(this, { spec, figure, values, asked: values, touched: false, train: null, drawing: null });
+    this.grips = new Handles(box, spec, () => this.values, (next) => this.moved(next));
+    this.kept = shared(model, () => this.values, (next) => this.move(next));
+    this.controls = Object.fromEntries(spec.controls.map((said) =>
+      [said.name, control(said, (value) => this.moved({ ...this.values, [said.name]: value }))]));
+    this.show(el);
+    this.stop = opened(model, spec.still, (Plotly) => this.begin(run, Plotly), (reason) => this.fail(reason));
   }
 
-  function hear(result) {
-    if (result.error) fail(result.error);
-    else drawing.draw({ ...result, values: asked });
+  show(el) {
+    const { figure: { picture, root }, grips, controls } = this;
+    const all = [...Object.values(controls).map((one) => one.root), button("Reset", () => this.reset())];
+    picture.before(element("div", { className: "mha-controls" }, ...all));
+    picture.append(grips.layer);
+    el.append(root);
+    this.setAll();
   }
 
-  function drawn(frame) {
+  // The frame that came with the page, then the real one.
+  begin(run, Plotly) {
+    const { spec, figure } = this, fail = (reason) => this.fail(reason);
+    this.drawing = new Drawer(Plotly, figure.box, spec, (frame) => this.drawn(frame), fail);
+    this.train = new Trainer(run, spec, (result) => this.hear(result));
+    this.drawing.draw(null).then(() => this.go());
+  }
+
+  go() {
+    this.figure.runs(this.train.place);
+    this.asked = this.values;
+    this.train.run(this.values);
+  }
+
+  hear(result) {
+    if (result.error) this.fail(result.error);
+    else this.drawing.draw({ ...result, values: this.asked });
+  }
+
+  drawn(frame) {
     if (!frame) return;
-    grips.place();
+    const { figure, spec, values, touched } = this;
+    this.grips.place();
     figure.drew(frame);
     if (!frame.done || frame.values !== values) return; // a newer run is on its way
     figure.conclude("done", sentence(spec, values, frame), touched);
   }
 
-  function fail(reason) {
-    figure.conclude("failed", `This figure could not train: ${reason}`);
+  fail(reason) {
+    this.figure.conclude("failed", `This figure could not train: ${reason}`);
   }
 
-  function move(next) {
-    values = next;
-    touched = true;
-    figure.moved();
-    setAll();
-    if (train) go();
+  setAll() {
+    for (const [name, { set }] of Object.entries(this.controls)) set(this.values[name]);
   }
 
-  function moved(next) {
-    move(next);
-    kept.save();
+  move(next) {
+    this.values = next;
+    this.touched = true;
+    this.figure.moved();
+    this.setAll();
+    if (this.train) this.go();
   }
 
-  function reset() {
-    drawing?.restore();
-    moved(defaults(spec.controls));
+  moved(next) {
+    this.move(next);
+    this.kept.save();
   }
-  const kept = shared(model, () => values, move);
 
-  const controls = Object.fromEntries(spec.controls.map((said) =>
-    [said.name, control(said, (value) => moved({ ...values, [said.name]: value }))]));
-  const setAll = () => Object.entries(controls).forEach(([name, { set }]) => set(values[name]));
-  const all = [...Object.values(controls).map((one) => one.root), button("Reset", reset)];
-  picture.before(element("div", { className: "mha-controls" }, ...all));
-  picture.append(grips.layer);
-  el.append(root);
-  setAll();
+  reset() {
+    this.drawing?.restore();
+    this.moved(defaults(this.spec.controls));
+  }
 
-  const stop = opened(model, spec.still, (Plotly) => {
-    drawing = drawer(Plotly, box, spec, drawn, fail);
-    train = trainer(spec, hear);
-    drawing.draw(null).then(go); // the frame that came with the page, then the real one
-  }, fail);
-
-  return () => {
-    stop();
-    figure.hush();
-    kept.close();
-    drawing?.close();
-    train?.close();
-    window.Plotly?.purge(box);
-  };
+  close() {
+    this.stop();
+    this.figure.hush();
+    this.kept.close();
+    this.drawing?.close();
+    this.train?.close();
+    window.Plotly?.purge(this.figure.box);
+  }
 }
-
-export default { render };

@@ -1,13 +1,13 @@
+import { base64 } from "./kernel.wasm";
+
 // Loss, gradient and Hessian-vector product of the multi-head classifier by kernel.wasm, some ten times faster than
 // the engine's JavaScript.
 //
-// One function with nothing outside it, because its text is also part of the text of a Web Worker. From the bytes of
-// kernel.wasm it makes (X, y, {n, T, d, H}) => { theta, … }: write `theta`, call `lossAndGrad()`, read `grad`; or write
-// `direction`, call `hvp()`, read `product`; or write `relevant`, which is 0 before, and call `attentionScore()`.
-// Where the browser cannot or may not run them, either function returns null; the caller computes without.
-function makeKernel(bytes) {
-  "use strict";
-
+// From the bytes of kernel.wasm `makeKernel` makes (X, y, {n, T, d, H}) => { theta, … }: write `theta`, call
+// `lossAndGrad()`, read `grad`; or write `direction`, call `hvp()`, read `product`; or write `relevant`, which is 0
+// before, and call `attentionScore()`. Where the browser cannot or may not run them, either function returns null; the
+// caller computes without.
+export function makeKernel(bytes) {
   // Old browsers know no SIMD, some forbid compiling outside of a Worker, and a page's security policy may forbid it
   // everywhere; address space runs out with the number of problems alive. All of them throw.
   const orNull = (make) => {
@@ -42,4 +42,12 @@ function makeKernel(bytes) {
   }
 
   return module && problem;
+}
+
+let kernel; // compiled at the first call
+
+// The committed kernel with this problem, or null.
+export function compiled(X, y, sizes) {
+  if (kernel === undefined) kernel = makeKernel(Uint8Array.from(atob(base64), (character) => character.charCodeAt(0)));
+  return kernel && kernel(X, y, sizes);
 }

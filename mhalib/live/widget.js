@@ -1,36 +1,45 @@
-// What the faces of live figures are made of beside their drawing: controls, a sentence that says what came out, values
-// that Python shares. It stands behind element.js and before figure.js or the files of lab.
+import { plotly } from "./drawing.js";
+import { element } from "./element.js";
+
+// What live figures are made of beside their drawing: controls, a sentence that says what came out, values that Python
+// shares.
 
 // One control: {root, set(value)}; `changed(value)` is called at every move.
-function control({ name, label, values, texts, kind }, changed) {
-  const index = (value) => Math.max(0, values.indexOf(value));
-  const id = `mha-${name}-${Math.random().toString(36).slice(2)}`;
-  const caption = element("label", { htmlFor: id, textContent: label });
+export function control(said, changed) {
+  const id = `mha-${said.name}-${Math.random().toString(36).slice(2)}`;
+  const caption = element("label", { htmlFor: id, textContent: said.label });
+  return KINDS[said.kind]({ ...said, dataset: { control: said.name }, index: (value) => Math.max(0, said.values.indexOf(value)) },
+    id, caption, changed);
+}
 
-  if (kind === "switch") {
-    const input = element("input", { id, type: "checkbox", dataset: { control: name } });
+const KINDS = {
+  switch({ dataset }, id, caption, changed) {
+    const input = element("input", { id, type: "checkbox", dataset });
     input.addEventListener("change", () => changed(input.checked));
     return { root: element("div", { className: "mha-control mha-switch" }, input, caption),
              set: (value) => { input.checked = value; } };
-  }
-  if (kind === "choice") {
+  },
+
+  choice({ values, texts, index, dataset }, id, caption, changed) {
     const options = texts.map((text, k) => element("option", { value: k, textContent: text }));
-    const input = element("select", { id, dataset: { control: name } }, ...options);
+    const input = element("select", { id, dataset }, ...options);
     input.addEventListener("change", () => changed(values[input.value]));
     return { root: element("div", { className: "mha-control" }, caption, input),
              set: (value) => { input.value = index(value); } };
-  }
-  const input = element("input", { id, type: "range", min: 0, max: values.length - 1, step: 1,
-                                   dataset: { control: name } });
-  const shown = element("span", { className: "mha-value", "aria-hidden": "true" }); // the slider itself says it aloud
-  const say = () => {
-    shown.textContent = texts[input.value];
-    input.setAttribute("aria-valuetext", texts[input.value]);
-  };
-  slide(input, () => { say(); changed(values[input.value]); });
-  return { root: element("div", { className: "mha-control" }, caption, input, shown),
-           set: (value) => { input.value = index(value); say(); } };
-}
+  },
+
+  slider({ values, texts, index, dataset }, id, caption, changed) {
+    const input = element("input", { id, type: "range", min: 0, max: values.length - 1, step: 1, dataset });
+    const shown = element("span", { className: "mha-value", "aria-hidden": "true" }); // the slider itself says it aloud
+    const say = () => {
+      shown.textContent = texts[input.value];
+      input.setAttribute("aria-valuetext", texts[input.value]);
+    };
+    slide(input, () => { say(); changed(values[input.value]); });
+    return { root: element("div", { className: "mha-control" }, caption, input, shown),
+             set: (value) => { input.value = index(value); say(); } };
+  },
+};
 
 // A finger that lands on a slider may be scrolling the page. Nothing changes before it moves along the slider or is
 // lifted, and where the page takes it over, the slider goes back to where it was.
@@ -54,13 +63,13 @@ function slide(input, changed) {
   });
 }
 
-function button(text, action) {
+export function button(text, action) {
   const made = element("button", { type: "button", className: "mha-reset", textContent: text });
   made.addEventListener("click", action);
   return made;
 }
 
-const defaults = (controls) => Object.fromEntries(controls.map(({ name, value }) => [name, value]));
+export const defaults = (controls) => Object.fromEntries(controls.map(({ name, value }) => [name, value]));
 
 // 0.0123 and 4.5e-7: three digits, as in the text of the book.
 function digits(value) {
@@ -74,7 +83,7 @@ function digits(value) {
 
 // "after {steps} steps the loss is {loss}": the last number of each curve (the first of it: {first_loss}), what is
 // measured last, the controls' values in words.
-function sentence(spec, values, result) {
+export function sentence(spec, values, result) {
   const last = (curve) => curve[curve.length - 1];
   const of = (entries) => Object.fromEntries(entries);
   const set = of(spec.controls.map((c) => [c.name, c.texts[c.values.indexOf(values[c.name])]]));
@@ -88,44 +97,54 @@ function sentence(spec, values, result) {
 const RUNNING = "Training with these values …", PAUSE = 400;
 
 // What every live figure shows: {root, box, picture, …}, a picture in whose `box` plotly draws, and a sentence below.
-function stage(title, alt) {
-  const box = element("div", { className: "mha-live-plot", "aria-hidden": "true" });
-  const picture = element("div", { className: "mha-live-picture", role: "img", "aria-label": `At the start: ${alt}` }, box);
-  const summary = element("p", { className: "mha-live-summary" });
-  const said = element("p", { className: "mha-said", role: "status" }); // what a screen reader says of it
-  const caption = element("p", { className: "mha-live-title", textContent: title });
-  const root = element("div", { className: "mha-live", role: "group", "aria-label": title, dataset: { state: "loading" } },
-                       caption, picture, summary, said);
-  let saying = null, waiting = null;
-  const hush = () => { clearTimeout(saying); clearTimeout(waiting); waiting = null; };
+export class Stage {
+  constructor(title, alt) {
+    this.box = element("div", { className: "mha-live-plot", "aria-hidden": "true" });
+    const described = { className: "mha-live-picture", role: "img", "aria-label": `At the start: ${alt}` };
+    this.picture = element("div", described, this.box);
+    this.summary = element("p", { className: "mha-live-summary" });
+    this.said = element("p", { className: "mha-said", role: "status" }); // what a screen reader says of it
+    const caption = element("p", { className: "mha-live-title", textContent: title });
+    const named = { className: "mha-live", role: "group", "aria-label": title, dataset: { state: "loading" } };
+    this.root = element("div", named, caption, this.picture, this.summary, this.said);
+    [this.saying, this.waiting] = [null, null];
+  }
+
+  hush() {
+    clearTimeout(this.saying);
+    clearTimeout(this.waiting);
+    this.waiting = null;
+  }
 
   // The state in which a run has ended, and its sentence; aloud only what stays for a while, not every value that a
   // drag passes.
-  function conclude(state, words, aloud = true) {
+  conclude(state, words, aloud = true) {
+    const { root, summary, said } = this;
     root.dataset.state = state;
     summary.textContent = words;
-    hush();
-    if (aloud) saying = setTimeout(() => { if (said.textContent !== words) said.textContent = words; }, 700);
+    this.hush();
+    if (aloud) this.saying = setTimeout(() => { if (said.textContent !== words) said.textContent = words; }, 700);
   }
 
-  return {
-    root, box, picture, summary, conclude, hush,
-    // What a run before it has left is not said of a run that lasts.
-    runs(place) {
-      Object.assign(root.dataset, { state: "running", place });
-      waiting ??= setTimeout(() => { summary.textContent = RUNNING; }, PAUSE);
-    },
-    moved() {
-      clearTimeout(saying);
-      picture.setAttribute("aria-label", "Drawn for the values that are set; the result stands below.");
-    },
-    drew: ({ job, done }) => root.dispatchEvent(new CustomEvent("mha-drawn", { bubbles: true, detail: { job, done } })),
-  };
+  // What a run before it has left is not said of a run that lasts.
+  runs(place) {
+    Object.assign(this.root.dataset, { state: "running", place });
+    this.waiting ??= setTimeout(() => { this.summary.textContent = RUNNING; }, PAUSE);
+  }
+
+  moved() {
+    clearTimeout(this.saying);
+    this.picture.setAttribute("aria-label", "Drawn for the values that are set; the result stands below.");
+  }
+
+  drew({ job, done }) {
+    this.root.dispatchEvent(new CustomEvent("mha-drawn", { bubbles: true, detail: { job, done } }));
+  }
 }
 
 // Values that the reader and Python both set. `save()` tells the kernel, where there is one, of what `now()` is, once
 // nothing has moved for a while; `heard(values)` is called when Python has set others.
-function shared(model, now, heard) {
+export function shared(model, now, heard) {
   let saving = null;
   function told() {
     const next = model.get("values");
@@ -145,7 +164,7 @@ function shared(model, now, heard) {
 }
 
 // Calls `begin` when plotly is there, and takes the default frame away; or says why it does not come. Gives what ends it.
-function opened(model, still, begin, failed) {
+export function opened(model, still, begin, failed) {
   let closed = false;
   plotly(model).then((Plotly) => {
     if (closed) return;

@@ -303,9 +303,9 @@ def test_bad_input_is_named(call, words):
 
 FIGURE = theory_and_practice(n=6, steps=30)
 BUGS = {
-    "heads counted": ("(H / 2) * a.reduce", "(H / 4) * a.reduce"),
-    "gradient of U": ("grad[k] /= isU(k) ? root : root * root", "grad[k] /= isU(k) ? root * root : root * root"),
-    "gradient of W": ("grad[k] /= isU(k) ? root : root * root", "grad[k] /= isU(k) ? root : root"),
+    "heads counted": ("(this.H / 2) * a.reduce", "(this.H / 4) * a.reduce"),
+    "gradient of U": ("this.isU(k) ? root : root * root", "this.isU(k) ? root * root : root * root"),
+    "gradient of W": ("grad[k] /= this.isU(k) ? root : root * root", "grad[k] /= this.isU(k) ? root : root"),
     "the first phase": ("h ? -sum : sum", "h ? sum : -sum"),
     "patterns' norm": ("data.X.map((x) => S * x)", "data.X.map((x) => x)"),
     "the witness's keys": ("(mu[b] + mu[d + b] + pattern(b))", "(mu[b] + mu[d + b] - pattern(b))"),
@@ -321,7 +321,7 @@ BUGS = {
 
 @pytest.mark.parametrize("values", [{}, {"S": 2.0, "H": 2, "zeta": 0.4}, {"lr": 10.0, "T": 5}])
 def test_the_figure_follows_mhalib(values):
-    assert_follows(plain(), FIGURE, values)
+    assert_follows(plain(FIGURE), FIGURE, values)
 
 
 @pytest.mark.parametrize("bug", BUGS)

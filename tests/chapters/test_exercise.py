@@ -15,6 +15,7 @@ from py_mini_racer import MiniRacer
 import mhabook
 import notebooks
 from answers import EXACT, TRUTH
+from engines import BOOK, exposed
 from mhabook.exercises import QUESTIONS, Exercise, Question, Variable
 from mhabook.exercises.questions import read
 
@@ -45,7 +46,7 @@ TRIED = """function tried(work) {
 @cache
 def v8():
     engine = MiniRacer()
-    engine.eval((ROOT / "book" / "mhabook" / "exercises" / "formula.js").read_text("utf-8") + TRIED)
+    engine.eval(exposed(BOOK / "exercises" / "formula.js") + TRIED)
     return engine
 
 

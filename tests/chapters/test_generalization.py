@@ -316,24 +316,24 @@ FIGURE = c07.generalization(n=16, T=4, d=6, M=2, steps=30, tests=10)
 SETTINGS = ({}, {"samples": 8, "H": 4, "left": 2, "sigma": 0.7, "lr": 3.0})
 BUGS = {
     "samples": ("n: values.samples })", "n: carried.n })"),
-    "the other samples": ("rest = part((i) => i !== left)", "rest = part((i) => i !== 1)"),
-    "the left-out sample": ("one = part((i) => i === left)", "one = part((i) => i === 1)"),
+    "the other samples": ("of((i) => i !== left)", "of((i) => i !== 1)"),
+    "the left-out sample": ("of((i) => i === left)", "of((i) => i === 1)"),
     "the share of the others": ("*= (n - 1) / n", "*= 1"),
-    "the sum of losses": ("grad[2 * size] = -G * loss", "grad[2 * size] = -loss"),
+    "the sum of losses": ("grad[2 * each] = -G * loss", "grad[2 * each] = -loss"),
     "the bound's sum": ("= (-G * own) / n", "= -G * own"),
     "the pushes": ("-Math.sqrt(copies) * norm(unused)", "-norm(unused)"),
-    "the gap's constant": ("(3 / n) * gradientConstant", "(2 / n) * gradientConstant"),
-    "the distance": ("return Math.sqrt(copies) * norm(first", "return norm(first"),
+    "the gap's constant": ("(3 / n) * whole.gradientConstant", "(2 / n) * whole.gradientConstant"),
+    "the distance": ("return Math.sqrt(copies) * norm(model.first", "return norm(model.first"),
     "the bound's constant": ("1.5 * theta", "2 * theta"),
-    "who has seen the sample": ("left_loss: ({ theta }) => one.forward(second",
-                                "left_loss: ({ theta }) => one.forward(first"),
+    "who has seen the sample": ("left_loss: ({ theta }) => one.forward(model.second",
+                                "left_loss: ({ theta }) => one.forward(model.first"),
     "the gap": ("loss(now) - now.loss", "loss(now)"),
 }
 
 
 @pytest.mark.parametrize("values", SETTINGS)
 def test_the_figure_follows_mhalib(values):
-    assert_follows(plain(), FIGURE, values)
+    assert_follows(plain(FIGURE), FIGURE, values)
 
 
 @pytest.mark.parametrize("bug", BUGS)

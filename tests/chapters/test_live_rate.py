@@ -28,7 +28,7 @@ BUGS = {
     "distance": (VALUES, "squared(Q, q) - 2 * S[from + j]", "squared(Q, q) - S[from + j]"),
     "keys of another token": (ALL, "squared(K, keys + j * d)", "squared(K, keys)"),
     "root of the width": (ALL, "= (-c / root)", "= (-c / d)"),
-    "attended once, though queries move": (ALL, 'attended = !moving("WQ") && !moving("WK");', "attended = true;"),
+    "attended once, though queries move": (ALL, "attended = !moving.WQ && !moving.WK;", "attended = true;"),
     "keys by the queries' weights": (ALL, "theta, all + h * one, T, D, d, K", "theta, h * one, T, D, d, K"),
     "gradient of the values": (VALUES, "G[k] /= N", "G[k] /= 1"),
     "mean of the pull": (ALL, "P[j] -= weights[at + j] * sum", "P[j] -= weights[at + j]"),
@@ -50,7 +50,7 @@ BUGS = {
                                        "least = spectrum[spectrum.length - 1]"),
     "a promise for all weights": (ALL | {"D": 16}, 'moves === "WV" && lr', "lr"),
     "a promise for any step": ({"lr": 1.5}, "lr <= 1 && ", ""),
-    "each its own step": (ALL, 'if (moves !== "WV") for', "if (false) for"),
+    "each its own step": (ALL, 'if (values.moves !== "WV") for', "if (false) for"),
     "rounding drawn": ({"N": 1, "n": 1, "D": 4}, "part.loss / part.begin, 1e-9", "part.loss / part.begin, 1e-30"),
 }
 
@@ -58,7 +58,7 @@ BUGS = {
 @pytest.mark.parametrize("bug", BUGS)
 def test_a_planted_bug_is_seen(bug):
     values, *texts = BUGS[bug]
-    assert_follows(plain(), MADE, values)
+    assert_follows(plain(MADE), MADE, values)
     assert_bug_is_seen(texts, MADE, values)
 
 
@@ -87,7 +87,7 @@ def test_a_run_is_that_of_the_chapter():
 
 def test_a_diverging_run_stops_where_mhalibs_does():
     made, values = c13.layer(steps=1000), {"lr": 2.5, "N": 2, "n": 2, "D": 8}
-    result = asked(plain(), made, values)
+    result = asked(plain(made), made, values)
     assert_figure_agrees(made, values, result)
     assert json.loads(result)["stopped"] is not None
 

@@ -74,14 +74,14 @@ BUGS = {
 @pytest.mark.parametrize("bug", BUGS)
 def test_a_planted_bug_is_seen(bug):
     made, values, *texts = BUGS[bug]
-    assert_follows(plain(), made, values)
+    assert_follows(plain(made), made, values)
     assert_bug_is_seen(texts, made, values)
 
 
 @pytest.mark.parametrize("made", [c10.descent(n=60, steps=20), c11.data_and_compute(n=80, steps=20)])
 def test_a_diverging_run_stops_where_mhalibs_does(made):
     values = {"optimizer": "preconditioned", "s_max": 2.0}
-    result = asked(plain(), made, values)
+    result = asked(plain(made), made, values)
     assert json.loads(result)["stopped"] is not None
     assert_figure_agrees(made, values, result)
 

@@ -34,15 +34,17 @@ def two():
 
 BUGS = {
     "another width": (traps, {"c": 1.0}, "minima[name][widths.indexOf(c)]", "minima[name][0]"),
-    "queries of another kernel": (traps, {}, "theta.subarray(kernel * n, (kernel + 1) * n)", "theta.subarray(0, n)"),
-    "half of the loss": (traps, {}, "(readers[name](q).output - y) ** 2 / 2", "(readers[name](q).output - y) ** 2"),
+    "queries of another kernel": (traps, {}, "theta.subarray(kernel * this.n, (kernel + 1) * this.n)",
+                                 "theta.subarray(0, this.n)"),
+    "half of the loss": (traps, {}, "(this.readers[name](q).output - this.y) ** 2 / 2",
+                         "(this.readers[name](q).output - this.y) ** 2"),
     "far from a minimum": (traps, {"lr": 0.1}, "const NEAR = 0.05", "const NEAR = 0.5"),
-    "the loss in place of its slope": (traps, {}, "grad[kernel * n + k] = (output - y) * slope",
-                                       "grad[kernel * n + k] = (output - y)"),
-    "step size of the slider alone": (traps, {}, "q - own * lr * grad[k]", "q - lr * grad[k]"),
+    "the loss in place of its slope": (traps, {}, "grad[kernel * this.n + k] = (output - this.y) * slope",
+                                       "grad[kernel * this.n + k] = (output - this.y)"),
+    "step size of the slider alone": (traps, {}, "q - this.rate * this.lr * grad[k]", "q - this.lr * grad[k]"),
     "losses to the bottom": (traps, {}, "SMALLEST = 1e-10", "SMALLEST = 1e-11"),
     "starts that stay": (traps, {"shift": -1.0}, "start.map((q) => q + values.shift)", "start"),
-    "one query's lowest loss": (traps, {"trap": "B1"}, "rounded(made.begin.length * lossAt", "rounded(lossAt"),
+    "one query's lowest loss": (traps, {"trap": "B1"}, "made.begin.length * made.lossAt", "made.lossAt"),
     "minima out of sight": (traps, {"trap": "B2", "c": 0.125}, "inside = (points) => points.filter((q) => "
                             "Math.abs(q) <= reach)", "inside = (points) => points"),
     "end and start exchanged": (traps, {}, "start: () => made.begin, finish: ({ theta }) => [...made.end(name, theta)]",
@@ -58,7 +60,7 @@ BUGS = {
 @pytest.mark.parametrize("bug", BUGS)
 def test_a_planted_bug_is_seen(bug):
     made, values, *texts = BUGS[bug]
-    assert_follows(plain(), made(), values)
+    assert_follows(plain(made()), made(), values)
     assert_bug_is_seen(texts, made(), values)
 
 

@@ -168,14 +168,14 @@ def test_what_the_teacher_shows_is_the_same_by_sampling():
 BUGS = {
     "all heads read as the first": ("const part = theta.subarray(h * head +", "const part = theta.subarray(0 * head +"),
     "repeated teacher's length": ("Math.sqrt(heads * size)", "Math.sqrt(size)"),
-    "teacher's length forgotten": (" * norm(teacher[of]));", " * 1);"),
+    "teacher's length forgotten": (" * norm(planted));", " * 1);"),
     "U compared from the first entry": (
-        'alignmentWith("U", (head, { W }) => W.length', 'alignmentWith("U", (head, { W }) => 0'),
+        "cosine(model, theta, W.length, U)", "cosine(model, theta, 0, U)"),
 }
 
 
 @pytest.mark.parametrize("bug", BUGS)
 def test_a_planted_bug_in_the_alignment_is_seen(bug):
     made, values = c06.planted(n=24, T=3, d=2, steps=12), {"H": 2, "start": "random"}
-    assert_follows(plain(), made, values)
+    assert_follows(plain(made), made, values)
     assert_bug_is_seen(BUGS[bug], made, values)

@@ -5,8 +5,9 @@ from functools import cache
 
 import numpy as np
 import pytest
+from py_mini_racer import MiniRacer
 
-from engines import assert_follows, broken, plain
+from engines import BOOK, assert_follows, broken, exposed, plain
 from mhabook.c03_first_step import figure as c03
 from mhabook.c03_first_step.max_margin import max_margin
 
@@ -44,12 +45,12 @@ def assert_engine_agrees(v8, values):
 
 @pytest.mark.parametrize("values", SETTINGS, ids=str)
 def test_the_browser_finds_the_same_margins(values):
-    assert_engine_agrees(plain(), values)
+    assert_engine_agrees(plain(figure()), values)
 
 
 @pytest.mark.parametrize("bug", BUGS)
 def test_a_planted_bug_is_seen(bug):
-    v8 = broken(BUGS[bug])
+    v8 = broken(BUGS[bug], figure()._esm)
     # A wrong formula may also break the computation off.
     with pytest.raises((AssertionError, TypeError)):
         for values in SETTINGS:
@@ -60,8 +61,10 @@ def test_a_planted_bug_is_seen(bug):
 def test_the_browser_finds_the_nearest_point_of_any_hull(kind):
     rows = {"random": normals(30, 50), "few kinds": np.tile(normals(5, 8), (6, 1)),
             "not separable": normals(60, 2), "zero": np.zeros((4, 3))}[kind]
-    found = plain().eval(f"engine.maxMargin(Float64Array.from({json.dumps(rows.ravel().tolist())}), "
-                         f"{rows.shape[0]}, {rows.shape[1]})")
+    v8 = MiniRacer()
+    v8.eval(exposed(BOOK / "c03_first_step" / "margin.js"))
+    found = v8.eval(f"maxMargin(Float64Array.from({json.dumps(rows.ravel().tolist())}), "
+                    f"{rows.shape[0]}, {rows.shape[1]})")
     assert found == pytest.approx(max_margin(rows, np.ones(len(rows))).margin, rel=1e-11)
 
 

@@ -38,7 +38,7 @@ BUGS = {
     "path without an end": ("surface", FAR, "visited.slice(0, outside + 1)", "visited.slice(0, outside)"),
     "factor of half a step": ("surface", {}, "Math.abs(1 - lr * curvature)", "Math.abs(1 - lr * curvature / 2)"),
     "condition at a saddle": ("surface", SADDLE, "(low > 0 ? first / low", "(low ? first / low"),
-    "loss drawn below rounding": ("surface", {"lr": 1.0, "low": 1.0}, "least = 1e-12", "least = 1e-30"),
+    "loss drawn below rounding": ("surface", {"lr": 1.0, "low": 1.0}, "loss, 1e-12", "loss, 1e-30"),
     "features with another factor": ("linearized", {}, "rows.map((x) => x / Math.sqrt(H))", "rows.map((x) => x / H)"),
     "features of unmoved attention": ("linearized", {}, "(P[from + j] - read)", "(P[from + j])"),
     "features of the first head": ("linearized", {}, "to = i * size + h * head", "to = i * size"),
@@ -46,19 +46,19 @@ BUGS = {
                              "product(P, at, X, i * T * d, T, T, d, rows, to + d * d)"),
     "no logits at the start": ("linearized", {}, "first.map((phi, i) => phi + dot(", "first.map((phi, i) => dot("),
     "gradient at the margin's sign": ("linearized", {}, "(y[i] * slope(y[i] * phi)) / n", "slope(y[i] * phi) / n"),
-    "linear loss of another sign": ("linearized", {}, "logistic(phi * y[i])", "logistic(-phi * y[i])"),
-    "mean distance": ("linearized", {}, "(phi - ends[1][i]) ** 2))));", "Math.abs(phi - ends[1][i])))));"),
-    "way of the tangent": ("linearized", {}, "norm(own(theta).map((x, k) => x - begin[k]))",
-                           "norm(tangent(theta).map((x, k) => x - begin[k]))"),
+    "linear loss of another sign": ("linearized", {}, "logistic(phi * data.y[i])", "logistic(-phi * data.y[i])"),
+    "mean distance": ("linearized", {}, "(phi - this.ends[1][i]) ** 2))));", "Math.abs(phi - this.ends[1][i])))));"),
+    "way of the tangent": ("linearized", {}, "norm(this.own(theta).map((x, k) => x - this.begin[k]))",
+                           "norm(this.tangent(theta).map((x, k) => x - this.begin[k]))"),
 }
 
 
 @pytest.mark.parametrize("bug", BUGS)
 def test_a_planted_bug_is_seen(bug):
     name, values, *texts = BUGS[bug]
-    assert_follows(plain(), MADE[name], values)
+    assert_follows(plain(MADE[name]), MADE[name], values)
     with pytest.raises(AssertionError):
-        assert_follows(broken(texts), MADE[name], values)
+        assert_follows(broken(texts, MADE[name]._esm), MADE[name], values)
 
 
 @each_surface

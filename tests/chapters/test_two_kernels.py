@@ -118,9 +118,9 @@ BUGS = {
                                       "return seen(weights, mean(weights, keys), 1)"),
     "a force uphill": ("force: -(output", "force: (output"),
     "the first key": ("weight: weights[1]", "weight: weights[0]"),
-    "another query": ("[reader(chosen)[part]]", "[reader(0)[part]]"),
+    "another query": ("[reader(here)[part]]", "[reader(0)[part]]"),
     "a target for none": ("-(output - y) * slope", "-output * slope"),
-    "a loss without half": ("(readers.soft(chosen).output - y) ** 2 / 2", "(readers.soft(chosen).output - y) ** 2"),
+    "a loss without half": ("(readers.soft(here).output - y) ** 2 / 2", "(readers.soft(here).output - y) ** 2"),
 }
 SETTINGS = [{}, {"q": -5.0, "k1": -4.0, "k3": 5.0, "c": 2.0, "values": "middle"},
             {"q": 0.5, "k1": 1.0, "k2": 3.5, "c": 0.125, "values": "equal", "y": -1.0}]
@@ -136,7 +136,7 @@ def figure():
 
 @pytest.mark.parametrize("values", SETTINGS, ids=str)
 def test_the_browser_reads_the_same(values):
-    assert_follows(plain(), figure(), values)
+    assert_follows(plain(figure()), figure(), values)
 
 
 @pytest.mark.parametrize("bug", BUGS)

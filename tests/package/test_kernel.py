@@ -14,12 +14,13 @@ import pytest
 from hypothesis import given, settings
 from py_mini_racer import MiniRacer
 
+from engines import ATOB, LIVE, exposed
 from mhalib.losses import logistic
 from oracles import assert_close
 from strategies import direction, problem, problems, rounding, steepness
 
 ROOT = Path(__file__).parents[2]
-LIVE = ROOT / "mhalib" / "live"
+KERNEL = exposed(LIVE / "kernel.js")
 NO_COMPILER = "no ziglang, so NOBODY LOOKED WHETHER kernel.wasm IS kernel.c: install the pins of requirements.txt"
 
 # n, T, d, H. The kernel works on pairs of samples and on tiles of four by two: every remainder of both occurs.
@@ -58,9 +59,9 @@ const problems = [];
 
 @pytest.fixture(scope="module")
 def browser():
-    """V8 with the text of kernel.js and the kernel made of the committed bytes."""
+    """V8 with what kernel.js exports and the kernel made of the committed bytes."""
     context = MiniRacer()
-    context.eval((LIVE / "kernel.js").read_text("utf-8"))
+    context.eval(KERNEL)
     context.eval(HARNESS % list((LIVE / "kernel.wasm").read_bytes()))
     return context
 
@@ -231,7 +232,7 @@ def test_sizes_that_do_not_fit_give_no_kernel(browser, sizes):
 @pytest.mark.parametrize("missing_part", ["undefined", "{}", "{ Module: class { constructor() { throw Error(); } } }"])
 def test_a_browser_without_webassembly_gets_no_kernel(missing_part):
     context = MiniRacer()
-    context.eval(f"globalThis.WebAssembly = {missing_part};" + (LIVE / "kernel.js").read_text("utf-8"))
+    context.eval(f"globalThis.WebAssembly = {missing_part};" + KERNEL)
     assert context.eval("makeKernel(new Uint8Array(8)) === null")
 
 
@@ -241,10 +242,18 @@ def test_a_browser_that_cannot_read_the_kernel_gets_none(browser):
 
 def test_a_browser_without_memory_gets_no_kernel():
     context = MiniRacer()
-    context.eval((LIVE / "kernel.js").read_text("utf-8"))
+    context.eval(KERNEL)
     context.eval("WebAssembly.Instance = class { constructor() { throw RangeError(); } };")
     context.eval(HARNESS % list((LIVE / "kernel.wasm").read_bytes()))
     assert context.eval("kernel([1], [1], { n: 1, T: 1, d: 1, H: 1 }) === null")
+
+
+@pytest.mark.parametrize("webassembly", [True, False])
+def test_a_page_carries_the_committed_kernel_and_uses_it_where_it_may(webassembly):
+    context = MiniRacer()
+    context.eval(("" if webassembly else "globalThis.WebAssembly = undefined;") + ATOB + KERNEL)
+    found = context.eval("compiled([1], [1], { n: 1, T: 1, d: 1, H: 1 })?.lossAndGrad() ?? null")
+    assert found == (pytest.approx(np.log(2)) if webassembly else None)
 
 
 def missing(what):

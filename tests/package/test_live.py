@@ -10,14 +10,12 @@ import numpy as np
 import plotly.offline
 import pytest
 import torch
-from py_mini_racer import MiniRacer
 
 import mhalib as mha
-from agreement import RUN
+from engines import plain
 from mhabook.c01_model import figure as c01
 from mhabook.c02_curvature import figure as c02
 from mhalib.live.description import Control
-from mhalib.live.face import module
 
 DATA = mha.data.tokenized_mixture(n=6, T=4, d=6, M=2, zeta=0.25, seed=1)
 FIGURES = {
@@ -27,7 +25,8 @@ FIGURES = {
     "curvature": lambda: c02.curvature(DATA, steps=12),
 }
 ROOT = Path(__file__).parents[2]
-SCRIPTS = sorted([*(ROOT / "mhalib" / "live").rglob("*.js"), *(ROOT / "book" / "_static").glob("*.js")])
+SCRIPTS = sorted([*(ROOT / "mhalib" / "live").rglob("*.js"), *(ROOT / "book" / "mhabook").rglob("*.js"),
+                  *(ROOT / "book" / "_static").glob("*.js")])
 each = pytest.mark.parametrize("make", FIGURES.values(), ids=FIGURES)
 
 
@@ -174,12 +173,10 @@ def test_plotly_is_sent_when_it_is_asked_for(monkeypatch):
 @each
 def test_browser_draws_what_mhalib_computes_from_its_own_spec(make):
     figure = make()
-    v8 = MiniRacer()
-    v8.eval(module().replace("export default", "const live =") + RUN)
     for name, control in figure.controls.items():
         for value in {control.values[0], control.values[-1]}:
             spec, values = json.dumps(figure.spec), json.dumps(figure.values | {name: value})
-            result = json.loads(v8.eval(f"runAll(makeEngine(null), {spec}, {values})"))
+            result = json.loads(plain(figure).eval(f"runAll(engine, {spec}, {values})"))
             drawn = figure.drawn(**{name: value})
             assert result["steps"] == drawn["steps"]
             for curve in figure.spec["curves"]:
@@ -203,8 +200,8 @@ def test_a_description_names_what_it_does_not_know(change, words):
 
 
 def test_module_is_one_text_without_imports():
-    assert module().count("export default") == 1
-    assert "import " not in module().replace("important ", "")
+    source = mha.live.heads(DATA, steps=5)._esm
+    assert source.count("export default") == 1 and not re.search(r"^import ", source, re.MULTILINE)
 
 
 @pytest.mark.parametrize("script", SCRIPTS, ids=lambda path: path.name)

@@ -1,6 +1,7 @@
-"""The browser's engine in V8, from Python: as it is, with the kernel, or with a bug in it."""
+"""The JavaScript of figures in V8, from Python: as it is, with the kernel or without, or with a bug in it."""
 
 import json
+import re
 from functools import cache
 from pathlib import Path
 
@@ -9,39 +10,59 @@ from py_mini_racer import MiniRacer
 
 from agreement import RUN
 from figures import assert_figure_agrees
-from mhalib.live.face import engine as source_of_the_engine
+from mhalib.live.modules import link, widget_module
 
 LIVE = Path(__file__).parents[2] / "mhalib" / "live"
-ENGINE = source_of_the_engine()
-DECODE = """function bytesOf(text) { return Uint8Array.from(JSON.parse(text)); }"""
+BOOK = LIVE.parent.parent / "book" / "mhabook"
+HEADS = widget_module(LIVE / "heads.js")
+# V8 alone has no atob.
+ATOB = """globalThis.atob = (text) => {
+  const letters = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+  const places = [...text.replace(/=+$/, "")].map((letter) => letters.indexOf(letter));
+  return places.flatMap((x, k) => (k % 4 === 3 ? [] : [((x << 6 | (places[k + 1] ?? 0)) >> (4 - 2 * (k % 4))) & 255]))
+    .slice(0, Math.floor(places.length * 3 / 4)).map((byte) => String.fromCharCode(byte)).join("");
+};"""
 
 
-def engine(source=ENGINE, kernel=False):
-    """A V8 that holds the engine."""
+def engine(source=HEADS, kernel=False):
+    """A V8 that holds the module of a widget as ``engine``; without the kernel it has no WebAssembly."""
     v8 = MiniRacer()
-    v8.eval(f"{source}\n{DECODE}\n{RUN}")
-    v8.eval((LIVE / "kernel.js").read_text("utf-8"))
-    compiled = f'makeKernel(bytesOf("{list((LIVE / "kernel.wasm").read_bytes())}"))' if kernel else "null"
-    v8.eval(f"const kernel = {compiled}; const engine = makeEngine(kernel);")
-    assert v8.eval("kernel !== null") is kernel
+    v8.eval(ATOB if kernel else "globalThis.WebAssembly = undefined;" + ATOB)
+    v8.eval(source.replace("export default", "const engine =") + RUN)
     return v8
 
 
-@cache
-def plain():
-    return engine()
+def exposed(*files):
+    """A text that makes global what modules export."""
+    return "\n".join(f"Object.assign(globalThis, (() => {{ {link(file)}\nreturn linked(); }})());" for file in files)
+
+
+def with_bug(source, right, wrong):
+    """The text in which one piece, which it has once, however its lines are broken, stands for another."""
+    pattern = r"\s*".join(re.escape(piece) for piece in re.findall(r"\w+|[^\w\s]", right))
+    changed, count = re.subn(pattern, lambda _: wrong, source)
+    assert count == 1, f"{count} times: {right}"
+    return changed
 
 
 @cache
-def compiled():
-    return engine(kernel=True)
+def _of(source, kernel):
+    return engine(source, kernel)
 
 
-def broken(bug):
-    """An engine in which one piece of text, which it has once, stands for another."""
-    right, wrong = bug
-    assert ENGINE.count(right) == 1
-    return engine(ENGINE.replace(right, wrong))
+def plain(made=None):
+    """The engine of a figure, or of the heads, by JavaScript alone."""
+    return _of(HEADS if made is None else made._esm, False)
+
+
+def compiled(made=None):
+    """The same with the kernel."""
+    return _of(HEADS if made is None else made._esm, True)
+
+
+def broken(bug, source=HEADS):
+    """An engine in which one piece of text stands for another."""
+    return engine(with_bug(source, *bug))
 
 
 def asked(v8, made, values):
@@ -56,7 +77,7 @@ def assert_follows(v8, made, values, rel=1e-9):
 
 def assert_bug_is_seen(bug, made, *settings):
     """With the bug an engine disagrees at one of the settings."""
-    v8 = broken(bug)
+    v8 = broken(bug, made._esm)
     with pytest.raises((AssertionError, TypeError)):  # a wrong formula may also break the computation off
         for values in settings:
             assert_follows(v8, made, values)

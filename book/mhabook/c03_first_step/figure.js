@@ -1,102 +1,28 @@
-// --- realizability: the maximum margin of the logit's gradients at a start, exactly -----------------------------
+import { mixture } from "mhalib/live/engine/data.js";
+import { logistic } from "mhalib/live/engine/logistic.js";
+import { addTransposedProduct, product } from "mhalib/live/engine/matrices.js";
+import { liveFigure } from "mhalib/live/figure.js";
+import { decoder } from "./decoder.js";
+import { maxMargin } from "./margin.js";
 
-// Convex weights of the point nearest to the origin in the hull of n vectors with Gram matrix K: non-negative least
-// squares of (vectors, 1)ᵀ a = (0, 1)ᵀ by active sets, as in mhalib.
-function nearestInHull(K, n) {
-  let size = 0;
-  for (let i = 0; i < n; i++) size = Math.max(size, K[i * n + i]);
-  const G = K.map((x) => x / (size || 1) + 1);
-  let weights = new Float64Array(n), active = [], best = Infinity;
-
-  // Solves G a = 1 on the active set by Cholesky's factors; null where they break down.
-  function solve(set) {
-    const k = set.length, L = new Float64Array(k * k), a = new Float64Array(k);
-    for (let i = 0; i < k; i++) {
-      for (let j = 0; j <= i; j++) {
-        let sum = G[set[i] * n + set[j]];
-        for (let m = 0; m < j; m++) sum -= L[i * k + m] * L[j * k + m];
-        if (i === j && !(sum > 1e-15)) return null;
-        L[i * k + j] = i === j ? Math.sqrt(sum) : sum / L[j * k + j];
-      }
-      a[i] = 1;
-      for (let m = 0; m < i; m++) a[i] -= L[i * k + m] * a[m];
-      a[i] /= L[i * k + i];
-    }
-    for (let i = k - 1; i >= 0; i--) {
-      for (let m = i + 1; m < k; m++) a[i] -= L[m * k + i] * a[m];
-      a[i] /= L[i * k + i];
-    }
-    return a;
-  }
-
-  // What a weighs: Σ_j G_ij a_j, for all i.
-  const image = (a) => Float64Array.from({ length: n }, (_, i) => dot(G.subarray(i * n, i * n + n), a));
-
-  for (;;) {
-    const pull = image(weights).map((x) => 1 - x), steepest = pull.indexOf(Math.max(...pull));
-    if (pull[steepest] <= 1e-14 || active.includes(steepest)) break;
-    const trial = weights.slice();
-    active = [...active, steepest];
-    for (;;) {
-      const wanted = solve(active);
-      if (!wanted) return weights; // the new vector says nothing new
-      if (wanted.every((a) => a > 0)) {
-        trial.fill(0);
-        active.forEach((i, k) => (trial[i] = wanted[k]));
-        break;
-      }
-      // Go toward `wanted` until the first weight is zero; it leaves.
-      const shares = active.map((i, k) => (wanted[k] > 0 ? Infinity : trial[i] / Math.max(trial[i] - wanted[k], 1e-300)));
-      const share = Math.min(...shares), first = shares.indexOf(share);
-      active.forEach((i, k) => (trial[i] = k === first ? 0 : trial[i] + share * (wanted[k] - trial[i])));
-      active = active.filter((i) => trial[i] > 0);
-    }
-    const value = dot(trial, image(trial)) - 2 * trial.reduce((sum, a) => sum + a, 0);
-    if (value >= best) break;
-    [weights, best] = [trial, value];
-  }
-  return weights;
-}
-
-// The largest γ with y_i ⟨φ_i, θ⟩ ≥ γ for a unit θ, where `signed` holds y_i φ_i, n rows of p; 0 if there is none.
-function maxMargin(signed, n, p) {
-  const K = new Float64Array(n * n), row = (i) => signed.subarray(i * p, i * p + p);
-  productWithTransposed(signed, 0, signed, 0, n, p, n, K, 0);
-  const weights = nearestInHull(K, n), normal = new Float64Array(p);
-  for (let i = 0; i < n; i++) if (weights[i]) for (let a = 0; a < p; a++) normal[a] += weights[i] * signed[i * p + a];
-  const length = norm(normal);
-  if (!length) return 0;
-  return Math.max(0, Math.min(...Array.from({ length: n }, (_, i) => dot(row(i), normal))) / length);
-}
+// Realizability: the maximum margin of the logit's gradients at a start.
 
 // The carried numbers are those of S = 1, with the patterns of each M. `at` gives the same samples at another noise;
 // with `mirror` the first half of the samples, and each again with the other label.
-datasets.realizability = (carried, values) => {
+function realizable(carried, values) {
   const { mirror, S, M, zeta } = values, { mu, nu, pattern } = carried.patterns[M], { n: all, T, d } = carried;
   const longer = (x) => x.map((entry) => S * entry);
   const own = { ...carried, mu: longer(mu), nu: longer(nu), pattern };
 
   function at(sigma) {
-    const { X, y, relevant } = datasets.mixture(own, { zeta, sigma, n: mirror ? all / 2 : all });
+    const { X, y, relevant } = mixture(own, { zeta, sigma, n: mirror ? all / 2 : all });
     if (!mirror) return { n: all, T, d, X, y, relevant };
-    const other = datasets.mixture({ ...own, sign: carried.sign.map((s) => -s) }, { zeta, sigma, n: all / 2 });
+    const other = mixture({ ...own, sign: carried.sign.map((s) => -s) }, { zeta, sigma, n: all / 2 });
     const both = (a, b) => Float64Array.from([...a, ...b]);
     return { n: all, T, d, X: both(X, other.X), y: both(y, other.y), relevant };
   }
   return { ...at(values.sigma), at };
-};
-
-// W = 0 and one decoder: zero, ± 1 qᵀ with q = (1/n) Σ y_i x̄_i, or Gaussian of the same norm.
-function decoder({ n, T, d, X, y }, kind, { stream, sign }) {
-  const U = new Float64Array(T * d), q = new Float64Array(d);
-  if (kind === "zero") return U;
-  for (let i = 0; i < n; i++)
-    for (let t = 0; t < T; t++) for (let a = 0; a < d; a++) q[a] += (y[i] * X[(i * T + t) * d + a]) / (n * T);
-  const length = (Math.sqrt(T) * norm(q)) / norm(stream);
-  return U.map((_, k) => (kind === "first" ? sign * q[k % d] : length * stream[k]));
 }
-
-starts.decoder = (start, model, values, data) => decoder(data, values.initialization, start);
 
 // y_i ∇Φ(X_i) at W = 0: first √T x̄, of the same length as 1x̄ᵀ, then (Σ_t x_t u_tᵀ) C with the tokens' covariance C.
 function signedFeatures({ n, T, d, X, y }, U) {
@@ -125,20 +51,19 @@ function marginOf(data, U, only) {
   return maxMargin(kept, n, to - from);
 }
 
-// No training: the loss and the margins at the start, and the closed forms beside them.
-models.realizability = function (data, values, { start }) {
-  const { n, T, d, X, y } = data, { zeta, S, M, sigma, initialization } = values, size = T * d;
-
-  function forward(U) {
-    let loss = 0;
-    for (let i = 0; i < n; i++) {
-      let phi = 0;
-      for (let k = 0; k < T * d; k++) for (let t = 0; t < T; t++) phi += (U[t * d + (k % d)] * X[i * T * d + k]) / T;
-      loss += logistic(y[i] * phi) / n;
-    }
-    return loss;
+// The mean loss at W = 0.
+function lossOf({ n, T, d, X, y }, U) {
+  let loss = 0;
+  for (let i = 0; i < n; i++) {
+    let phi = 0;
+    for (let k = 0; k < T * d; k++) for (let t = 0; t < T; t++) phi += (U[t * d + (k % d)] * X[i * T * d + k]) / T;
+    loss += logistic(y[i] * phi) / n;
   }
+  return loss;
+}
 
+// The margins [in U, in W, in both] in closed form: of the witness, and of the mixture without noise.
+function closedForms(T, { zeta, S, M }) {
   const ofU = zeta * S * Math.sqrt(T / 2), rest = 1 - zeta, both = (W) => [ofU, W, Math.hypot(ofU, W)];
   const closed = both((zeta * zeta * rest * T * S ** 4) / (2 * Math.sqrt(2 * (M + 2))));
   const N = Math.round(rest * T), more = N % M, few = Math.floor(N / M);
@@ -146,7 +71,12 @@ models.realizability = function (data, values, { start }) {
   const uneven = M > 1 ? (rest * rest - r) ** 2 / (M * (M - 1)) : 0;
   const exact = both(((T * zeta * zeta * S ** 4) / 2) *
     Math.sqrt(((zeta * rest) ** 2 * (1 + 1 / M)) / 2 + rest ** 4 / (2 * M) + (r * r) / M + uneven));
+  return { closed, exact };
+}
 
+// No training: the loss and the margins at the start, and the closed forms beside them.
+function realizability(data, values, { start }) {
+  const { T, d } = data, { closed, exact } = closedForms(T, values), forward = (U) => lossOf(data, U);
   let known = null, others = null;
   const margins = (now) => (known ??= ["U", "W", null].map((only) => marginOf(data, now.theta, only)));
   const overNoise = (kind) => () => {
@@ -170,8 +100,14 @@ models.realizability = function (data, values, { start }) {
     over_zero: overNoise("zero"),
     over_gaussian: overNoise("gaussian"),
     over_first: overNoise("first"),
-    here: () => [sigma],
+    here: () => [values.sigma],
     here_margin: (now) => [margins(now)[2]],
   };
-  return { size, heads: 1, T, d, forward, lossAndGrad: (U, grad) => (grad.fill(0), forward(U)), curves, lasts };
-};
+  return { size: T * d, heads: 1, T, d, forward, lossAndGrad: (U, grad) => (grad.fill(0), forward(U)), curves, lasts };
+}
+
+export default liveFigure({
+  datasets: { realizability: realizable },
+  starts: { decoder: (start, model, values, data) => decoder(data, values.initialization, start) },
+  models: { realizability },
+});

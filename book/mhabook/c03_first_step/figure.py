@@ -78,7 +78,7 @@ def realizability(n: int = 40, T: int = 10, d: int = 10, seed: int = 0) -> LiveF
         summary="Maximum margin at ζ = {zeta}, S = {S}, M = {M}, σ = {sigma}, start: {initialization}: {margin_U} from "
                 "U alone, {margin_W} from W alone, {margin} from both. After the first phase, without noise, the "
                 "witness has γ = {gamma}, and the best direction γ* = {gamma_star}.",
-        train=margins.path, measure=margins.measures))
+        train=margins.path, measure=margins.measures), __file__)
 
 
 class _Margins:

@@ -83,7 +83,7 @@ def theory_and_practice(n: int = 16, d: int = 7, M: int = 5, steps: int = 1000, 
         data={"by": "T", "choices": {T: _carried(n, T, d, M, seed) for T in (5, 10, 20)}},
         start={"kind": "first_phase"}, record=tuple(record), fixed={"optimizer": "gd", "steps": steps},
         curves=CURVES, lasts=LASTS, controls=CONTROLS, frame=_frame(steps), draw=_draw(), summary=SUMMARY,
-        train=run, measure=together(LASTS, lambda values: _numbers(*problem(values), steps))))
+        train=run, measure=together(LASTS, lambda values: _numbers(*problem(values), steps))), __file__)
 
 
 def _carried(n, T, d, M, seed):

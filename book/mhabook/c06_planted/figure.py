@@ -75,7 +75,7 @@ def planted(n: int = 200, T: int = 6, d: int = 4, steps: int = 400, scale: float
                                    {"trace": 4, "x": "steps", "y": "align_U"}),
         summary="After {steps} steps with H = {H}, n = {n}, {optimizer}, step size {scaling} at η = {lr}, start "
                 "{start}: training loss {loss}, test loss {test_loss}, alignment {align_W} in W and {align_U} in U.",
-        train=run))
+        train=run), __file__)
 
 
 def _frame(steps):

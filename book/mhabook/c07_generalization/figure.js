@@ -1,65 +1,88 @@
-// --- generalization: a run and the run without one of its samples, side by side -----------------------------------
+import { mixture } from "mhalib/live/engine/data.js";
+import { norm } from "mhalib/live/engine/matrices.js";
+import { multihead } from "mhalib/live/engine/multihead.js";
+import { zeros } from "mhalib/live/engine/starts.js";
+import { liveFigure } from "mhalib/live/figure.js";
+
+// Generalization: a run and the run without one of its samples, side by side.
 
 // The mixture, of which the first `samples` are trained on; a control n would cut the test set too.
-datasets.sampled = (carried, values) => datasets.mixture(carried, { ...values, n: values.samples });
+const sampled = (carried, values) => mixture(carried, { ...values, n: values.samples });
 
-// θ of the run on all samples, θ′ of the run without sample `left`, and three sums that gradient descent keeps by
-// itself: a parameter s with the derivative −a moves by η a.
-models.leave_one_out = function (data, values, { start }) {
-  const { n, T, d, X, y } = data, { left, H } = values;
-  const part = (keep) => {
-    const rows = Array.from({ length: n }, (_, i) => i).filter(keep);
-    const take = (array, size) => Float64Array.from(rows.flatMap((i) => [...array.subarray(i * size, (i + 1) * size)]));
-    return models.multihead({ n: rows.length, T, d, X: take(X, T * d), y: take(y, 1), relevant: null }, values, { start });
-  };
-  const whole = models.multihead(data, values, { start }), rest = part((i) => i !== left), one = part((i) => i === left);
-  const size = whole.size, copies = H / whole.heads, unused = new Float64Array(size);
-  const { gradientConstant } = whole.measures({ inside: (inside) => inside }).inside;
-  const first = (theta) => theta.subarray(0, size), second = (theta) => theta.subarray(size, 2 * size);
-
-  function lossAndGrad(theta, grad) {
-    const loss = whole.lossAndGrad(first(theta), first(grad));
-    const G = gradientConstant(first(theta)), without = second(grad);
-    rest.lossAndGrad(second(theta), without);
-    for (let k = 0; k < size; k++) without[k] *= (n - 1) / n;
-    const own = one.lossAndGrad(first(theta), unused);
-    grad[2 * size] = -G * loss;
-    grad[2 * size + 1] = (-G * own) / n;
-    grad[2 * size + 2] = (-Math.sqrt(copies) * norm(unused)) / n;
-    return loss;
-  }
-
-  const curves = {
-    loss: (now) => now.loss,
-    accuracy: (now) => whole.curves.accuracy({ ...now, theta: first(now.theta) }),
-    gap_bound: ({ theta }) => (3 / n) * gradientConstant(first(theta)) * theta[2 * size],
-    distance: ({ theta }) => {
-      const other = second(theta);
-      return Math.sqrt(copies) * norm(first(theta).map((x, k) => x - other[k]));
-    },
-    distance_bound: ({ theta }) => 1.5 * theta[2 * size + 1],
-    pushed: ({ theta }) => theta[2 * size + 2],
-    own_loss: ({ theta }) => one.forward(first(theta)),
-    left_loss: ({ theta }) => one.forward(second(theta)),
-  };
-  const inside = { first, start, size };
-  const measures = (added, ...rest) =>
-    Object.fromEntries(Object.entries(added).map(([name, make]) => [name, make(inside, ...rest)]));
-  const forward = (theta) => whole.forward(first(theta));
-  return { size: 2 * size + 3, heads: whole.heads, T, d, forward, lossAndGrad, curves, lasts: {}, measures };
-};
-
-// L_test(θ), and L_test(θ) − L(θ).
-function heldOut({ first, start, size }, data, values, spec) {
-  const fresh = models.multihead(datasets[spec.test.kind](spec.test, values), values, { start });
-  const unused = new Float64Array(size);
-  return (now) => (now.heldOut ??= fresh.lossAndGrad(first(now.theta), unused)); // the kernel's forward is in here only
+// The samples that are kept, as data of their own.
+function partOf({ n, T, d, X, y }, keep) {
+  const rows = Array.from({ length: n }, (_, i) => i).filter(keep);
+  const take = (array, size) => Float64Array.from(rows.flatMap((i) => [...array.subarray(i * size, (i + 1) * size)]));
+  return { n: rows.length, T, d, X: take(X, T * d), y: take(y, 1), relevant: null };
 }
 
-measured.leave_one_out = {
-  held_out_loss: heldOut,
-  gap: (...all) => {
-    const loss = heldOut(...all);
-    return (now) => loss(now) - now.loss;
-  },
-};
+// θ of the run on all samples, θ′ of the run without sample `left`, and three sums over the steps: of η G L, η G ℓ/n and
+// η ‖∇ℓ‖/n. Gradient descent keeps them by itself: a parameter s with the derivative −a moves by η a.
+class LeaveOneOut {
+  constructor(data, values, context) {
+    const { left, H } = values, of = (keep) => multihead(partOf(data, keep), values, context);
+    this.whole = multihead(data, values, context);
+    [this.rest, this.one] = [of((i) => i !== left), of((i) => i === left)];
+    const { size, heads, T, d } = this.whole;
+    Object.assign(this, { n: data.n, T, d, heads, each: size, size: 2 * size + 3, copies: H / heads });
+    this.unused = new Float64Array(size);
+    this.curves = { ...curvesOf(this), ...heldOut(multihead(freshOf(context.spec, values), values, context), this.each) };
+    this.lasts = {};
+  }
+
+  first(theta) {
+    return theta.subarray(0, this.each);
+  }
+
+  second(theta) {
+    return theta.subarray(this.each, 2 * this.each);
+  }
+
+  forward(theta) {
+    return this.whole.forward(this.first(theta));
+  }
+
+  lossAndGrad(theta, grad) {
+    const { n, each, whole, rest, one, copies, unused } = this, loss = whole.lossAndGrad(this.first(theta), this.first(grad));
+    const G = whole.gradientConstant(this.first(theta)), without = this.second(grad);
+    rest.lossAndGrad(this.second(theta), without);
+    for (let k = 0; k < each; k++) without[k] *= (n - 1) / n;
+    const own = one.lossAndGrad(this.first(theta), unused);
+    grad[2 * each] = -G * loss;
+    grad[2 * each + 1] = (-G * own) / n;
+    grad[2 * each + 2] = (-Math.sqrt(copies) * norm(unused)) / n;
+    return loss;
+  }
+}
+
+function curvesOf(model) {
+  const { whole, one, n, each, copies } = model;
+  return {
+    loss: (now) => now.loss,
+    accuracy: (now) => whole.curves.accuracy({ ...now, theta: model.first(now.theta) }),
+    gap_bound: ({ theta }) => (3 / n) * whole.gradientConstant(model.first(theta)) * theta[2 * each],
+    distance: ({ theta }) => {
+      const other = model.second(theta);
+      return Math.sqrt(copies) * norm(model.first(theta).map((x, k) => x - other[k]));
+    },
+    distance_bound: ({ theta }) => 1.5 * theta[2 * each + 1],
+    pushed: ({ theta }) => theta[2 * each + 2],
+    own_loss: ({ theta }) => one.forward(model.first(theta)),
+    left_loss: ({ theta }) => one.forward(model.second(theta)),
+  };
+}
+
+const freshOf = ({ test }, values) => mixture(test, values);
+
+// L_test(θ), and L_test(θ) − L(θ).
+function heldOut(fresh, size) {
+  const unused = new Float64Array(size);
+  const loss = (now) => (now.heldOut ??= fresh.lossAndGrad(now.theta.subarray(0, size), unused)); // the kernel's forward is in here only
+  return { held_out_loss: loss, gap: (now) => loss(now) - now.loss };
+}
+
+export default liveFigure({
+  datasets: { sampled, mixture },
+  starts: { zeros },
+  models: { leave_one_out: (data, values, context) => new LeaveOneOut(data, values, context) },
+});

@@ -75,7 +75,7 @@ def generalization(n: int = 64, T: int = 8, d: int = 8, M: int = 4, S: float = 1
         summary="After {steps} steps on n = {samples} samples with σ = {sigma}, ζ = {zeta}, η = {lr}, H = {H}: "
                 "training loss {loss}, test loss {held_out_loss}, test accuracy {test_accuracy}; gap {gap}, formula "
                 "{gap_bound}. Without sample {left}, the run ends at a distance of {distance}, bound {distance_bound}, "
-                "and the loss of that sample is {left_loss} instead of {own_loss}.", train=run))
+                "and the loss of that sample is {left_loss} instead of {own_loss}.", train=run), __file__)
 
 
 def _with_and_without(start, data, left, lr, steps, test, record):

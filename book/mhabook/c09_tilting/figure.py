@@ -50,7 +50,7 @@ def tilting(seed: int = 0) -> LiveFigure:
                 "n e^(−v²x²), or 1 where that is less, is {two_expected}. Its attention mean is {two_mean}, the limit "
                 "for Gaussian tokens {two_limit}. Over queries and eight samples the mean squared error is {loss}; "
                 "derived slope {slope}.",
-        train=measured.path, measure=measured.measures))
+        train=measured.path, measure=measured.measures), __file__)
 
 
 class _Measured:

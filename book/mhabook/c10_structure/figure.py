@@ -77,7 +77,7 @@ def descent(n: int = 400, steps: int = 40, seed: int = 0) -> LiveFigure:
                   Control("d", "dimensions d", SIZES, 3),
                   Control("n", "tokens n", tuple(k for k in (60, 100, 200, 300, 400) if k <= n), min(200, n))),
         frame=_frame(steps), draw=tuple({"trace": k, "x": "steps", "y": name} for k, name in enumerate(DRAWN)),
-        train=measured))
+        train=measured), __file__)
 
 
 def _curves(path, data):

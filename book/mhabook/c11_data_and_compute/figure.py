@@ -74,7 +74,7 @@ def data_and_compute(n: int = 320, steps: int = 30, instances: int = 2) -> LiveF
         summary=f"After {{steps}} steps of {{optimizer}}, with η = {{lr}}, start {{start}}, s_max = {{s_max}}, "
                 f"κ = {{kappa_M}}, r = {{radius}}: mean population excess {{{runs.curves[3]}}} with "
                 f"{runs.sizes[3]} tokens, {{{runs.curves[0]}}} with {n}, {{excess_limit}} in the limit.",
-        train=runs.path, measure=runs.measures))
+        train=runs.path, measure=runs.measures), __file__)
 
 
 class _Runs:

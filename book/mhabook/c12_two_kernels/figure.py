@@ -52,7 +52,7 @@ def kernels() -> LiveFigure:
                 "key: softmax {soft_mid}, Gaussian {gauss_mid}, normalized {between_mid}. Force on the query: softmax "
                 "{soft_here_force}, Gaussian {gauss_here_force}, normalized {between_here_force}. Gaussian weights "
                 "sum to {sum}; softmax loss {loss}.",
-        train=_path, measure=measures))
+        train=_path, measure=measures), __file__)
 
 
 def read(values: dict[str, Any], queries: float | Array = QUERIES) -> dict[str, tuple[np.ndarray, ...]]:

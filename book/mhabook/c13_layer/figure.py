@@ -73,7 +73,7 @@ def layer(steps: int = 300, seed: int = 0) -> LiveFigure:
                   Control("scale", "scale", (0.1, 0.3, 0.5, 1.0, 2.0, 4.0), 1.0),
                   Control("tied", "keys", (True, False), True, ("= queries", "their own"), "choice"),
                   Control("lr", "step size η·L", (0.1, 0.2, 0.5, 1.0, 1.5, 2.5), 1.0)),
-        frame=_frame(steps), draw=_draw(), train=lambda values: _both(values, steps, seed)))
+        frame=_frame(steps), draw=_draw(), train=lambda values: _both(values, steps, seed)), __file__)
 
 
 def _carried(seed):

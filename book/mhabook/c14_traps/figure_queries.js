@@ -1,10 +1,13 @@
-// --- chapter 14: queries on a line, all with one target, that descend under three kernels -------------------------
+import { readersOnALine } from "mhabook/c12_two_kernels/readers.js";
+import { liveFigure } from "mhalib/live/figure.js";
+
+// Queries on a line, all with one target, that descend under three kernels.
 
 // The chosen construction, with the minima of one query's loss that mhalib finds for the width.
-datasets.traps = ({ traps, widths }, { trap, c }) => {
+function chosen({ traps, widths }, { trap, c }) {
   const { minima, ...rest } = traps[trap];
   return { ...rest, minima: Object.fromEntries(THREE.map((name) => [name, minima[name][widths.indexOf(c)]])) };
-};
+}
 
 const THREE = ["soft", "gauss", "between"];
 const SMALLEST = 1e-10; // what a curve shows of anything smaller, which is rounding
@@ -13,103 +16,133 @@ const rounded = (x, digits = 1e6) => Math.round(digits * x) / digits;
 const evenly = (reach, count) => Array.from({ length: count }, (_, k) => reach * (-1 + (2 * k) / (count - 1)));
 
 // θ holds the queries under softmax, then those under the Gaussian kernel, then those of the control.
-function descentOnALine({ keys, values, y, lr: own, minima, reach }, { c, lr }, begin) {
-  const readers = readersOnALine(keys, values, c), n = begin.length, visited = [];
-  const queriesOf = (theta, kernel) => theta.subarray(kernel * n, (kernel + 1) * n);
-  const lossAt = (name, q) => (readers[name](q).output - y) ** 2 / 2;
-  const total = (name, queries) => queries.reduce((sum, q) => sum + lossAt(name, q), 0);
-  const end = (name, theta) => queriesOf(theta, THREE.indexOf(name));
-  const near = (queries, points) => [...queries].filter((q) => points.some((p) => Math.abs(q - p) < NEAR)).length;
+class Descent {
+  constructor(data, { c, lr }, begin) {
+    const { keys, values, y, lr: own, minima, reach } = data;
+    Object.assign(this, { y, minima, reach, begin, n: begin.length, rate: own, lr, visited: [], size: 3 * begin.length });
+    this.readers = readersOnALine(keys, values, c);
+    this.curves = this.curvesOf();
+    this.lasts = this.lastsOf();
+  }
 
-  function lossAndGrad(theta, grad) {
-    THREE.forEach((name, kernel) => queriesOf(theta, kernel).forEach((q, k) => {
-      const { output, slope } = readers[name](q);
-      grad[kernel * n + k] = (output - y) * slope;
+  lossAt(name, q) {
+    return (this.readers[name](q).output - this.y) ** 2 / 2;
+  }
+
+  // The queries of one kernel.
+  end(name, theta) {
+    const kernel = THREE.indexOf(name);
+    return theta.subarray(kernel * this.n, (kernel + 1) * this.n);
+  }
+
+  total(name, theta) {
+    return this.end(name, theta).reduce((sum, q) => sum + this.lossAt(name, q), 0);
+  }
+
+  forward(theta) {
+    return this.total("soft", theta);
+  }
+
+  lossAndGrad(theta, grad) {
+    THREE.forEach((name, kernel) => this.end(name, theta).forEach((q, k) => {
+      const { output, slope } = this.readers[name](q);
+      grad[kernel * this.n + k] = (output - this.y) * slope;
     }));
-    return total("soft", queriesOf(theta, 0));
+    return this.forward(theta);
   }
 
-  const drawn = (name) => ({ theta }) => Math.max(total(name, end(name, theta)), SMALLEST);
-  const curves = {
-    // Where descent was at the recorded steps is drawn too: the first curve keeps it.
-    loss: (now) => {
-      visited.push(now.theta.slice());
-      return drawn("soft")(now);
-    },
-    gauss: drawn("gauss"),
-    between: drawn("between"),
-  };
-  const lasts = { rate: () => own * lr, n: () => n, range: () => [-reach, reach] };
-  for (const name of THREE) {
-    const { best, other } = minima[name];
-    lasts[`${name}_end`] = ({ theta }) => total(name, end(name, theta));
-    lasts[`${name}_best`] = ({ theta }) => near(end(name, theta), best);
-    lasts[`${name}_other`] = ({ theta }) => near(end(name, theta), other);
+  step(theta, grad) {
+    theta.forEach((q, k) => { theta[k] = q - this.rate * this.lr * grad[k]; });
   }
-  return {
-    begin, visited, lossAt, end, size: 3 * n, lossAndGrad, curves, lasts,
-    forward: (theta) => total("soft", queriesOf(theta, 0)),
-    step: (theta, grad) => theta.forEach((q, k) => { theta[k] = q - own * lr * grad[k]; }),
-  };
+
+  curvesOf() {
+    const drawn = (name) => ({ theta }) => Math.max(this.total(name, theta), SMALLEST);
+    return {
+      // Where descent was at the recorded steps is drawn too: the first curve keeps it.
+      loss: (now) => {
+        this.visited.push(now.theta.slice());
+        return drawn("soft")(now);
+      },
+      gauss: drawn("gauss"),
+      between: drawn("between"),
+    };
+  }
+
+  lastsOf() {
+    const { rate, lr, n, reach, minima } = this;
+    const near = (queries, points) => [...queries].filter((q) => points.some((p) => Math.abs(q - p) < NEAR)).length;
+    const lasts = { rate: () => rate * lr, n: () => n, range: () => [-reach, reach] };
+    for (const name of THREE) {
+      const { best, other } = minima[name];
+      lasts[`${name}_end`] = ({ theta }) => this.total(name, theta);
+      lasts[`${name}_best`] = ({ theta }) => near(this.end(name, theta), best);
+      lasts[`${name}_other`] = ({ theta }) => near(this.end(name, theta), other);
+    }
+    return lasts;
+  }
 }
 
-starts.traps = (start, { begin }) => Float64Array.from([...begin, ...begin, ...begin]);
+const thrice = (start, { begin }) => Float64Array.from([...begin, ...begin, ...begin]);
 
 // All queries of a construction, their starts moved by one number, on the loss of one query.
-models.traps = function (data, values) {
+function traps(data, values) {
   const { start, reach, minima } = data, queries = evenly(reach, 161);
-  const made = descentOnALine(data, values, start.map((q) => q + values.shift)), { lossAt, visited, lasts } = made;
-  const landscapes = THREE.map((name) => queries.map((q) => rounded(lossAt(name, q))));
+  const made = new Descent(data, values, start.map((q) => q + values.shift)), { visited, lasts } = made;
+  const landscapes = THREE.map((name) => queries.map((q) => rounded(made.lossAt(name, q))));
   const top = Math.max(...landscapes.flat()), inside = (points) => points.filter((q) => Math.abs(q) <= reach);
   lasts.queries = () => queries;
   lasts.loss_range = () => [rounded(-0.05 * top), rounded(1.08 * top)];
   THREE.forEach((name, kernel) => {
-    const height = (points) => [...points].map((q) => rounded(lossAt(name, q)));
+    const height = (points) => [...points].map((q) => rounded(made.lossAt(name, q)));
     const paths = () => made.begin.flatMap((_, k) => [...visited.map((theta) => made.end(name, theta)[k]), NaN]);
     const points = {
       path: paths, start: () => made.begin, finish: ({ theta }) => [...made.end(name, theta)],
       best: () => inside(minima[name].best), other: () => inside(minima[name].other),
     };
     lasts[`${name}_landscape`] = () => landscapes[kernel];
-    lasts[`${name}_lowest`] = () => rounded(made.begin.length * lossAt(name, minima[name].best[0]), 1e9);
+    lasts[`${name}_lowest`] = () => rounded(made.begin.length * made.lossAt(name, minima[name].best[0]), 1e9);
     for (const [kind, at] of Object.entries(points)) {
       lasts[`${name}_${kind}_q`] = (now) => at(now).map((q) => rounded(q));
       lasts[`${name}_${kind}_loss`] = (now) => height(at(now));
     }
   });
   return made;
-};
+}
 
 // Two queries that are free: the loss is the sum of the losses of the one and of the other.
-models.two_tokens = function (data, values) {
-  const { reach, minima } = data, axis = evenly(reach, values.square);
-  const made = descentOnALine(data, values, [values.q1, values.q2]), { lossAt, visited, lasts } = made;
-  const alone = THREE.map((name) => axis.map((q) => lossAt(name, q)));
-  const top = 2 * Math.max(...alone.flat());
-  lasts.axis = () => axis.map((q) => rounded(q));
-  THREE.forEach((name, kernel) => {
-    const { best, other } = minima[name], inside = [...best, ...other].filter((q) => Math.abs(q) <= reach);
-    const pairs = inside.flatMap((a) => inside.map((b) => [a, b]));
-    const lowest = ([a, b]) => best.includes(a) && best.includes(b);
-    const points = {
-      path: () => visited.map((theta) => [...made.end(name, theta)]),
-      start: () => [made.begin],
-      finish: ({ theta }) => [[...made.end(name, theta)]],
-      best: () => pairs.filter(lowest),
-      other: () => pairs.filter((pair) => !lowest(pair)),
-    };
-    for (const [kind, at] of Object.entries(points))
-      ["q1", "q2"].forEach((q, k) => {
-        lasts[`${name}_${kind}_${q}`] = (now) => at(now).map((pair) => rounded(pair[k]));
-      });
-    lasts[`${name}_z`] = () => alone[kernel].map((up) => alone[kernel].map((across) =>
-      rounded(Math.sqrt((up + across) / top), 1e3)));
-    lasts[`${name}_minima`] = () => pairs.length;
-    lasts[`${name}_spurious`] = () => points.other().length;
-    lasts[`${name}_verdict`] = (now) => {
-      const [at, rest] = [lasts[`${name}_best`](now), lasts[`${name}_other`](now)];
-      return at === 2 ? "a global minimum" : at + rest === 2 ? "a spurious minimum" : "no minimum yet";
-    };
-  });
+function twoTokens(data, values) {
+  const axis = evenly(data.reach, values.square), made = new Descent(data, values, [values.q1, values.q2]);
+  const alone = THREE.map((name) => axis.map((q) => made.lossAt(name, q))), top = 2 * Math.max(...alone.flat());
+  made.lasts.axis = () => axis.map((q) => rounded(q));
+  THREE.forEach((name, kernel) => Object.assign(made.lasts, pairsOf(made, name, data), {
+    [`${name}_z`]: () => alone[kernel].map((up) => alone[kernel].map((across) => rounded(Math.sqrt((up + across) / top), 1e3))),
+  }));
   return made;
-};
+}
+
+// Where the pair is under one kernel, and where it could end.
+function pairsOf(made, name, { reach, minima }) {
+  const { best, other } = minima[name], inside = [...best, ...other].filter((q) => Math.abs(q) <= reach);
+  const pairs = inside.flatMap((a) => inside.map((b) => [a, b])), lasts = {};
+  const lowest = ([a, b]) => best.includes(a) && best.includes(b);
+  const points = {
+    path: () => made.visited.map((theta) => [...made.end(name, theta)]),
+    start: () => [made.begin],
+    finish: ({ theta }) => [[...made.end(name, theta)]],
+    best: () => pairs.filter(lowest),
+    other: () => pairs.filter((pair) => !lowest(pair)),
+  };
+  for (const [kind, at] of Object.entries(points))
+    ["q1", "q2"].forEach((q, k) => {
+      lasts[`${name}_${kind}_${q}`] = (now) => at(now).map((pair) => rounded(pair[k]));
+    });
+  lasts[`${name}_minima`] = () => pairs.length;
+  lasts[`${name}_spurious`] = () => points.other().length;
+  lasts[`${name}_verdict`] = (now) => {
+    const at = made.lasts[`${name}_best`](now), rest = made.lasts[`${name}_other`](now);
+    return at === 2 ? "a global minimum" : at + rest === 2 ? "a spurious minimum" : "no minimum yet";
+  };
+  return lasts;
+}
+
+export default liveFigure({ datasets: { traps: chosen }, starts: { traps: thrice }, models: { traps, two_tokens: twoTokens } });

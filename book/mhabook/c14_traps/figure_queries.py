@@ -129,7 +129,7 @@ def descent_figure(steps: int, begin: Callable[[dict[str, Any]], tuple[float, ..
         drag=tuple({"trace": TRACES * k + 1 + KINDS.index("start")} | drag for k in range(len(NAMES))),
         controls=(Control("trap", "construction", tuple(EXAMPLES), "B2", texts, "choice"), *starts,
                   Control("lr", "step size, × η", FACTORS, 1.0), Control("c", "width c", WIDTHS, 0.5)),
-        train=lambda values: path_of(values, steps, begin(values)), **more))
+        train=lambda values: path_of(values, steps, begin(values)), **more), __file__)
 
 
 def add_points(frame: go.Figure, looks: Iterable[dict[str, Any]], k: int) -> None:

@@ -1,3 +1,8 @@
+import { element } from "mhalib/live/element.js";
+import { button } from "mhalib/live/widget.js";
+import { SAMPLES } from "./files.js";
+import { VERSION, kindOf, pythonOf } from "./links.js";
+
 // What a reader of the laboratory takes away: the run in five formats, sample files, what is copied.
 
 function download(name, content, type) {
@@ -19,9 +24,9 @@ function tableOf(steps, curves) {
 }
 
 // Format → its name, its MIME type, and what is written of a state; `plot` draws the images.
-const linesOf = (spec, { values, own }) => pythonOf(spec, values, own?.file);
+export const linesOf = (spec, { values, own }) => pythonOf(spec, values, own?.file);
 const curvesOf = (spec, { result, values }) => drawnCurves(result, spec.drawn[kindOf(values)].draw);
-const EXPORTS = {
+export const EXPORTS = {
   csv: ["curves, CSV", "text/csv", (spec, state) => tableOf(state.result.steps, curvesOf(spec, state))],
   json: ["everything, JSON", "application/json", (spec, state) => JSON.stringify({
     laboratory: VERSION, values: state.values, steps: state.result.steps, curves: curvesOf(spec, state),
@@ -31,7 +36,7 @@ const EXPORTS = {
   py: ["lines of Python", "text/x-python", linesOf],
 };
 
-async function save(spec, state, plot, format) {
+export async function save(spec, state, plot, format) {
   const { values, result } = state, [, type, written] = EXPORTS[format];
   if (!result && format !== "py") return "There is no finished run to save. The next sentence says whether to wait, or what to change.";
   try {
@@ -42,7 +47,7 @@ async function save(spec, state, plot, format) {
   }
 }
 
-async function copy(text, what) {
+export async function copy(text, what) {
   try {
     await navigator.clipboard.writeText(text);
     return `${what} is copied.`;
@@ -52,9 +57,9 @@ async function copy(text, what) {
 }
 
 // A button for each key of `entries` = {key: [text, …]}, below a title.
-function buttons(title, entries, pressed) {
+export function buttons(title, entries, pressed) {
   return element("fieldset", { className: "mha-group mha-tools" }, element("legend", { textContent: title }),
                  ...Object.entries(entries).map(([key, [text]]) => button(text, () => pressed(key))));
 }
 
-const sampleButtons = () => buttons("Sample files", SAMPLES, (key) => download(SAMPLES[key][1], SAMPLES[key][2](), "text/csv"));
+export const sampleButtons = () => buttons("Sample files", SAMPLES, (key) => download(SAMPLES[key][1], SAMPLES[key][2](), "text/csv"));

@@ -1,5 +1,15 @@
+import { element } from "mhalib/live/element.js";
+import { work } from "mhalib/live/training.js";
+import { Stage, button, opened, shared } from "mhalib/live/widget.js";
+import { EXPORTS, buttons, copy, linesOf, sampleButtons, save } from "./exports.js";
+import { readFile } from "./files.js";
+import { linkOf, readLink } from "./links.js";
+import { laboratory } from "./runs.js";
+import { begin, missing, next, told } from "./state.js";
+import { controlsView, experimentsView, linesView, noteView, pictureView, plotView, summaryView } from "./views.js";
+
 // The face of the laboratory: a state, the views that show it, and what moves it beside its controls: the link of the
-// page, the reader's file, Python. It stands behind training.js, drawing.js, widget.js and the other files of this folder.
+// page, the reader's file, Python.
 
 // The link in the page's address is followed, and taken out when the reader leaves what it has set.
 function linkSource(spec, root, send, now) {
@@ -87,7 +97,7 @@ function toolbar(spec, now, send, say, { experiments, picker, link, plot }) {
 }
 
 function render({ model, el }) {
-  const spec = model.get("laboratory"), figure = stage(spec.title, spec.alt), { root, picture, summary } = figure;
+  const spec = model.get("laboratory"), figure = new Stage(spec.title, spec.alt), { root, picture, summary } = figure;
   let state = begin(spec, model.get("values"), model.get("own")), views = [];
   const now = () => state;
   function send(event) {
@@ -126,4 +136,4 @@ function render({ model, el }) {
   };
 }
 
-export default { render };
+export default { run: laboratory, render, work: () => work(laboratory) };

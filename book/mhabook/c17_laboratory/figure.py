@@ -20,11 +20,10 @@ from mhabook.c17_laboratory.controls import BEGINNINGS, BY_NAME, CONTROLS, DEFAU
 from mhabook.c17_laboratory.experiments import EXPERIMENTS
 from mhalib.data import Dataset, RegressionDataset, SequenceDataset, from_file
 from mhalib.data.digits import bundled
-from mhalib.live.face import Face, module
+from mhalib.live.face import Face
+from mhalib.live.modules import widget_module
 from mhalib.training import Path, recorded_steps
 
-ENGINE = ("numpy_random", "schedules", "curvature", "pathfinder", "laboratory")
-FACES = ("element", "training", "drawing", "widget")
 HERE = files("mhabook.c17_laboratory")
 RECORDED = 40
 KINDS = {Dataset: "heads", RegressionDataset: "regression", SequenceDataset: "layer"}
@@ -46,8 +45,7 @@ class Laboratory(Face):
     reader is open, in either of them: its name, its checksum, and the model that it is for.
     """
 
-    _esm = module(FACES, own=[HERE / f"{name}.js" for name in ("files", "links", "state", "views", "exports", "face")],
-                  more=ENGINE, run="laboratory")
+    _esm = widget_module(File(str(HERE)) / "face.js")
     _css = "\n".join(file.read_text("utf-8") for file in (files("mhalib.live") / "widget.css", HERE / "face.css"))
     laboratory = traitlets.Dict().tag(sync=True)
     values = traitlets.Dict().tag(sync=True)

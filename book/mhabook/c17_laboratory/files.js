@@ -1,13 +1,17 @@
 // The reader's own CSV or NPZ file, read in the page: by the rules of mhalib/data/files.py, in a size that a page can
 // train on. Every refusal says what to do. Between its pieces reading rests, that the page may do other things.
 
-const LARGEST_FILE = 4e6, MOST_NUMBERS = 120000, MOST_LINES = 60000, MOST_TOKENS = 64, MOST_COLUMNS = 1000;
-const MOST_QUERIES = 3000; // of a regression: a step takes their square
+export const LARGEST_FILE = 4e6;
+export const MOST_NUMBERS = 120000;
+export const MOST_LINES = 60000;
+export const MOST_TOKENS = 64;
+export const MOST_COLUMNS = 1000;
+export const MOST_QUERIES = 3000; // of a regression: a step takes their square
 const PIECE = 10000; // numbers that are read at a time
-const NUMBER = /^[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?$/;
+export const NUMBER = /^[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?$/;
 const FORMATS = "The formats are described below the figure, and “sample files” saves one of each.";
 
-async function readFile(file) {
+export async function readFile(file) {
   const { name, size } = file, ending = name.toLowerCase().split(".").pop();
   if (!["csv", "npz"].includes(ending)) throw new Error(`a file that ends in .csv or .npz is expected. ${FORMATS}`);
   if (!size) throw new Error(`it is empty. ${FORMATS}`);
@@ -20,7 +24,7 @@ async function readFile(file) {
   return { ...own, file: name, sum: checksum(bytes) };
 }
 
-const rest = () => new Promise((go) => setTimeout(go));
+export const rest = () => new Promise((go) => setTimeout(go));
 
 function textOf(bytes) {
   try {
@@ -31,7 +35,7 @@ function textOf(bytes) {
 }
 
 // The CRC-32 of Python's zlib.crc32, in hexadecimal digits.
-function checksum(bytes) {
+export function checksum(bytes) {
   let sum = -1;
   for (const byte of bytes) sum = REMAINDERS[(sum ^ byte) & 255] ^ (sum >>> 8);
   return (~sum >>> 0).toString(16);
@@ -45,7 +49,7 @@ const REMAINDERS = Int32Array.from({ length: 256 }, (_, byte) => {
 
 // --- CSV: a line of names, then numbers: [sample,] x1, …, xd and y, or y1, …, yp --------------------------------------
 
-async function csvArrays(text, rest) {
+export async function csvArrays(text, rest) {
   const rows = rowsOf(text), names = rows.shift()[1].split(",").map((name) => name.trim());
   if (names.length === 1 && /[;\t]/.test(names[0]))
     throw new Error("its columns are not separated by commas. Save it with commas, and with points in the numbers.");
@@ -137,7 +141,7 @@ function bySample({ X, y }, begins, single) {
 const TYPES = { "<f8": Float64Array, "<f4": Float32Array, "|i1": Int8Array, "|u1": Uint8Array, "<i2": Int16Array, "<u2": Uint16Array,
                 "<i4": Int32Array, "<u4": Uint32Array, "<i8": BigInt64Array, "<u8": BigUint64Array };
 
-async function npzArrays(bytes, inflate) {
+export async function npzArrays(bytes, inflate) {
   const entries = new Map(zipEntries(bytes).map((entry) => [entry.name.replace(/\.npy$/, ""), entry]));
   const stored = { X: entries.has("X") ? "X" : "x", y: "y" }, found = {};
   for (const [name, own] of Object.entries(stored)) {
@@ -228,7 +232,7 @@ function rowByRow(data, shape) {
 
 const shapeText = ({ shape }) => `(${shape.join(", ")}${shape.length === 1 ? "," : ""})`;
 
-function ownOf({ X, y }) {
+export function ownOf({ X, y }) {
   for (const [name, array] of Object.entries({ X, y })) {
     if (!array.data.length) throw new Error(`${name} is empty, of shape ${shapeText(array)}. Give at least one sample.`);
     if (!array.data.every(Number.isFinite)) throw new Error(`${name} has entries that are not finite. Remove or replace NaN and infinity.`);
@@ -275,7 +279,7 @@ const sampleRegression = () => written([...named("x", 3), ...named("y", 2)], Arr
 const sampleLayer = () => written(["sample", ...named("x", 8), "y1"], Array.from({ length: 12 }, (_, k) =>
   [Math.floor(k / 3) + 1, ...Array.from({ length: 8 }, (_, j) => wave(8 * k + j)), wave(100 + 7 * k)]));
 
-const SAMPLES = {
+export const SAMPLES = {
   heads: ["labeled sequences", "labeled-sequences.csv", sampleHeads],
   regression: ["regression", "regression.csv", sampleRegression],
   layer: ["sequences with targets", "sequences-with-targets.csv", sampleLayer],

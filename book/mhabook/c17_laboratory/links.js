@@ -1,18 +1,23 @@
+import { defaults } from "mhalib/live/widget.js";
+
 // What the controls of the laboratory offer beside each other, the lines of Python of a run, and the link that restores
 // it: as controls.py and code.py, beside this file, have them.
 
-const VERSION = "1";
+export const VERSION = "1";
+
+// The kind of a run, by which the page carries what is drawn of it.
+export const kindOf = ({ model, data }) => (data === "own" ? `own_${model}` : data);
 
 const holds = (conditions, values) =>
   Object.entries(conditions).every(([name, allowed]) => allowed.includes(values[name] ?? ""));
 
 // The values of a control that can be chosen where the others stand at `values`; none if it is not there.
-function offered({ when, values: all, entries }, values, own) {
+export function offered({ when, values: all, entries }, values, own) {
   const known = { ...values, own: own === values.model ? "fits" : "" };
   return holds(when, known) ? all.filter((_, k) => holds(entries[k], known)) : [];
 }
 
-function settled(controls, values, own) {
+export function settled(controls, values, own) {
   const next = { ...values };
   for (const control of controls) {
     const choices = offered(control, next, own);
@@ -23,7 +28,7 @@ function settled(controls, values, own) {
 }
 
 // The lines of Python that repeat the run.
-function pythonOf({ code, controls }, values, file) {
+export function pythonOf({ code, controls }, values, file) {
   const codes = Object.fromEntries(controls.map((c) => [c.name, c.codes[c.values.indexOf(values[c.name])]]));
   const text = (name) => (code[name] ? code[name].find(({ when }) => holds(when, values)).text : codes[name]);
   // A file may be called {n}.csv: its name is not filled in.
@@ -33,7 +38,7 @@ function pythonOf({ code, controls }, values, file) {
 }
 
 // #laboratory=1&model=heads&…: every control that is there, and of the reader's own file its name and checksum.
-function linkOf({ controls }, values, own) {
+export function linkOf({ controls }, values, own) {
   const there = controls.filter((control) => offered(control, values, own?.kind).length);
   const parts = new URLSearchParams([["laboratory", VERSION], ...there.map(({ name }) => [name, String(values[name])])]);
   if (values.data === "own") for (const name of ["file", "sum"]) parts.set(name, own[name]);
@@ -41,7 +46,7 @@ function linkOf({ controls }, values, own) {
 }
 
 // {values, file, sum} of a link; {wrong: what to do} if it is not one; null if it is not meant for the laboratory.
-function readLink({ controls, experiments }, hash) {
+export function readLink({ controls, experiments }, hash) {
   const parts = new URLSearchParams(hash.replace(/^#/, ""));
   const known = (name, text) => (name === "experiment" ? Object.hasOwn(experiments, text) : controls.some((one) => one.name === name));
   const set = [...parts].filter(([name, text]) => text && known(name, text));

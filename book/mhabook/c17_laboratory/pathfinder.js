@@ -1,4 +1,6 @@
-// --- Pathfinder images of the smallest kind, as mhalib.data.pathfinder draws them ------------------------------------
+import { defaultRng } from "mhalib/live/engine/numpy_random.js";
+
+// Pathfinder images of the smallest kind, as mhalib.data.pathfinder draws them.
 
 // The settings of kind "micro": two paths of two dashes, no distractors. A path is begun anew `tries` times, an image
 // `drawings` times.
@@ -112,7 +114,7 @@ function pathfinderImage(seed, held, i) {
 }
 
 // Images cut into patches, row by row; or `held` fresh ones.
-datasets.drawn_pathfinder = ({ n: all, patch, seed, held }) => {
+export function drawnPathfinder({ n: all, patch, seed, held }) {
   const n = held ?? all, { size } = PATHFINDER, across = size / patch, T = across ** 2, d = patch ** 2;
   const X = new Float64Array(n * T * d), y = new Float64Array(n);
   for (let i = 0; i < n; i++) {
@@ -125,4 +127,4 @@ datasets.drawn_pathfinder = ({ n: all, patch, seed, held }) => {
     });
   }
   return { n, T, d, X, y, relevant: null };
-};
+}

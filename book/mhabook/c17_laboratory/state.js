@@ -1,3 +1,6 @@
+import { defaults } from "mhalib/live/widget.js";
+import { settled } from "./links.js";
+
 // What stands on the laboratory's page, and what becomes of it at an event. Nothing here knows the page. A state has
 //   values      where the controls stand, as they offer them beside each other; a new object at every move
 //   by          who moved last: "reader", "link" or "python"; "" at the start
@@ -10,7 +13,7 @@
 //   result      the finished run of these values, or null
 //   wrong       why these values could not be trained on, or ""
 
-const missing = ({ data }, theirs, own) => data === "own" && theirs?.sum !== own?.sum;
+export const missing = ({ data }, theirs, own) => data === "own" && theirs?.sum !== own?.sum;
 
 // This page trains on other data, and Python keeps its file until the reader chooses another model or other data.
 const elsewhere = (lent) => (lent === null ? "" :
@@ -61,10 +64,10 @@ const EVENTS = {
   note: (spec, state, { note }) => ({ ...state, note }),
 };
 
-const next = (spec, state, event) => EVENTS[event.is](spec, state, event);
+export const next = (spec, state, event) => EVENTS[event.is](spec, state, event);
 
-const begin = (spec, values, theirs) =>
+export const begin = (spec, values, theirs) =>
   ({ ...next(spec, { own: null, touched: false, experiment: "" }, { is: "python", values, theirs }), by: "" });
 
 // What Python hears of the controls: while it has a file that this page has not, that they stand on it.
-const told = ({ values, lent }) => (lent ? { ...values, data: "own" } : values);
+export const told = ({ values, lent }) => (lent ? { ...values, data: "own" } : values);

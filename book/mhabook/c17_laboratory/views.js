@@ -1,13 +1,19 @@
+import { Drawer } from "mhalib/live/drawing.js";
+import { element } from "mhalib/live/element.js";
+import { Trainer } from "mhalib/live/training.js";
+import { control, sentence } from "mhalib/live/widget.js";
+import { linesOf } from "./exports.js";
+import { kindOf, offered } from "./links.js";
+import { laboratory } from "./runs.js";
+
 // What the laboratory's page shows of its state. A view is {reads, show(state, before), …}: it is shown anew when what it
 // reads is another than before.
 
 const GROUPS = { model: "Model", data: "Data", training: "Training", picture: "Attention shown" };
 const PATIENCE = 6000; // a worker that is silent for so many milliseconds of a run is replaced
 
-const kindOf = ({ model, data }) => (data === "own" ? `own_${model}` : data);
-
 // The controls in their groups: those that are there, with what each offers.
-function controlsView({ controls }, send) {
+export function controlsView({ controls }, send) {
   const made = controls.map((said) => ({ said, ...control(said, (value) => send({ is: "set", name: said.name, value })) }));
   const groups = Object.entries(GROUPS).map(([name, title]) => {
     const own = made.filter(({ said }) => said.group === name).map(({ root }) => root);
@@ -28,7 +34,7 @@ function controlsView({ controls }, send) {
   return { root: element("div", { className: "mha-groups" }, ...groups), reads: ["values", "own"], show };
 }
 
-function experimentsView({ experiments }, send) {
+export function experimentsView({ experiments }, send) {
   const id = `mha-menu-${Math.random().toString(36).slice(2)}`;
   // Their titles begin with their numbers; the state that a page carries has its keys in the order of the alphabet.
   const inOrder = Object.entries(experiments).sort(([, one], [, other]) => one.title.localeCompare(other.title));
@@ -39,12 +45,12 @@ function experimentsView({ experiments }, send) {
            reads: ["experiment"], show({ experiment }) { select.value = experiment; } };
 }
 
-function noteView() {
+export function noteView() {
   const root = element("p", { className: "mha-note", role: "alert" });
   return { root, reads: ["note"], show({ note }) { root.textContent = note; } };
 }
 
-function linesView(spec) {
+export function linesView(spec) {
   const lines = element("pre", { className: "mha-lines", tabIndex: 0 });
   return { root: element("details", { className: "mha-python" }, element("summary", { textContent: "The same run in Python" }), lines),
            reads: ["values", "own"], show({ values, own }) { lines.textContent = linesOf(spec, { values, own }); } };
@@ -54,7 +60,7 @@ function linesView(spec) {
 const there = ({ curvature, moves }) => ({ has_curvature: curvature, has_value_bound: moves === "WV" });
 
 // The picture in words; those that came with the page are of the controls' own values.
-function pictureView({ controls, drawn }, figure) {
+export function pictureView({ controls, drawn }, figure) {
   return { reads: ["values"], show({ values, by }) {
     if (by) figure.moved();
     if (by || controls.some(({ name, value }) => values[name] !== value))
@@ -62,7 +68,7 @@ function pictureView({ controls, drawn }, figure) {
   } };
 }
 
-function summaryView({ controls, drawn, stopped }, figure) {
+export function summaryView({ controls, drawn, stopped }, figure) {
   return { reads: ["result", "wrong"], show({ values, result, wrong, touched }) {
     const said = { controls, fixed: {}, summary: drawn[kindOf(values)].says, stopped };
     if (wrong) figure.conclude("failed", `This combination could not train: ${wrong}`);
@@ -70,8 +76,13 @@ function summaryView({ controls, drawn, stopped }, figure) {
   } };
 }
 
+function imageOf(plot, { data, layout, _fullLayout: { width, height } }, format) {
+  const plain = { ...layout, paper_bgcolor: "#ffffff", plot_bgcolor: "#ffffff" };
+  return plot.toImage({ data, layout: plain }, { format, width, height, scale: format === "png" ? 2 : 1 });
+}
+
 // What is trained and drawn, from `begin(Plotly, state)` on.
-function plotView(spec, figure, send) {
+export function plotView(spec, figure, send) {
   const { box } = figure, fail = (wrong) => send({ is: "failed", wrong });
   let plot = null, train = null, drawing = null, kind = "", asked = null;
 
@@ -90,7 +101,7 @@ function plotView(spec, figure, send) {
     if (kindOf(values) !== kind) {
       drawing?.close();
       kind = kindOf(values);
-      drawing = drawer(plot, box, { ...spec.drawn[kind], whole: true }, drawn, fail);
+      drawing = new Drawer(plot, box, { ...spec.drawn[kind], whole: true }, drawn, fail);
     }
     figure.runs(train.place);
     asked = values;
@@ -98,13 +109,9 @@ function plotView(spec, figure, send) {
   }
   return {
     reads: ["values"], show,
-    begin(Plotly) { [plot, train] = [Plotly, trainer(spec, hear, PATIENCE)]; },
+    begin(Plotly) { [plot, train] = [Plotly, new Trainer(laboratory, spec, hear, PATIENCE)]; },
     restore: () => drawing?.restore(),
-    image(format) {
-      const { data, layout } = box, { width, height } = box._fullLayout;
-      const plain = { ...layout, paper_bgcolor: "#ffffff", plot_bgcolor: "#ffffff" };
-      return plot.toImage({ data, layout: plain }, { format, width, height, scale: format === "png" ? 2 : 1 });
-    },
+    image: (format) => imageOf(plot, box, format),
     close() {
       figure.hush();
       drawing?.close();

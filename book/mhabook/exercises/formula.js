@@ -13,7 +13,7 @@ const OPERATORS = {
 const OTHER_SIGNS = { "−": "-", "–": "-", "·": "*", "×": "*", "÷": "/", "**": "^", "[": "(", "]": ")" };
 const TOKEN = /(?<number>(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?)|(?<name>\p{L}[\p{L}\p{M}\d_₀-₉′']*)|(?<sign>\*\*|[-+*/^(),\[\]−–·×÷])/uy;
 
-class Fault extends Error {
+export class Fault extends Error {
   constructor(message, at, length = 1) {
     super(message);
     Object.assign(this, { at, length });
@@ -44,89 +44,109 @@ function meaningless(sign) {
   return `“${sign}” means nothing here.`;
 }
 
-// The formula as a function of its variables: name → value. `aliases` gives other spellings: η → eta.
-function read(text, names, aliases = {}) {
-  const tokens = tokensOf(text);
-  if (!tokens.length) throw new Fault("Type a number or a formula.", 0, 0);
-  let k = 0;
-  const is = (sign) => tokens[k]?.kind === "sign" && tokens[k].word === sign;
-  const fault = (message, token) => new Fault(message, token.at, token.length);
+const COMMA = "A comma stands only between the arguments of min and max; a decimal number has a point.";
+const fault = (message, token) => new Fault(message, token.at, token.length);
+
+const product = (left, right) =>
+  (left.kind === "number" || right.kind === "number" || right.word === "("
+    ? "Write every product with *, as in 2*x or x*(1 + y)." : "Between these two an operation is missing: +, −, *, / or ^.");
+
+// Reads one level of a formula after the other, from the loosest operation to a single number.
+class Reader {
+  constructor(tokens, names, aliases) {
+    Object.assign(this, { tokens, names, aliases, k: 0 });
+  }
+
+  get token() {
+    return this.tokens[this.k];
+  }
+
+  is(sign) {
+    return this.token?.kind === "sign" && this.token.word === sign;
+  }
+
+  whole() {
+    const value = this.sum();
+    if (this.is(",")) throw fault(COMMA, this.token);
+    if (this.token) throw fault("This parenthesis was never opened.", this.token);
+    return value;
+  }
 
   // Left to right, * and / before + and -.
-  function sum(level = 1) {
-    let left = level === 2 ? signed() : sum(2);
-    while (tokens[k]?.kind === "sign" && OPERATORS[tokens[k].word]?.[0] === level) {
-      const [, apply] = OPERATORS[tokens[k++].word], before = left, right = level === 2 ? signed() : sum(2);
+  sum(level = 1) {
+    const next = () => (level === 2 ? this.signed() : this.sum(2));
+    let left = next();
+    while (this.token?.kind === "sign" && OPERATORS[this.token.word]?.[0] === level) {
+      const [, apply] = OPERATORS[this.tokens[this.k++].word], before = left, right = next();
       left = (values) => apply(before(values), right(values));
     }
     return left;
   }
 
-  function signed() {
-    if (is("+")) { k++; return signed(); }
-    if (!is("-")) return power();
-    k++;
-    const inner = signed();
+  signed() {
+    if (this.is("+")) {
+      this.k++;
+      return this.signed();
+    }
+    if (!this.is("-")) return this.power();
+    this.k++;
+    const inner = this.signed();
     return (values) => -inner(values);
   }
 
   // Binds more tightly than a sign in front, and to the right: -2^2 = -4, 2^3^2 = 2^9.
-  function power() {
-    const base = single();
-    if (!is("^")) return base;
-    k++;
-    const exponent = signed();
+  power() {
+    const base = this.single();
+    if (!this.is("^")) return base;
+    this.k++;
+    const exponent = this.signed();
     return (values) => base(values) ** exponent(values);
   }
 
-  function single() {
-    const token = tokens[k];
-    if (!token) throw missing();
-    if (token.kind === "sign" && token.word !== "(") throw missing();
-    k++;
-    const value = token.kind === "number" ? () => Number(token.word) : token.kind === "name" ? named(token) : inside(token);
-    const next = tokens[k];
+  single() {
+    const { token } = this;
+    if (!token || (token.kind === "sign" && token.word !== "(")) throw this.missing();
+    this.k++;
+    const kinds = { number: () => () => Number(token.word), name: () => this.named(token), sign: () => this.inside(token) };
+    const value = kinds[token.kind](), next = this.token;
     if (next && (next.kind !== "sign" || next.word === "(")) throw fault(product(token, next), next);
     return value;
   }
 
-  function inside(open) {
-    const value = sum();
-    close(open);
+  inside(open) {
+    const value = this.sum();
+    this.close(open);
     return value;
   }
 
-  function close(open) {
-    if (is(",")) throw fault(comma, tokens[k]);
-    if (!is(")")) throw fault("This parenthesis is never closed.", open);
-    k++;
+  close(open) {
+    if (this.is(",")) throw fault(COMMA, this.token);
+    if (!this.is(")")) throw fault("This parenthesis is never closed.", open);
+    this.k++;
   }
 
-  function named(token) {
-    const name = Object.hasOwn(aliases, token.word) ? aliases[token.word] : token.word;
+  named(token) {
+    const { names, aliases } = this, name = Object.hasOwn(aliases, token.word) ? aliases[token.word] : token.word;
     if (names.includes(name)) return (values) => values[name];
     if (Object.hasOwn(CONSTANTS, name)) return () => CONSTANTS[name];
-    if (!Object.hasOwn(FUNCTIONS, name)) throw fault(unknown(token.word), token);
-    if (!is("(")) throw fault(`Give ${name} its argument in parentheses: ${name}(…).`, token);
-    return called(name, token);
+    if (!Object.hasOwn(FUNCTIONS, name)) throw fault(this.unknown(token.word), token);
+    if (!this.is("(")) throw fault(`Give ${name} its argument in parentheses: ${name}(…).`, token);
+    return this.called(name, token);
   }
 
-  function called(name, token) {
-    const [least, most, apply] = FUNCTIONS[name], open = tokens[k++], given = [sum()];
-    while (is(",") && given.length < most) { k++; given.push(sum()); }
-    close(open);
+  called(name, token) {
+    const [least, most, apply] = FUNCTIONS[name], open = this.tokens[this.k++], given = [this.sum()];
+    while (this.is(",") && given.length < most) {
+      this.k++;
+      given.push(this.sum());
+    }
+    this.close(open);
     if (given.length < least) throw fault(`${name} takes two numbers or more: ${name}(a, b).`, token);
     return (values) => apply(...given.map((one) => one(values)));
   }
 
-  const comma = "A comma stands only between the arguments of min and max; a decimal number has a point.";
-
-  function product(left, right) {
-    return left.kind === "number" || right.kind === "number" || right.word === "("
-      ? "Write every product with *, as in 2*x or x*(1 + y)." : "Between these two an operation is missing: +, −, *, / or ^.";
-  }
-
-  function unknown(word) {
+  unknown(word) {
+    const { names, aliases } = this;
     const letters = [...names, ...Object.keys(aliases)];
     const parts = letters.flatMap((a) => letters.map((b) => [a, b])).find(([a, b]) => a + b === word);
     if (parts) return `“${word}” is not known here. Write a product with *: ${parts.join("*")}.`;
@@ -135,23 +155,25 @@ function read(text, names, aliases = {}) {
     return `“${word}” is not known here. ${known}; there are also pi, e and functions such as exp, log, sqrt.`;
   }
 
-  function missing() {
-    const before = tokens[k - 1], here = tokens[k];
-    if (here?.word === ",") return fault(comma, here);
-    if (here?.word === ")" && before?.word !== "(") return fault(`Something is missing before this parenthesis.`, here);
+  missing() {
+    const before = this.tokens[this.k - 1], here = this.token;
+    if (here?.word === ",") return fault(COMMA, here);
+    if (here?.word === ")" && before?.word !== "(") return fault("Something is missing before this parenthesis.", here);
     if (before?.word === "(") return fault("There is nothing in these parentheses.", before);
     if (!before) return fault(`Something is missing before “${here.word}”.`, here);
     return fault(`Something is missing after “${before.word}”.`, before);
   }
+}
 
-  const value = sum();
-  if (is(",")) throw fault(comma, tokens[k]);
-  if (k < tokens.length) throw fault("This parenthesis was never opened.", tokens[k]);
-  return value;
+// The formula as a function of its variables: name → value. `aliases` gives other spellings: η → eta.
+export function read(text, names, aliases = {}) {
+  const tokens = tokensOf(text);
+  if (!tokens.length) throw new Fault("Type a number or a formula.", 0, 0);
+  return new Reader(tokens, names, aliases).whole();
 }
 
 // The same numbers for the same text, everywhere: a hash (FNV-1a), and from it a generator (mulberry32).
-function uniforms(text) {
+export function uniforms(text) {
   let state = 2166136261;
   for (const letter of text) state = Math.imul(state ^ letter.codePointAt(0), 16777619);
   return () => {
@@ -165,7 +187,7 @@ function uniforms(text) {
 const DRAWS = 24;
 
 // Drawn values for the variables of a question, with three digits, so that what is shown is what was used.
-function instances({ ask, variables }) {
+export function instances({ ask, variables }) {
   const uniform = uniforms(ask);
   const one = ({ low, high, whole }) => {
     const x = low + (high - low + (whole ? 1 : 0)) * uniform();
@@ -178,11 +200,11 @@ function instances({ ask, variables }) {
 const spelled = (part) => [part.variables.map(({ name }) => name),
                            Object.fromEntries(part.variables.map(({ name, symbol }) => [symbol || name, name]))];
 
-const DIGITS = 3; // of a number, where a question does not ask for others
+export const DIGITS = 3; // of a number, where a question does not ask for others
 
 // How far from the right value an answer may lie. Whole numbers and the values of formulas have to be right; of any other
 // number so many digits, and a little more than half a unit of the last.
-function allowance(right, { tolerance, digits, variables }, fewer = 0) {
+export function allowance(right, { tolerance, digits, variables }, fewer = 0) {
   if (variables.length || (!digits && Number.isInteger(right))) return tolerance * (Math.abs(right) || 1) + 1e-14;
   const last = Math.floor(Math.log10(Math.abs(right))) + 1 - ((digits || DIGITS) - fewer);
   return Math.max(0.6 * 10 ** last, tolerance * Math.abs(right));
@@ -199,7 +221,7 @@ function almost(x, right, part) {
 
 // What becomes of an answer: where it first differs, or that it does nowhere; the mistake that it is, or the formula that
 // it would be with other parentheses, where that is right.
-function judge(part, text) {
+export function judge(part, text) {
   const [names, aliases] = spelled(part);
   const yours = read(text, names, aliases), ours = read(part.answer, names, aliases);
   const rows = instances(part).map((values) => ({ values, yours: yours(values), ours: ours(values) }));
@@ -216,7 +238,7 @@ function judge(part, text) {
 
 // The formula with parentheses more: around what follows a ^ or a /, and what stands before the /. What may have been
 // meant by x^1/2, a/b*c, a-b/c+d.
-function regroupings(text) {
+export function regroupings(text) {
   const tokens = tokensOf(text), found = [];
   if (tokens.length > 80) return found; // they grow with the square of the length
   const wrapped = (from, to) => `(${text.slice(from, to).trim()})`;

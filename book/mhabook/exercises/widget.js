@@ -1,5 +1,7 @@
-// The fields of an exercise that checks itself. This stands behind element.js and formula.js in one module; the questions come from
-// Python. Answers stay in the page's memory: nothing is stored, nothing is sent.
+import { element } from "mhalib/live/element.js";
+import { DIGITS, Fault, judge } from "./formula.js";
+
+// The fields of an exercise that checks itself; the questions come from Python. Answers stay in the page's memory: nothing is stored, nothing is sent.
 
 const MINUS = "−";
 const shown = (x) => {
@@ -42,70 +44,96 @@ function agreed(part, { of }) {
   return part.variables.length ? `Right: it agrees with our formula on all ${of} drawn instances.` : "Right.";
 }
 
-function field(part) {
-  const id = `mha-answer-${Math.random().toString(36).slice(2)}`;
-  const input = element("input", { type: "text", id, autocomplete: "off", spellcheck: false, autocapitalize: "off" });
-  const check = element("button", { type: "button", textContent: "Check" });
-  const more = element("button", { type: "button" });
-  const ours = element("button", { type: "button", textContent: "Our value there", hidden: true });
-  const verdict = element("p", { className: "mha-verdict", role: "status", id: `${id}-verdict` });
-  const hints = element("ol", { className: "mha-hints" });
-  hints.setAttribute("aria-live", "polite");
-  input.setAttribute("aria-describedby", `${id}-names ${id}-verdict`);
+function lettersOf(part) {
   const letters = part.variables.map(({ name, symbol, meaning }) =>
     (symbol ? `${name} for ${symbol}` : name) + (meaning ? ` (${meaning})` : "")).join(", ");
-  const names = element("span", { className: "mha-names", id: `${id}-names`,
-                                  textContent: letters ? `A formula in ${letters}` : part.digits
-    ? `A number, to ${wanted(part)}` : "A number, or a formula for it" });
-  const root = element("div", { className: "mha-part" }, element("label", { htmlFor: id, textContent: part.ask }), names,
-                       element("span", { className: "mha-row" }, input, check, more, ours), verdict, hints);
-  const tried = new Set(); // what was wrong
-  let last = null;
+  if (letters) return `A formula in ${letters}`;
+  return part.digits ? `A number, to ${wanted(part)}` : "A number, or a formula for it";
+}
 
-  function say(state, ...words) {
-    root.dataset.state = state;
-    input.setAttribute("aria-invalid", String(state === "unread"));
-    verdict.replaceChildren(...words);
+// One answer: what is asked, the field, and what is said of it.
+class Field {
+  constructor(part) {
+    const id = `mha-answer-${Math.random().toString(36).slice(2)}`;
+    this.part = part;
+    this.input = element("input", { type: "text", id, autocomplete: "off", spellcheck: false, autocapitalize: "off" });
+    this.check = element("button", { type: "button", textContent: "Check" });
+    this.more = element("button", { type: "button" });
+    this.ours = element("button", { type: "button", textContent: "Our value there", hidden: true });
+    this.verdict = element("p", { className: "mha-verdict", role: "status", id: `${id}-verdict` });
+    this.hints = element("ol", { className: "mha-hints" });
+    this.hints.setAttribute("aria-live", "polite");
+    this.input.setAttribute("aria-describedby", `${id}-names ${id}-verdict`);
+    const names = element("span", { className: "mha-names", id: `${id}-names`, textContent: lettersOf(part) });
+    const row = element("span", { className: "mha-row" }, this.input, this.check, this.more, this.ours);
+    const label = element("label", { htmlFor: id, textContent: part.ask });
+    this.root = element("div", { className: "mha-part" }, label, names, row, this.verdict, this.hints);
+    this.tried = new Set(); // what was wrong
+    this.last = null;
+    this.listen();
+    this.next();
   }
 
-  function answer() {
+  // No form: JupyterLab takes the Enter that would submit it.
+  listen() {
+    this.input.addEventListener("keydown", (event) => { if (event.key === "Enter") this.answer(); });
+    this.check.addEventListener("click", () => this.answer());
+    this.input.addEventListener("input", () => this.changed());
+    this.more.addEventListener("click", () => this.hint());
+    this.ours.addEventListener("click", () => this.show());
+  }
+
+  say(state, ...words) {
+    this.root.dataset.state = state;
+    this.input.setAttribute("aria-invalid", String(state === "unread"));
+    this.verdict.replaceChildren(...words);
+  }
+
+  answer() {
+    const { part, input, tried, ours } = this;
     ours.hidden = true;
     let result;
     try {
       result = judge(part, input.value);
     } catch (fault) {
       if (!(fault instanceof Fault)) throw fault;
-      return say("unread", ...marked(input.value, fault));
+      this.say("unread", ...marked(input.value, fault));
+      return;
     }
-    if (result.right) return say("right", agreed(part, result));
-    last = result.first;
+    if (result.right) {
+      this.say("right", agreed(part, result));
+      return;
+    }
+    this.last = result.first;
     tried.add(input.value.trim());
     ours.hidden = tried.size < 2 || !part.variables.length;
-    return say("wrong", differs(part, result));
+    this.say("wrong", differs(part, result));
   }
 
-  function next() {
-    const { length } = hints.children;
-    more.hidden = length >= part.hints.length;
-    more.textContent = length ? `Another hint (${length} of ${part.hints.length} seen)` : "Hint";
+  changed() {
+    if (!this.root.dataset.state) return;
+    this.ours.hidden = true;
+    this.say("");
   }
 
-  // No form: JupyterLab takes the Enter that would submit it.
-  input.addEventListener("keydown", (event) => { if (event.key === "Enter") answer(); });
-  check.addEventListener("click", answer);
-  input.addEventListener("input", () => { if (root.dataset.state) { ours.hidden = true; say(""); } });
-  more.addEventListener("click", () => {
-    hints.append(element("li", { textContent: part.hints[hints.children.length] }));
-    next();
-    if (more.hidden) input.focus();
-  });
-  ours.addEventListener("click", () => {
-    say("wrong", `At ${place(part, last.values)} your formula gives ${shown(last.yours)}, ours ${shown(last.ours)}.`);
-    ours.hidden = true;
-    input.focus();
-  });
-  next();
-  return root;
+  next() {
+    const { length } = this.hints.children, all = this.part.hints.length;
+    this.more.hidden = length >= all;
+    this.more.textContent = length ? `Another hint (${length} of ${all} seen)` : "Hint";
+  }
+
+  hint() {
+    this.hints.append(element("li", { textContent: this.part.hints[this.hints.children.length] }));
+    this.next();
+    if (this.more.hidden) this.input.focus();
+  }
+
+  show() {
+    const { part, last } = this;
+    this.say("wrong", `At ${place(part, last.values)} your formula gives ${shown(last.yours)}, ours ${shown(last.ours)}.`);
+    this.ours.hidden = true;
+    this.input.focus();
+  }
 }
 
 const HELP = "Numbers, + − * / ^ and parentheses; exp, log (natural), sqrt, abs, sin, cos, tanh, sigmoid, min and max; " +
@@ -121,7 +149,7 @@ function render({ model, el }) {
                        element("p", { textContent: HELP }));
   el.append(element("div", { className: "mha-exercise", role: "group", "aria-label": `Check your answer: ${parts[0].ask}` },
                     element("p", { className: "mha-exercise-title", textContent: "Check your answer" }),
-                    ...parts.map(field), help));
+                    ...parts.map((part) => new Field(part).root), help));
 }
 
 export default { render };

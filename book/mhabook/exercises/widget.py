@@ -1,19 +1,15 @@
 """Fields below an exercise: the reader types a number or a formula, the page compares it with the answer."""
 
 from difflib import get_close_matches
-from importlib.resources import files
+from pathlib import Path
 
 import anywidget
 import traitlets
 
 from mhabook.exercises.questions import QUESTIONS, Question
+from mhalib.live.modules import widget_module
 
-
-def module() -> str:
-    """The JavaScript of the widget: what reads and compares formulas, and the fields."""
-    here = files("mhabook.exercises")
-    parts = files("mhalib.live") / "element.js", here / "formula.js", here / "widget.js"
-    return "\n".join(file.read_text("utf-8") for file in parts)
+HERE = Path(__file__).parent
 
 
 class Exercise(anywidget.AnyWidget):
@@ -23,8 +19,8 @@ class Exercise(anywidget.AnyWidget):
     nothing is stored or sent. Whoever reads the page's source finds the answers there.
     """
 
-    _esm = module()
-    _css = (files("mhabook.exercises") / "widget.css").read_text("utf-8")
+    _esm = widget_module(HERE / "widget.js")
+    _css = (HERE / "widget.css").read_text("utf-8")
     exercise = traitlets.Dict().tag(sync=True)
 
     def __init__(self, label: str, questions: tuple[Question, ...]) -> None:

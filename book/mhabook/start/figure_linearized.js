@@ -1,4 +1,11 @@
-// --- before chapter 1: a model and its linearization at the start, trained side by side ----------------------------
+import { arrays } from "mhalib/live/engine/data.js";
+import { logistic, slope } from "mhalib/live/engine/logistic.js";
+import { addTransposedProduct, dot, mean, norm, product } from "mhalib/live/engine/matrices.js";
+import { multihead } from "mhalib/live/engine/multihead.js";
+import { normal } from "mhalib/live/engine/starts.js";
+import { liveFigure } from "mhalib/live/figure.js";
+
+// A model and its linearization at the start, trained side by side.
 
 // ∇Φ(X_i; θ) in rows, at the θ of the last `forward` of a multi-head model.
 function featuresOf({ n, T, d, H, heads, head, size, X, A, P }) {
@@ -18,52 +25,73 @@ function featuresOf({ n, T, d, H, heads, head, size, X, A, P }) {
 }
 
 // θ holds the parameters of the model, then those of the linearization: where it stands, start and displacement.
-models.linearized = function (data, values, { start }) {
-  const model = models.multihead(data, values, { start }), { size } = model, { n, y } = data;
-  const { inside } = model.measures({ inside: (inside) => inside });
-  const own = (theta) => theta.subarray(0, size), tangent = (theta) => theta.subarray(size);
-  let features = null, begin = null, first = null, ends = null;
-
-  function logitsOf(theta) {
-    inside.forward(theta);
-    return inside.z.map((margin, i) => y[i] * margin);
+class Linearized {
+  constructor(data, values, context) {
+    this.model = multihead(data, values, context);
+    this.each = this.model.size;
+    this.size = 2 * this.each;
+    this.begin = null;
+    this.ends = null;
+    this.curves = {
+      loss: (now) => now.loss,
+      linear_loss: ({ theta }) => mean(this.linearLogits(this.tangent(theta)).map((phi, i) => logistic(phi * data.y[i]))),
+      distance: ({ theta }) => {
+        this.ends = [this.linearLogits(this.tangent(theta)), this.logits(this.own(theta))];
+        return Math.max(1e-4, Math.sqrt(mean(this.ends[0].map((phi, i) => (phi - this.ends[1][i]) ** 2))));
+      },
+      moved: ({ theta }) => norm(this.own(theta).map((x, k) => x - this.begin[k])),
+    };
+    this.lasts = { linear_logits: () => [...this.ends[0]], logits: () => [...this.ends[1]] };
   }
 
-  function prepare(theta) {
-    begin = theta.slice();
-    first = logitsOf(begin);
-    features = featuresOf(inside);
+  own(theta) {
+    return theta.subarray(0, this.each);
   }
 
-  const linearLogits = (theta) => {
-    const moved = theta.map((x, k) => x - begin[k]);
-    return first.map((phi, i) => phi + dot(features.subarray(i * size, (i + 1) * size), moved));
-  };
+  tangent(theta) {
+    return theta.subarray(this.each);
+  }
 
-  function lossAndGrad(theta, grad) {
-    if (!begin) prepare(tangent(theta));
-    const loss = model.lossAndGrad(own(theta), own(grad)), pull = tangent(grad).fill(0);
-    linearLogits(tangent(theta)).forEach((phi, i) => {
+  logits(theta) {
+    const { model } = this;
+    model.forward(theta);
+    return model.z.map((margin, i) => model.y[i] * margin);
+  }
+
+  prepare(theta) {
+    this.begin = theta.slice();
+    this.first = this.logits(this.begin);
+    this.features = featuresOf(this.model);
+  }
+
+  linearLogits(theta) {
+    const { begin, first, features, each } = this, moved = theta.map((x, k) => x - begin[k]);
+    return first.map((phi, i) => phi + dot(features.subarray(i * each, (i + 1) * each), moved));
+  }
+
+  forward(theta) {
+    return this.model.forward(this.own(theta));
+  }
+
+  lossAndGrad(theta, grad) {
+    if (!this.begin) this.prepare(this.tangent(theta));
+    const { model, each, features } = this, { n, y } = model;
+    const loss = model.lossAndGrad(this.own(theta), this.own(grad)), pull = this.tangent(grad).fill(0);
+    this.linearLogits(this.tangent(theta)).forEach((phi, i) => {
       const g = (y[i] * slope(y[i] * phi)) / n;
-      for (let k = 0; k < size; k++) pull[k] += g * features[i * size + k];
+      for (let k = 0; k < each; k++) pull[k] += g * features[i * each + k];
     });
     return loss;
   }
+}
 
-  const curves = {
-    loss: (now) => now.loss,
-    linear_loss: ({ theta }) => mean(linearLogits(tangent(theta)).map((phi, i) => logistic(phi * y[i]))),
-    distance: ({ theta }) => {
-      ends = [linearLogits(tangent(theta)), logitsOf(own(theta))];
-      return Math.max(1e-4, Math.sqrt(mean(ends[0].map((phi, i) => (phi - ends[1][i]) ** 2))));
-    },
-    moved: ({ theta }) => norm(own(theta).map((x, k) => x - begin[k])),
-  };
-  const lasts = { linear_logits: () => [...ends[0]], logits: () => [...ends[1]] };
-  return { size: 2 * size, model, lossAndGrad, curves, lasts, forward: (theta) => model.forward(own(theta)) };
-};
-
-starts.linearized = (start, { model }, values) => {
-  const theta = starts.normal(start, model, values);
+function twice(start, { model }, values) {
+  const theta = normal(start, model, values);
   return Float64Array.from([...theta, ...theta]);
-};
+}
+
+export default liveFigure({
+  datasets: { arrays },
+  starts: { linearized: twice },
+  models: { linearized: (data, values, context) => new Linearized(data, values, context) },
+});

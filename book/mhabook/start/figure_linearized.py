@@ -70,7 +70,7 @@ def linearized(n: int = 16, steps: int = 200, seed: int = 0) -> LiveFigure:
         summary="After {steps} steps with H = {H}, η = {lr}, s = {scale}: loss {loss}, linearized {linear_loss}; the "
                 "logits of the two differ by {distance} (root mean square), and the parameters have moved by {moved}.",
         train=run, measure={name: lambda path, values, name=name: path.curves[name].tolist()
-                            for name in ("linear_logits", "logits")}))
+                            for name in ("linear_logits", "logits")}), __file__)
 
 
 def _distances(path, linear, X):

@@ -1,15 +1,18 @@
-// --- before chapter 1: what softmax makes of three scores, no training ---------------------------------------------
+import { dot } from "mhalib/live/engine/matrices.js";
+import { computation } from "mhalib/live/engine/models.js";
+import { zeros } from "mhalib/live/engine/starts.js";
+import { liveFigure } from "mhalib/live/figure.js";
 
-datasets.scores = (carried) => carried;
+// What softmax makes of three scores, no training.
 
 // Weights, their covariance matrix, and the attention mean over the first score with its tangent here.
-models.scores = function ({ first, read }, { a1, a2, a3, shift, tau }) {
-  function weights(scores) {
-    const divided = scores.map((a) => (a + shift) / tau), top = Math.max(...divided);
+function scores({ first, read }, { a1, a2, a3, shift, tau }) {
+  function weights(all) {
+    const divided = all.map((a) => (a + shift) / tau), top = Math.max(...divided);
     const e = divided.map((a) => Math.exp(a - top)), total = e[0] + e[1] + e[2];
     return e.map((one) => one / total);
   }
-  const meanOf = (pi) => dot(pi, read), scores = [a1, a2, a3], pi = weights(scores), here = meanOf(pi);
+  const meanOf = (pi) => dot(pi, read), pi = weights([a1, a2, a3]), here = meanOf(pi);
   const tilt = (pi[0] * (read[0] - here)) / tau, half = 1 / Math.hypot(1, tilt);
   const loss = () => Math.log(1 / pi[0]);
   const lasts = {
@@ -28,4 +31,6 @@ models.scores = function ({ first, read }, { a1, a2, a3, shift, tau }) {
     lasts[`weight_${j + 1}`] = () => p;
   });
   return computation(loss, lasts);
-};
+}
+
+export default liveFigure({ datasets: { scores: (carried) => carried }, starts: { zeros }, models: { scores } });

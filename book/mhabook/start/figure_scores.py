@@ -39,7 +39,7 @@ def scores() -> LiveFigure:
         summary="a₁ = {a1}, a₂ = {a2}, a₃ = {a3}, c = {shift}, τ = {tau}: weights {weight_1}, {weight_2}, {weight_3}; "
                 "attention mean {mean}, slope along a₁ {tilt}, variance of what is read {variance}; "
                 "−log π₁ = {loss}.",
-        train=_path, measure=MEASURES))
+        train=_path, measure=MEASURES), __file__)
 
 
 def weights(values: dict[str, float], first: Array | None = None) -> np.ndarray:

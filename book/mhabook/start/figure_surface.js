@@ -1,15 +1,13 @@
-// --- before chapter 1: gradient descent on a loss of two numbers ---------------------------------------------------
+import { liveFigure } from "mhalib/live/figure.js";
 
-datasets.surface = (carried) => carried;
-starts.surface = (start, model, { q1, q2 }) => Float64Array.of(q1, q2);
+// Gradient descent on a loss of two numbers.
 
 // f = ½ λ₁u² + ½ λ₂v², or with (1 + cos πv) |λ₂|/π² in v if λ₂ < 0; (u, v) along the direction of λ₁ and across.
-models.surface = function ({ directions, at, along, rates }, { first, low, angle, lr, q1, q2 }) {
-  const [c, s] = directions[angle], visited = [], least = 1e-12;
+function surface(data, values) {
+  const { first, low, angle } = values, [c, s] = data.directions[angle], visited = [];
   const height = (u, v) =>
     (first * u * u) / 2 + (low >= 0 ? (low * v * v) / 2 : (-low / Math.PI ** 2) * (1 + Math.cos(Math.PI * v)));
   const lossAt = (x, y) => height(c * x + s * y, c * y - s * x);
-  const forward = (theta) => lossAt(theta[0], theta[1]);
 
   function lossAndGrad(theta, grad) {
     const [x, y] = theta, u = c * x + s * y, v = c * y - s * x;
@@ -19,19 +17,25 @@ models.surface = function ({ directions, at, along, rates }, { first, low, angle
     return height(u, v);
   }
 
+  const curves = {
+    loss: ({ theta, loss }) => {
+      visited.push(theta.slice());
+      return Math.max(loss, 1e-12);
+    },
+  };
+  const lasts = lastsOf(data, values, visited, lossAt);
+  return { size: 2, forward: (theta) => lossAt(theta[0], theta[1]), lossAndGrad, curves, lasts };
+}
+
+function lastsOf({ directions, at, along, rates }, { first, low, angle, lr, q1, q2 }, visited, lossAt) {
+  const [c, s] = directions[angle], factor = (curvature) => Math.abs(1 - lr * curvature), axis = (x) => [-2 * x, 2 * x];
+
   // The path up to the first point outside of the square.
   function seen() {
     const outside = visited.findIndex((theta) => theta.some((x) => Math.abs(x) > 3));
     return outside < 0 ? visited : visited.slice(0, outside + 1);
   }
-  const curves = {
-    loss: ({ theta, loss }) => {
-      visited.push(theta.slice());
-      return Math.max(loss, least);
-    },
-  };
-  const factor = (curvature) => Math.abs(1 - lr * curvature), axis = (x) => [-2 * x, 2 * x];
-  const lasts = {
+  return {
     surface: () => at.map((y) => at.map((x) => Math.sqrt(lossAt(x, y)))),
     path_1: () => seen().map((theta) => theta[0]),
     path_2: () => seen().map((theta) => theta[1]),
@@ -50,5 +54,10 @@ models.surface = function ({ directions, at, along, rates }, { first, low, angle
     factor_flat: () => factor(low),
     kappa: () => (low > 0 ? first / low : "none, at a saddle"),
   };
-  return { size: 2, forward, lossAndGrad, curves, lasts };
-};
+}
+
+export default liveFigure({
+  datasets: { surface: (carried) => carried },
+  starts: { surface: (start, model, { q1, q2 }) => Float64Array.of(q1, q2) },
+  models: { surface },
+});

@@ -58,7 +58,7 @@ def surface(steps: int = 60) -> LiveFigure:
         summary="With η = {lr}, λ₁ = 1, λ₂ = {low}, φ = {angle}, from θ₁ = {q1}, θ₂ = {q2}: in {steps} steps f goes "
                 "from {first_loss} to {loss}. Condition number: {kappa}. Near the center a step multiplies the two "
                 "coordinates by {factor_steep} and {factor_flat} in size.",
-        train=lambda values: _path(values, steps), measure=MEASURES))
+        train=lambda values: _path(values, steps), measure=MEASURES), __file__)
 
 
 def chosen(values: dict[str, float]) -> Surface:

@@ -1,21 +1,21 @@
-// --- data: from draws and the values of the controls to {n, T, d, X, y, relevant} ----------------------------
+// From draws and the values of the controls to {n, T, d, X, y, relevant}. A control n takes the first n samples, as a
+// smaller draw of the same seed would have them.
 
-// A control n takes the first n samples, as a smaller draw of the same seed would have them.
-const datasets = {
-  arrays: ({ n: all, T, d, X, y, relevant }, { n = all }) => ({
+export function arrays({ n: all, T, d, X, y, relevant }, { n = all }) {
+  return {
     n, T, d, X: Float64Array.from(X.slice(0, n * T * d)), y: Float64Array.from(y.slice(0, n)),
     relevant: relevant && Uint8Array.from(relevant.slice(0, n * T)),
-  }),
+  };
+}
 
-  // x_it = μ_{y_i} on the ζT tokens of lowest rank, ν_{j_it} + σ z_it on the others.
-  mixture: ({ n: all, T, d, sign, rank, pattern, normal, mu, nu }, { zeta, sigma, n = all }) => {
-    const X = new Float64Array(n * T * d);
-    const relevant = Uint8Array.from(rank.slice(0, n * T), (r) => (r < Math.round(zeta * T) ? 1 : 0));
-    for (let token = 0; token < n * T; token++)
-      for (let a = 0; a < d; a++)
-        X[token * d + a] = relevant[token]
-          ? mu[(sign[Math.floor(token / T)] > 0 ? d : 0) + a]
-          : nu[pattern[token] * d + a] + sigma * normal[token * d + a];
-    return { n, T, d, X, y: Float64Array.from(sign.slice(0, n)), relevant };
-  },
-};
+// x_it = μ_{y_i} on the ζT tokens of lowest rank, ν_{j_it} + σ z_it on the others.
+export function mixture({ n: all, T, d, sign, rank, pattern, normal, mu, nu }, { zeta, sigma, n = all }) {
+  const X = new Float64Array(n * T * d);
+  const relevant = Uint8Array.from(rank.slice(0, n * T), (r) => (r < Math.round(zeta * T) ? 1 : 0));
+  for (let token = 0; token < n * T; token++)
+    for (let a = 0; a < d; a++)
+      X[token * d + a] = relevant[token]
+        ? mu[(sign[Math.floor(token / T)] > 0 ? d : 0) + a]
+        : nu[pattern[token] * d + a] + sigma * normal[token * d + a];
+  return { n, T, d, X, y: Float64Array.from(sign.slice(0, n)), relevant };
+}

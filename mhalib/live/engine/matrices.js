@@ -3,7 +3,7 @@
 // Each entry is summed in a local variable, which is several times faster than in the array.
 
 // C = A B for A (m, r) from a, B (r, k) from b; C (m, k) from c.
-function product(A, a, B, b, m, r, k, C, c) {
+export function product(A, a, B, b, m, r, k, C, c) {
   for (let i = 0; i < m; i++, a += r)
     for (let q = 0; q < k; q++) {
       let sum = 0;
@@ -13,7 +13,7 @@ function product(A, a, B, b, m, r, k, C, c) {
 }
 
 // C = A Bᵀ for A (m, r) from a, B (k, r) from b; C (m, k) from c.
-function productWithTransposed(A, a, B, b, m, r, k, C, c) {
+export function productWithTransposed(A, a, B, b, m, r, k, C, c) {
   for (let i = 0; i < m; i++, a += r)
     for (let q = 0, at = b; q < k; q++, at += r) {
       let sum = 0;
@@ -23,7 +23,7 @@ function productWithTransposed(A, a, B, b, m, r, k, C, c) {
 }
 
 // C += Aᵀ B for A (r, m) from a and B (r, k) from b; C (m, k) from c.
-function addTransposedProduct(A, a, B, b, r, m, k, C, c) {
+export function addTransposedProduct(A, a, B, b, r, m, k, C, c) {
   for (let p = 0; p < m; p++)
     for (let q = 0; q < k; q++) {
       let sum = 0;
@@ -32,10 +32,10 @@ function addTransposedProduct(A, a, B, b, r, m, k, C, c) {
     }
 }
 
-const dot = (x, y) => {
+export const dot = (x, y) => {
   let sum = 0;
   for (let i = 0; i < x.length; i++) sum += x[i] * y[i];
   return sum;
 };
-const norm = (x) => Math.sqrt(dot(x, x));
-const mean = (x) => x.reduce((sum, value) => sum + value, 0) / x.length;
+export const norm = (x) => Math.sqrt(dot(x, x));
+export const mean = (x) => x.reduce((sum, value) => sum + value, 0) / x.length;

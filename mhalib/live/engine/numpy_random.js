@@ -50,72 +50,94 @@ const ZIGGURAT = (() => {
   return { R, k, w, f };
 })();
 
-function defaultRng(entropy) {
-  const words = seedWords(entropy, 8).map(BigInt), pair = (at) => words[at] | (words[at + 1] << 32n);
-  const increment = ((((pair(4) << 64n) | pair(6)) << 1n) | 1n) & LONG;
-  let state = (increment + ((pair(0) << 64n) | pair(2))) & LONG, half = null;
-  const advance = () => { state = (state * MULTIPLIER + increment) & LONG; };
-  advance();
+class Generator {
+  constructor(entropy) {
+    const words = seedWords(entropy, 8).map(BigInt), pair = (at) => words[at] | (words[at + 1] << 32n);
+    this.increment = ((((pair(4) << 64n) | pair(6)) << 1n) | 1n) & LONG;
+    this.state = (this.increment + ((pair(0) << 64n) | pair(2))) & LONG;
+    this.half = null;
+    this.advance();
+  }
 
-  function next64() {
-    advance();
-    const turn = state >> 122n, folded = ((state >> 64n) ^ state) & WIDE;
+  advance() {
+    this.state = (this.state * MULTIPLIER + this.increment) & LONG;
+  }
+
+  next64() {
+    this.advance();
+    const { state } = this, turn = state >> 122n, folded = ((state >> 64n) ^ state) & WIDE;
     return ((folded >> turn) | (folded << (64n - turn))) & WIDE;
   }
 
   // The low half first; the high one waits.
-  function next32() {
-    if (half !== null) {
-      const waiting = half;
-      half = null;
+  next32() {
+    if (this.half !== null) {
+      const waiting = this.half;
+      this.half = null;
       return waiting;
     }
-    const both = next64();
-    half = Number(both >> 32n);
+    const both = this.next64();
+    this.half = Number(both >> 32n);
     return Number(both & WORD);
   }
 
-  const random = () => Number(next64() >> 11n) * 2 ** -53;
+  uniform() {
+    return Number(this.next64() >> 11n) * 2 ** -53;
+  }
 
   // Uniform in 0 … count − 1 (Lemire).
-  function below(count) {
+  below(count) {
     if (count === 1) return 0;
     const wide = BigInt(count), least = (WORD + 1n - wide) % wide;
     for (;;) {
-      const product = BigInt(next32()) * wide;
+      const product = BigInt(this.next32()) * wide;
       if ((product & WORD) >= least) return Number(product >> 32n);
     }
   }
 
-  function normal() {
-    const { R, k, w, f } = ZIGGURAT;
+  normal() {
+    const { k, w, f } = ZIGGURAT;
     for (;;) {
-      const bits = next64(), layer = Number(bits & 0xffn), r = Number((bits >> 9n) & 0xfffffffffffffn);
+      const bits = this.next64(), layer = Number(bits & 0xffn), r = Number((bits >> 9n) & 0xfffffffffffffn);
       const x = ((bits >> 8n) & 1n ? -r : r) * w[layer];
       if (r < k[layer]) return x;
-      if (layer === 0) {
-        for (;;) {
-          const far = -Math.log1p(-random()) / R, y = -Math.log1p(-random());
-          if (y + y > far * far) return (BigInt(r) >> 8n) & 1n ? -(R + far) : R + far;
-        }
-      }
-      if ((f[layer - 1] - f[layer]) * random() + f[layer] < Math.exp(-0.5 * x * x)) return x;
+      if (layer === 0) return this.tail((BigInt(r) >> 8n) & 1n ? -1 : 1);
+      if ((f[layer - 1] - f[layer]) * this.uniform() + f[layer] < Math.exp(-0.5 * x * x)) return x;
     }
   }
 
-  const many = (draw) => (count, ...rest) => Array.from({ length: count }, () => draw(...rest));
+  // Beyond the lowest layer.
+  tail(sign) {
+    const { R } = ZIGGURAT;
+    for (;;) {
+      const far = -Math.log1p(-this.uniform()) / R, y = -Math.log1p(-this.uniform());
+      if (y + y > far * far) return sign * (R + far);
+    }
+  }
 
   // 0 … count − 1 in random order, each place by bits that are drawn until they are small enough.
-  function permutation(count) {
+  permutation(count) {
     const order = Array.from({ length: count }, (_, k) => k);
     for (let i = count - 1; i > 0; i--) {
       const mask = 2 ** (32 - Math.clz32(i)) - 1;
       let j = i + 1;
-      while (j > i) j = (next32() & mask) >>> 0;
+      while (j > i) j = (this.next32() & mask) >>> 0;
       [order[i], order[j]] = [order[j], order[i]];
     }
     return order;
   }
 
-  return { random: many(random), integers: many(below), normals: many(normal), permutation };
+  random(count) {
+    return Array.from({ length: count }, () => this.uniform());
+  }
+
+  integers(count, below) {
+    return Array.from({ length: count }, () => this.below(below));
+  }
+
+  normals(count) {
+    return Array.from({ length: count }, () => this.normal());
+  }
 }
+
+export const defaultRng = (entropy) => new Generator(entropy);

@@ -1,9 +1,9 @@
 // --- update rules: θ changes in place ------------------------------------------------------------------------
 
 // The step size of step k, for a number or a function of the step.
-const rate = (lr, k) => (typeof lr === "function" ? lr(k) : lr);
+export const rate = (lr, k) => (typeof lr === "function" ? lr(k) : lr);
 
-const optimizers = {
+export const optimizers = {
   gd: ({ lr }) => (theta, grad, k) => {
     const eta = rate(lr, k);
     for (let i = 0; i < theta.length; i++) theta[i] -= eta * grad[i];

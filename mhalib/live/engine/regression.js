@@ -1,10 +1,15 @@
-// --- linear regression by one softmax layer, f(x_i) = A Σ_j π_ij x_j ------------------------------------------------
+import { dot, productWithTransposed } from "./matrices.js";
+import { putBack, whitened, whiteningOf } from "./structured.js";
+import { applied, eigen, spectralNorm, times, transposedTimes } from "./symmetric.js";
+
+// Linear regression by one softmax layer, f(x_i) = A Σ_j π_ij x_j.
 
 // Σ has geometrically spaced eigenvalues with trace d, M Σ^{1/2} geometrically spaced singular values, in the carried
 // rotations of d; x = Σ^{1/2} z and y = M x + σ w from the first n d numbers of the carried streams. p = d.
-datasets.regression = ({ instances }, values) => ({ instances: instances.map((drawn) => instance(drawn, values)) });
+export const regressionData = (carried, values) =>
+  ({ instances: carried.instances.map((drawn) => instance(drawn, values)) });
 
-function instance({ tokens, noise, rotations }, { n, d, kappa, s_max, kappa_M, sigma }) {
+export function instance({ tokens, noise, rotations }, { n, d, kappa, s_max, kappa_M, sigma }) {
   const { basis, left, right } = rotations[d], spaced = (ratio) => (_, k) => ratio ** (k / (d - 1));
   const sizes = Array.from({ length: d }, spaced(kappa)), scale = d / sizes.reduce((sum, x) => sum + x, 0);
   const of = { values: sizes.map((x) => scale * x), basis: Float64Array.from(basis) };
@@ -19,16 +24,16 @@ function instance({ tokens, noise, rotations }, { n, d, kappa, s_max, kappa_M, s
 }
 
 // The same truth with these tokens, and what is computed of them once.
-function withTokens(truth, x, y, n) {
+export function withTokens(truth, x, y, n) {
   const { d } = truth, moment = transposedTimes(x, x, n, d, d).map((sum) => sum / n);
   return { ...truth, n, x, y, whitening: whiteningOf(moment, d) };
 }
 
-const firstTokens = (data, n) => withTokens(data, data.x.slice(0, n * data.d), data.y.slice(0, n * data.d), n);
+export const firstTokens = (data, n) => withTokens(data, data.x.slice(0, n * data.d), data.y.slice(0, n * data.d), n);
 
 // N(0, 1) entries, first A, then B; or the balanced factors of the least-squares fit, with signs such that each column
 // of V has a positive sum.
-starts.regression = ({ stream }, { size }, values, { n, d, x, y, whitening: { inverse } }) => {
+export function regressionStart({ stream }, { size }, values, { n, d, x, y, whitening: { inverse } }) {
   if (values.start === "random") return Float64Array.from(stream.slice(0, size));
   const fit = times(transposedTimes(y, x, n, d, d).map((sum) => sum / n), inverse, d, d, d);
   const { values: squares, basis } = eigen(transposedTimes(fit, fit, d, d, d), d), theta = new Float64Array(size);
@@ -37,7 +42,7 @@ starts.regression = ({ stream }, { size }, values, { n, d, x, y, whitening: { in
   const U = P.map((b, k) => b * squares[k % d] ** -0.25), V = W.map((b, k) => b * squares[k % d] ** 0.25);
   putBack(theta, U, V, inverse, d);
   return theta;
-};
+}
 
 // Scores to e^{score − largest}, in place, to 5e-16 and faster than by Math.exp: 2^{−k/64} e^r with |r| ≤ ln(2)/128, and
 // 0 below −708. In one loop: a function of one number would put each result on the heap. Gives their sum and that of
@@ -45,7 +50,7 @@ starts.regression = ({ stream }, { size }, values, { n, d, x, y, whitening: { in
 const HALVES = Float64Array.from({ length: 1023 }, (_, k) => 2 ** -k);
 const PARTS = Float64Array.from({ length: 64 }, (_, k) => 2 ** (-k / 64));
 
-function exponentials(scores) {
+export function exponentials(scores) {
   const n = scores.length;
   let top = scores[0], sum = 0, squares = 0;
   for (let j = 1; j < n; j++) if (!(scores[j] <= top)) top = scores[j];
@@ -81,16 +86,24 @@ function factorsMinus(theta, d, Sigma, M) {
 
 // The loss of n tokens that all attend to all, half the mean squared error, one query after the other. Tokens stand in
 // columns, one for each coordinate, taken three at a time, with zeros to fill up: long loops without a branch.
-models.regression = function (data) {
-  const { n, d, x, y, root, sigma } = data, size = 2 * d * d, wide = 3 * Math.ceil(d / 3);
-  const column = (a) => Float64Array.from({ length: n }, (_, j) => (a < d ? x[j * d + a] : 0));
-  const columns = Array.from({ length: wide }, (_, a) => column(a));
-  const weights = new Float64Array(n), along = new Float64Array(n), ones = along.map(() => 1);
-  const [b, m, r, g, pulled] = Array.from({ length: 5 }, () => new Float64Array(wide));
-  let share = 0, tokens = 0; // one over the sum of the query's weights; effective tokens, mean over the last pass
+class Regression {
+  constructor(data) {
+    const { n, d, x } = data, wide = 3 * Math.ceil(d / 3), of = (length) => new Float64Array(length);
+    const column = (a) => Float64Array.from({ length: n }, (_, j) => (a < d ? x[j * d + a] : 0));
+    Object.assign(this, { data, n, d, size: 2 * d * d, wide, whitening: data.whitening });
+    this.columns = Array.from({ length: wide }, (_, a) => column(a));
+    [this.weights, this.along] = [of(n), of(n)];
+    this.ones = this.along.map(() => 1);
+    [this.b, this.m, this.r, this.g, this.pulled] = Array.from({ length: 5 }, () => of(wide));
+    this.share = 0; // one over the sum of the query's weights
+    this.tokens = 0; // effective tokens, mean over the last pass
+    this.curves = curvesOf(this);
+    this.lasts = {};
+  }
 
   // out_j = Σ_a factors_a x_ja.
-  function combine(factors, out) {
+  combine(factors, out) {
+    const { n, wide, columns } = this;
     for (let a = 0; a < wide; a += 3) {
       const x0 = columns[a], x1 = columns[a + 1], x2 = columns[a + 2];
       const f0 = factors[a], f1 = factors[a + 1], f2 = factors[a + 2];
@@ -100,7 +113,8 @@ models.regression = function (data) {
   }
 
   // out_a = share · Σ_j weights_j values_j x_ja.
-  function average(weights, values, share, out) {
+  average(values, out) {
+    const { n, wide, columns, weights, share } = this;
     for (let a = 0; a < wide; a += 3) {
       const x0 = columns[a], x1 = columns[a + 1], x2 = columns[a + 2];
       let s0 = 0, s1 = 0, s2 = 0;
@@ -117,17 +131,18 @@ models.regression = function (data) {
   }
 
   // Attention mean m and residual r of query i; gives ‖r‖²/2n.
-  function query(i, A, B) {
+  query(i, A, B) {
+    const { n, d, b, m, r, weights, data: { x, y } } = this;
     for (let c = 0; c < d; c++) {
       let sum = 0;
       for (let a = 0; a < d; a++) sum += x[i * d + a] * B[a * d + c];
       b[c] = sum;
     }
-    combine(b, weights);
+    this.combine(b, weights);
     const [sum, squares] = exponentials(weights);
-    share = 1 / sum;
-    tokens += (sum * sum) / squares / n;
-    average(weights, ones, share, m);
+    this.share = 1 / sum;
+    this.tokens += (sum * sum) / squares / n;
+    this.average(this.ones, m);
     for (let a = 0; a < d; a++) {
       r[a] = y[i * d + a];
       for (let c = 0; c < d; c++) r[a] -= A[a * d + c] * m[c];
@@ -136,17 +151,18 @@ models.regression = function (data) {
   }
 
   // ∇_A = −(1/n) Σ r mᵀ and ∇_B = Σ x_i (C_i g)ᵀ with g = −Aᵀ r/n, C_i g = Σ_j π_ij ⟨g, x_j⟩ x_j − m ⟨m, g⟩.
-  function lossAndGrad(theta, grad) {
+  lossAndGrad(theta, grad) {
+    const { n, d, r, m, g, along, pulled, data: { x } } = this;
     const A = theta.subarray(0, d * d), B = theta.subarray(d * d);
     let loss = 0;
-    tokens = 0;
+    this.tokens = 0;
     grad.fill(0);
     for (let i = 0; i < n; i++) {
-      loss += query(i, A, B);
+      loss += this.query(i, A, B);
       g.fill(0);
       for (let a = 0; a < d; a++) for (let c = 0; c < d; c++) g[c] -= (A[a * d + c] * r[a]) / n;
-      combine(g, along);
-      average(weights, along, share, pulled);
+      this.combine(g, along);
+      this.average(along, pulled);
       const inner = dot(m, g);
       for (let a = 0, k = 0; a < d; a++)
         for (let c = 0; c < d; c++, k++) {
@@ -157,26 +173,31 @@ models.regression = function (data) {
     return loss;
   }
 
-  function forward(theta) {
+  forward(theta) {
+    const { n, d } = this;
     let loss = 0;
-    tokens = 0;
-    for (let i = 0; i < n; i++) loss += query(i, theta.subarray(0, d * d), theta.subarray(d * d));
+    this.tokens = 0;
+    for (let i = 0; i < n; i++) loss += this.query(i, theta.subarray(0, d * d), theta.subarray(d * d));
     return loss;
   }
+}
 
-  const curves = {
+const curvesOf = (model) => {
+  const { data, d } = model, { root, sigma } = data;
+  return {
     loss: (now) => now.loss,
     excess: ({ theta }) => populationExcess(theta, data),
     v: ({ theta }) => spectralNorm(whitened(theta, root, d)[1], d, d),
-    effective_tokens: () => tokens,
+    effective_tokens: () => model.tokens,
     floor: () => (sigma * sigma * d) / 2,
   };
-  return { size, d, whitening: data.whitening, forward, lossAndGrad, curves, lasts: {} };
 };
+
+export const regression = (data) => new Regression(data);
 
 // The same in the limit of infinitely many tokens: L − L* of the population, and its gradient in closed form. What is
 // less than 1e-9 is rounding in part, and drawn as 1e-9.
-models.population = ({ d, Sigma, M, population }) => {
+export const population = ({ d, Sigma, M, population }) => {
   const forward = (theta) => populationExcess(theta, { d, Sigma, M });
   const lossAndGrad = (theta, grad) => {
     const A = theta.subarray(0, d * d), B = theta.subarray(d * d), away = factorsMinus(theta, d, Sigma, M);

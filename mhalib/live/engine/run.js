@@ -1,4 +1,7 @@
-// --- a run: what mhalib.train does, to be taken in slices -----------------------------------------------------
+import { optimizers, rate } from "./optimizers.js";
+import { spectrumEnds } from "./spectrum.js";
+
+// What mhalib.train does, to be taken in slices.
 
 // Measures that any model with an `hvp` has, and those of the step size alone.
 const common = {
@@ -8,7 +11,7 @@ const common = {
 };
 
 function ends(now) {
-  return (now.ends ??= spectrumEnds(now.model.hvp, now.model.size));
+  return (now.ends ??= spectrumEnds((V, out) => now.model.hvp(V, out), now.model.size));
 }
 
 // A control may choose between several data or starts: {by: control, choices: {value: …}}.
@@ -20,70 +23,84 @@ function settings(spec, values) {
   return all.scaling === "root" ? { ...all, lr: all.lr * Math.sqrt(all.H) } : all;
 }
 
-// What can be measured of a model: what it offers, what files beside it add, and what all models have. A name that
-// begins with test_ is measured on the test data.
-function measures(model, data, all, spec) {
-  const added = model.measures?.(measured[spec.model] ?? {}, data, all, spec) ?? {};
-  return (name, now) => (model.curves[name] ?? model.lasts[name] ?? added[name] ?? common[name])(now);
-}
+const measured = (model, name, now) => (model.curves[name] ?? model.lasts[name] ?? common[name])(now);
 
-// spec: {model, data, test, start, fixed, record, curves, lasts}; values: the controls'. Every recorded step adds one
-// number to each curve. `advance(ms)` works for about so long; a loss that is not finite ends the run as in mhalib.
-// A computation that is no training is a run of no steps: record = [0].
-function run(spec, values) {
-  const all = settings(spec, values), start = chosen(spec.start, all);
-  const make = (part, values) => {
-    const data = datasets[part.kind](part, values), model = models[spec.model](data, all, { start });
-    return { data, model, measure: measures(model, data, all, spec) };
-  };
-  const own = make(chosen(spec.data, all), all), { model } = own;
-  const fresh = spec.test && make(chosen(spec.test, all), { ...all, n: undefined }); // all of it, for every n
-  const theta = starts[start.kind](start, model, all, own.data), first = theta.slice();
-  const step = model.step ?? optimizers[all.optimizer](all, model.size);
-  const [grad, before, unused] = Array.from({ length: 3 }, () => new Float64Array(model.size));
-  const recorded = new Set(spec.record), last = Math.max(...spec.record);
-  const asksTest = spec.curves.some((name) => name.startsWith("test_"));
-  const result = { steps: [], curves: Object.fromEntries(spec.curves.map((name) => [name, []])), lasts: {},
-                   done: false, stopped: null };
-  let k = 0;
+// formulas: {datasets, starts, models}, functions by the names that a spec uses. spec: {model, data, test, start, fixed,
+// record, curves, lasts}; values: the controls'. Every recorded step adds one number to each curve; a name that begins
+// with test_ is measured on the test data. `advance(ms)` works for about so long; a loss that is not finite ends the run
+// as in mhalib. A computation that is no training is a run of no steps: record = [0].
+export class Run {
+  constructor({ datasets, starts, models }, spec, values) {
+    const all = settings(spec, values), start = chosen(spec.start, all);
+    const make = (part, values) => {
+      const data = datasets[part.kind](part, values);
+      return { data, model: models[spec.model](data, all, { start, spec }) };
+    };
+    const { data, model } = make(chosen(spec.data, all), all);
+    this.spec = spec;
+    this.lr = all.lr;
+    this.model = model;
+    this.fresh = spec.test && make(chosen(spec.test, all), { ...all, n: undefined }).model; // all of it, for every n
+    this.theta = starts[start.kind](start, model, all, data);
+    this.first = this.theta.slice();
+    this.step = (model.step ?? optimizers[all.optimizer](all, model.size)).bind(model);
+    [this.grad, this.before, this.unused] = Array.from({ length: 3 }, () => new Float64Array(model.size));
+    this.recorded = new Set(spec.record);
+    this.last = Math.max(...spec.record);
+    this.asksTest = spec.curves.some((name) => name.startsWith("test_"));
+    this.result = { steps: [], curves: Object.fromEntries(spec.curves.map((name) => [name, []])), lasts: {},
+                    done: false, stopped: null };
+    this.k = 0;
+  }
 
-  const measure = (name, now, then) =>
-    name.startsWith("test_") ? fresh.measure(name.slice(5), then) : own.measure(name, now);
+  now(model, step, loss, grad) {
+    return { theta: this.theta, first: this.first, grad, loss, step, lr: rate(this.lr, step), model };
+  }
 
-  function record(at, loss) {
-    const now = { theta, first, grad, loss, step: at, lr: rate(all.lr, at), model };
-    const then = asksTest && { ...now, model: fresh.model, grad: unused, loss: fresh.model.lossAndGrad(theta, unused) };
+  measure(name, now, then) {
+    return name.startsWith("test_") ? measured(this.fresh, name.slice(5), then) : measured(this.model, name, now);
+  }
+
+  record(at, loss) {
+    const { fresh, result, theta, unused } = this, now = this.now(this.model, at, loss, this.grad);
+    const then = this.asksTest && this.now(fresh, at, fresh.lossAndGrad(theta, unused), unused);
     result.steps.push(at);
-    for (const name of spec.curves) result.curves[name].push(measure(name, now, then));
+    for (const name of this.spec.curves) result.curves[name].push(this.measure(name, now, then));
   }
 
-  function finish() {
-    const now = { theta, first, loss: model.forward(theta), grad, step: k, lr: rate(all.lr, k), model };
-    const then = fresh && { ...now, model: fresh.model, loss: fresh.model.forward(theta) };
-    for (const name of spec.lasts) result.lasts[name] = measure(name, now, then);
-    result.done = true;
+  finish() {
+    const { fresh, theta } = this, now = this.now(this.model, this.k, this.model.forward(theta), this.grad);
+    const then = fresh && { ...now, model: fresh, loss: fresh.forward(theta) };
+    for (const name of this.spec.lasts) this.result.lasts[name] = this.measure(name, now, then);
+    this.result.done = true;
   }
 
-  function stop() {
-    result.stopped = k;
+  stop() {
+    const { theta, k } = this;
+    this.result.stopped = k;
     if (k) {
-      theta.set(before);
-      if (!recorded.has(k - 1)) record(k - 1, model.lossAndGrad(theta, grad));
+      theta.set(this.before);
+      if (!this.recorded.has(k - 1)) this.record(k - 1, this.model.lossAndGrad(theta, this.grad));
     }
-    finish();
+    this.finish();
   }
 
-  function advance(milliseconds = Infinity) {
-    const until = Date.now() + milliseconds;
+  move(loss) {
+    if (this.recorded.has(this.k)) this.record(this.k, loss);
+    if (this.k === this.last) {
+      this.finish();
+      return;
+    }
+    this.before.set(this.theta);
+    this.step(this.theta, this.grad, this.k++);
+  }
+
+  advance(milliseconds = Infinity) {
+    const { model, theta, grad, result } = this, until = Date.now() + milliseconds;
     while (!result.done && Date.now() < until) {
       const loss = model.lossAndGrad(theta, grad);
-      if (!Number.isFinite(loss)) return stop();
-      if (recorded.has(k)) record(k, loss);
-      if (k === last) return finish();
-      before.set(theta);
-      step(theta, grad, k++);
+      if (!Number.isFinite(loss)) this.stop();
+      else this.move(loss);
     }
   }
-
-  return { result, advance };
 }

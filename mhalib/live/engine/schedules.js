@@ -1,6 +1,6 @@
 // --- schedules of the step size: functions of the step k = 0, 1, …, as mhalib.optim.schedules has them --------------
 
-const schedules = {
+export const schedules = {
   constant: (peak) => peak,
   root: (peak) => (k) => peak / Math.sqrt(k + 1),
   warmup: (peak, steps) => (k) => peak * Math.min((k + 1) / Math.floor(steps / 10), 1),

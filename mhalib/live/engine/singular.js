@@ -1,8 +1,10 @@
+import { norm } from "./matrices.js";
+
 // --- singular values of a small matrix, by Jacobi's rotations of its rows ------------------------------------------
 
 // In falling order, of A (r, k) with r ≤ k: rows are turned in pairs until all are orthogonal. Small ones come out to
 // rounding of the largest, which the eigenvalues of A Aᵀ would not give.
-function singularValues(A, r, k) {
+export function singularValues(A, r, k) {
   if (r > k) return singularValues(A.map((_, at) => A[(at % r) * k + Math.floor(at / r)]), k, r);
   const rows = Array.from({ length: r }, (_, p) => A.slice(p * k, (p + 1) * k));
   for (let sweep = 0, turned = true; turned && sweep < 40; sweep++) {
@@ -33,6 +35,3 @@ function orthogonal(x, y) {
   }
   return true;
 }
-
-// The least singular value over rows: 0 of a matrix with more rows than columns.
-const leastSingular = (A, r, k) => (r > k ? 0 : singularValues(A, r, k)[r - 1]);

@@ -1,3 +1,5 @@
+import { dot, norm } from "./matrices.js";
+
 // --- the ends of a symmetric matrix's spectrum, from products with it (Lanczos, fully reorthogonalized) --------
 
 // How many eigenvalues of the tridiagonal matrix (a, b) lie below x: negative pivots of its LDLᵀ.
@@ -25,7 +27,7 @@ function tridiagonalEigenvalue(a, b, k) {
 
 // [λ_min, λ_max] of the matrix whose products `multiply(v, out)` gives. Stops when both have settled to
 // a relative `precision`, or the only one of them that is `wanted`: 0 for the smallest, 1 for the largest.
-function spectrumEnds(multiply, size, wanted = [0, 1], precision = 1e-11) {
+export function spectrumEnds(multiply, size, wanted = [0, 1], precision = 1e-11) {
   const next = Float64Array.from({ length: size }, (_, i) => Math.sin(1 + i * i)); // any direction, always the same
   const basis = [], a = [], b = [];
   let ends = null, moved = 0;

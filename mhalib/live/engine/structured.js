@@ -1,19 +1,22 @@
+import { optimizers, rate } from "./optimizers.js";
+import { applied, eigen, spectralNorm, times, transposedTimes } from "./symmetric.js";
+
 // --- structure-aware descent on A (d, d) and B (d, d): whitening, balancing, renormalization -----------------------
 
 // The roots of a second moment.
-function whiteningOf(moment, d) {
+export function whiteningOf(moment, d) {
   const parts = eigen(moment, d);
   return { root: applied(parts, (x) => Math.sqrt(x)), inverse: applied(parts, (x) => 1 / Math.sqrt(x)) };
 }
 
 // (U, V) = (A R, R B R), from θ = (A, B).
-function whitened(theta, R, d) {
+export function whitened(theta, R, d) {
   const A = theta.subarray(0, d * d), B = theta.subarray(d * d);
   return [times(A, R, d, d, d), times(R, times(B, R, d, d, d), d, d, d)];
 }
 
 // θ = (U R, R V R).
-function putBack(theta, U, V, R, d) {
+export function putBack(theta, U, V, R, d) {
   const both = Float64Array.from([...U, ...V]);
   whitened(both, R, d).forEach((part, k) => theta.set(part, k * d * d));
 }
@@ -26,7 +29,7 @@ function balancedStep([U, V], [dU, dV], lr, balance, d) {
 }
 
 // Each is a function of (the values, the data with their whitening and d), as mhalib's rules are told their data.
-const structured = {
+export const structured = {
   gd: ({ lr, share }, { d }) => optimizers.gd({ lr: share * lr }, 2 * d * d),
 
   preconditioned: ({ lr: size, balance = 1 }, { d, whitening: { root, inverse } }) => (theta, grad, k) => {

@@ -1,21 +1,23 @@
+import { addTransposedProduct, product, productWithTransposed } from "./matrices.js";
+
 // --- functions of small symmetric matrices, row by row in flat arrays ---------------------------------------------
 
 // C = A B for A (m, r) and B (r, k).
-function times(A, B, m, r, k) {
+export function times(A, B, m, r, k) {
   const C = new Float64Array(m * k);
   product(A, 0, B, 0, m, r, k, C, 0);
   return C;
 }
 
 // Aᵀ B for A (r, m) and B (r, k).
-function transposedTimes(A, B, r, m, k) {
+export function transposedTimes(A, B, r, m, k) {
   const C = new Float64Array(m * k);
   addTransposedProduct(A, 0, B, 0, r, m, k, C, 0);
   return C;
 }
 
 // Eigenvalues in falling order, and the eigenvectors as the columns of `basis`, by Jacobi's rotations.
-function eigen(symmetric, d) {
+export function eigen(symmetric, d) {
   const S = symmetric.slice(), Q = new Float64Array(d * d);
   for (let a = 0; a < d; a++) Q[a * d + a] = 1;
   for (let sweep = 0; sweep < 30; sweep++) {
@@ -48,11 +50,11 @@ function rotate(S, Q, d, p, q) {
 }
 
 // Q diag(f(λ)) Qᵀ.
-function applied({ values, basis }, f) {
+export function applied({ values, basis }, f) {
   const d = values.length, scaled = basis.map((x, k) => x * f(values[k % d])), out = new Float64Array(d * d);
   productWithTransposed(scaled, 0, basis, 0, d, d, d, out, 0);
   return out;
 }
 
 // The largest singular value of a matrix (r, d).
-const spectralNorm = (A, r, d) => Math.sqrt(eigen(transposedTimes(A, A, r, d, d), d).values[0]);
+export const spectralNorm = (A, r, d) => Math.sqrt(eigen(transposedTimes(A, A, r, d, d), d).values[0]);

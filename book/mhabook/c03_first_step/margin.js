@@ -1,0 +1,77 @@
+import { dot, norm, productWithTransposed } from "mhalib/live/engine/matrices.js";
+
+// The maximum margin of signed features, exactly.
+
+// Solves G a = 1 on the active set by Cholesky's factors; null where they break down.
+function solve(G, n, set) {
+  const k = set.length, L = new Float64Array(k * k), a = new Float64Array(k);
+  for (let i = 0; i < k; i++) {
+    for (let j = 0; j <= i; j++) {
+      let sum = G[set[i] * n + set[j]];
+      for (let m = 0; m < j; m++) sum -= L[i * k + m] * L[j * k + m];
+      if (i === j && !(sum > 1e-15)) return null;
+      L[i * k + j] = i === j ? Math.sqrt(sum) : sum / L[j * k + j];
+    }
+    a[i] = 1;
+    for (let m = 0; m < i; m++) a[i] -= L[i * k + m] * a[m];
+    a[i] /= L[i * k + i];
+  }
+  for (let i = k - 1; i >= 0; i--) {
+    for (let m = i + 1; m < k; m++) a[i] -= L[m * k + i] * a[m];
+    a[i] /= L[i * k + i];
+  }
+  return a;
+}
+
+// From weights on an active set to the best ones that are not negative: {trial, active}; null if the last vector of the
+// set says nothing new.
+function settle(G, n, weights, active) {
+  const trial = weights.slice();
+  for (;;) {
+    const wanted = solve(G, n, active);
+    if (!wanted) return null;
+    if (wanted.every((a) => a > 0)) {
+      trial.fill(0);
+      active.forEach((i, k) => (trial[i] = wanted[k]));
+      return { trial, active };
+    }
+    // Go toward `wanted` until the first weight is zero; it leaves.
+    const shares = active.map((i, k) => (wanted[k] > 0 ? Infinity : trial[i] / Math.max(trial[i] - wanted[k], 1e-300)));
+    const share = Math.min(...shares), first = shares.indexOf(share);
+    active.forEach((i, k) => (trial[i] = k === first ? 0 : trial[i] + share * (wanted[k] - trial[i])));
+    active = active.filter((i) => trial[i] > 0);
+  }
+}
+
+// Convex weights of the point nearest to the origin in the hull of n vectors with Gram matrix K: non-negative least
+// squares of (vectors, 1)ᵀ a = (0, 1)ᵀ by active sets, as in mhalib.
+function nearestInHull(K, n) {
+  let size = 0;
+  for (let i = 0; i < n; i++) size = Math.max(size, K[i * n + i]);
+  const G = K.map((x) => x / (size || 1) + 1);
+  let weights = new Float64Array(n), active = [], best = Infinity;
+
+  // What a weighs: Σ_j G_ij a_j, for all i.
+  const image = (a) => Float64Array.from({ length: n }, (_, i) => dot(G.subarray(i * n, i * n + n), a));
+
+  for (;;) {
+    const pull = image(weights).map((x) => 1 - x), steepest = pull.indexOf(Math.max(...pull));
+    if (pull[steepest] <= 1e-14 || active.includes(steepest)) return weights;
+    const settled = settle(G, n, weights, [...active, steepest]);
+    if (!settled) return weights;
+    const { trial } = settled, value = dot(trial, image(trial)) - 2 * trial.reduce((sum, a) => sum + a, 0);
+    if (value >= best) return weights;
+    [weights, active, best] = [trial, settled.active, value];
+  }
+}
+
+// The largest γ with y_i ⟨φ_i, θ⟩ ≥ γ for a unit θ, where `signed` holds y_i φ_i, n rows of p; 0 if there is none.
+export function maxMargin(signed, n, p) {
+  const K = new Float64Array(n * n), row = (i) => signed.subarray(i * p, i * p + p);
+  productWithTransposed(signed, 0, signed, 0, n, p, n, K, 0);
+  const weights = nearestInHull(K, n), normal = new Float64Array(p);
+  for (let i = 0; i < n; i++) if (weights[i]) for (let a = 0; a < p; a++) normal[a] += weights[i] * signed[i * p + a];
+  const length = norm(normal);
+  if (!length) return 0;
+  return Math.max(0, Math.min(...Array.from({ length: n }, (_, i) => dot(row(i), normal))) / length);
+}

@@ -1,0 +1,90 @@
+"""ES modules linked into one text: what a widget sends to a page that has no server to ask for files.
+
+Kept bundlers (esbuild, rollup) need Node or a binary where the wheel is built. The book is installed by
+``pip install git+…`` in Colab, where neither is, and nothing generated is committed. So modules keep to the little that
+these sixty lines read: named imports and named exports, and a default export that ends an entry.
+"""
+
+import re
+from base64 import b64encode
+from functools import cache
+from importlib.resources import files
+from pathlib import Path
+
+_IMPORT = re.compile(r'^import \{([^}]*)\} from "([^"]+)";$', re.MULTILINE)
+_EXPORT = re.compile(r"^export (?=(?:async )?(?:function|const|class) (\w+))", re.MULTILINE)
+_DEFAULT = re.compile(r"^export default ", re.MULTILINE)
+_OTHER = re.compile(r"^\s*(?:import|export)\b|\bimport\s*[(.]", re.MULTILINE)
+FORM = 'import { name } from "./file.js"; export function, const or class; and export default at the end'
+
+
+@cache
+def link(entry: Path) -> str:
+    """The function ``linked`` as JavaScript: it runs a module and all that it imports, and gives what it exports.
+
+    Each file has a scope of its own, so that two may use one private name. The function needs nothing outside of it:
+    its text is also the text of a Web Worker. A path begins with a dot, beside the file, or with the name of a Python
+    package. A file of bytes, ``x.wasm``, exports ``base64``.
+
+    Raises
+    ------
+    ValueError
+        for a form that is not read, a name that is not exported, modules that import each other; with file and line.
+    """
+    order = {}
+    _add(Path(entry).resolve(), order, ())
+    return "\n".join(['function linked() {\n"use strict";', *(text for _, _, text in order.values()),
+                      f"return $m{len(order) - 1};\n}}"])
+
+
+def widget_module(entry: Path) -> str:
+    """The module of a widget whose ``render`` is in the default export of ``entry``; raises as ``link``."""
+    return link(entry) + "\nexport default linked().default;\n"
+
+
+def _add(file, order, parents):
+    """Put a file behind all that it imports: path → (its place, the names that it exports, its text)."""
+    if file in order:
+        return
+    source, given = _source(file), []
+
+    def refused(match, what):
+        line = source.count("\n", 0, match.end()) + 1
+        raise ValueError(f"{file}, line {line}: {what}")
+
+    for match in _IMPORT.finditer(source):
+        there = _found(match[2], file)
+        if there in (*parents, file):
+            refused(match, f"expected no circle of modules, got {match[2]}, which imports this file")
+        if not there.is_file():
+            refused(match, f"expected a file, got {match[2]}")
+        _add(there, order, (*parents, file))
+        place, exported, _ = order[there]
+        names = [name.strip() for name in match[1].split(",") if name.strip()]
+        for name in names:
+            if name not in exported:
+                refused(match, f"expected a name that {match[2]} exports, got {name}")
+        given.append(f"const {{ {', '.join(names)} }} = $m{place};")
+    names = _EXPORT.findall(source)
+    body = _EXPORT.sub("", _IMPORT.sub(lambda match: "\n" * match[0].count("\n"), source))
+    body, ends = _DEFAULT.subn("const $default = ", body)
+    if wrong := _OTHER.search(body):
+        line = body.count("\n", 0, wrong.end()) + 1
+        raise ValueError(f"{file}, line {line}: expected {FORM}, got {wrong[0].strip()}")
+    result = ", ".join([*names, *["default: $default"] * ends])
+    order[file] = len(order), names, "\n".join(
+        [f"const $m{len(order)} = (() => {{ // {file.name}", *given, body.strip(), f"return {{ {result} }};\n}})();"])
+
+
+def _source(file):
+    if file.suffix == ".js":
+        return file.read_text("utf-8")
+    return f'export const base64 = "{b64encode(file.read_bytes()).decode()}";\n'
+
+
+def _found(name, beside):
+    """The file that an import names."""
+    if name.startswith("."):
+        return (beside.parent / name).resolve()
+    package, _, rest = name.partition("/")
+    return (Path(str(files(package))) / rest).resolve()
