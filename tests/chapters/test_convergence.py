@@ -63,11 +63,6 @@ def test_a_hundred_billion_heads_lose_no_digits_that_matter():
     assert_close(model(data.X), np.asarray((read * N).sum(axis=1) / np.sqrt(N.sum()), float), 1e-9)
 
 
-def test_the_twin_of_the_grouping_is_not_equal():
-    instance = mhabook.ledger["prop-groups"].broken(0)
-    assert len(HeadGroups.of(instance["heads"]).copies) == sum(instance["copies"])
-
-
 @seeds
 def test_constants_of_groups_are_those_of_their_heads(seed):
     (few, _), R = grouped(seed), 1.3

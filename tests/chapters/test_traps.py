@@ -32,10 +32,8 @@ CONSTANTS = {"thm-waiting": ["t* ≤ the first step within ℓ of a key", "½(�
 
 @pytest.mark.parametrize(("name", "claim"), [(name, claim) for name in CONSTANTS for claim in CONSTANTS[name]])
 def test_a_constant_five_percent_better_fails_somewhere(name, claim):
-    one = mhabook.ledger[name]
-    instances = [*(make() for make in one.extremal), *map(one.random, range(200))]
-    assert any(not check._replace(rhs=0.95 * check.rhs).holds for instance in instances
-               for check in claims(one, instance) if check.statement == claim)
+    assert any(not check._replace(rhs=0.95 * check.rhs).holds
+               for check in mhabook.ledger[name].every_check(range(200)) if check.statement == claim)
 
 
 def claims(statement, instance):

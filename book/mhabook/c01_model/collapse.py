@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 
@@ -16,6 +17,11 @@ RULES = (GradientDescent(0.3), Momentum(0.1), Adam(0.03), Adam(0.03, eps=1e-2))
 ZERO = "all parameters start at zero"
 CLAIMS = ("W_h = W", "√H U_h = Ũ", "the same loss", "the same logits", "the same attention weights",
           "(1/H) Σ‖W_h‖ = ‖W‖", "(1/√H) Σ‖U_h‖ = ‖Ũ‖")
+
+
+def from_zero(start: Any = None, **_: Any) -> dict[str, bool]:
+    """The hypothesis of every statement on runs from zero."""
+    return {ZERO: start is None or start.norm() == 0}
 
 
 def one_head_rules(rule: Rule, H: int) -> tuple[Rule, Rule]:
@@ -60,7 +66,7 @@ def _run(seed):
            assumptions=ZERO, random=_run,
            broken=lambda seed: (instance := _run(seed)) | {
                "start": MultiHeadAttention.random(instance["H"], *instance["data"].X.shape[1:], seed=seed)},
-           breaks=ZERO, hypotheses=lambda start=None, **_: {ZERO: start is None or start.norm() == 0})
+           breaks=ZERO, hypotheses=from_zero)
 def collapse(data: Dataset, rule: Rule, H: int, start: MultiHeadAttention | None = None, steps: int = 25) -> Checks:
     """After every step W_h = W and √H U_h = Ũ for every head, where (W, Ũ) is the one-head run.
 

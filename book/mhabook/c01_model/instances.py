@@ -52,7 +52,7 @@ def radius_or_given(data: Dataset, R: float | None) -> float:
 
 def tokens_fit(data: Dataset, R: float | None = None, **_: Any) -> dict[str, bool]:
     """The hypothesis of every bound that is told R: no token is longer."""
-    return {TOKENS: token_radius(data.X) <= radius_or_given(data, R)}
+    return {TOKENS: token_radius(data.X) <= (1 + 1e-9) * radius_or_given(data, R)}
 
 
 def problem(seed: int, largest: int = 4) -> Instance:

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from mhabook.c01_model.collapse import ZERO, from_zero
 from mhabook.c01_model.instances import problem, token_radius
 from mhabook.c03_first_step.max_margin import CHAPTER
 from mhabook.ledger import Check, Checks, statement
@@ -127,11 +128,10 @@ def _first_phase(seed):
 
 
 @statement(id="lemma-first-phase", title="The first phase", mark="ours", source=f"{FIRST}, Lemma 2",
-           chapter=CHAPTER, assumptions="all parameters start at zero", random=_first_phase,
-           hypotheses=lambda start=None, **_: {"all parameters start at zero": start is None or not start.norm()},
+           chapter=CHAPTER, assumptions=ZERO, random=_first_phase, hypotheses=from_zero,
            broken=lambda seed: (instance := _first_phase(seed)) | {"start": MultiHeadAttention.random(
                len(instance["epsilon"]), *instance["data"].X.shape[1:], seed=seed)},
-           breaks="all parameters start at zero")
+           breaks=ZERO)
 def first_phase_exactly(data: Dataset, epsilon: Array, start: MultiHeadAttention | None = None) -> Checks:
     """One step of size 2√H ε_h from zero: W_h = 0 and U_h = ε_h 1ψᵀ, ψ = (ζ/2)(μ₊ − μ₋) + sampling noise.
 

@@ -5,7 +5,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from mhabook.c01_model.instances import TOKENS, Heads, between, radius_or_given, token_radius
+from mhabook.c01_model.instances import TOKENS, Heads, between, token_radius, tokens_fit
 from mhabook.c02_curvature.bounds import gradient_constant, hessian_constant, smoothness_constant
 from mhabook.c02_curvature.loss_bounds import segment_curvature, short_segment
 from mhabook.c03_first_step.ntk import mixture_margins
@@ -72,11 +72,7 @@ def share_lost(product: float) -> float:
 
 
 def _near_enough(model, other, data, R=None):
-    return {"κD² < 8": segment_curvature(model, other, data, R) < 8} | _as_long_as_told(data, R)
-
-
-def _as_long_as_told(data, R):
-    return {TOKENS: token_radius(data.X) <= ROOM * radius_or_given(data, R)}
+    return {"κD² < 8": segment_curvature(model, other, data, R) < 8} | tokens_fit(data, R)
 
 
 @statement(id="lemma-one-point", title="The gradient knows where the reference is", mark="ours", source=SOURCE,
@@ -169,7 +165,7 @@ def training_with_fewer_heads(start: Heads, reference: Heads, data: Dataset, lr:
 @statement(id="lemma-linearization", title="How far the linear model can be trusted", mark="ours", source="this book",
            chapter=CHAPTER, assumptions=TOKENS, random=lambda seed: ledger["cor-1-quasi-convexity"].random(seed),
            extremal=(lambda: starts.bilinear(1e-3), lambda: starts.bilinear(0.1)), slack=(0.0006,),
-           hypotheses=lambda data, R=None, **_: _as_long_as_told(data, R),
+           hypotheses=tokens_fit,
            broken=lambda seed: starts.bilinear(0.1) | {"R": 0.4 + 0.1 * np.random.default_rng([seed, 48]).random()},
            breaks=TOKENS)
 def linearization(model: MultiHeadAttention, other: MultiHeadAttention, data: Dataset, R: float | None = None) -> Check:

@@ -1,11 +1,10 @@
 """Chapter 5: the first steps from zero in closed form, and how long heads wait before they attend."""
 
 from math import exp
-from typing import Any
 
 import numpy as np
 
-from mhabook.c01_model.collapse import one_head_run
+from mhabook.c01_model.collapse import ZERO, from_zero, one_head_run
 from mhabook.c01_model.instances import opposite_tokens, token_radius
 from mhabook.ledger import Check, Checks, statement
 from mhalib._array import Array
@@ -15,13 +14,7 @@ from mhalib.models import MultiHeadAttention
 from mhalib.optim import Adam, GradientDescent
 
 CHAPTER = "multihead/05_more_heads_slower_or_faster"
-ZERO = "all parameters start at zero"
 SAME = "the step size is the same for every H"
-
-
-def from_zero(start: MultiHeadAttention | None = None, **_: Any) -> dict[str, bool]:
-    """The hypothesis of every statement on runs from zero."""
-    return {ZERO: start is None or start.norm() == 0}
 
 
 def equal_rows_gradient(data: Dataset, row: Array) -> tuple[np.ndarray, np.ndarray]:
