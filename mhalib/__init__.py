@@ -27,7 +27,7 @@ from mhalib.training import Path, train
 
 if TYPE_CHECKING:
     from mhalib import live, plots
-    from mhalib.exploring import explore
+    from mhalib.explorer import explore
     from mhalib.networks import train_network
 
 __version__ = "0.2.0"
@@ -38,7 +38,7 @@ __all__ = ["Adam", "AdamW", "AttentionLayer", "AttentionRegression", "Backtracki
 
 
 # Figures need plotly and widgets, and networks torch, which take longer to import than everything else together.
-_LATER = {"explore": "exploring", "live": "live", "plots": "plots", "train_network": "networks"}
+_LATER = {"explore": "explorer", "live": "live", "plots": "plots", "train_network": "networks"}
 
 
 def __getattr__(name: str) -> Any:

@@ -13,7 +13,7 @@ import pytest
 
 import mhalib as mha
 from explorers import ALT, Line, drawn, in_a_kernel, slide
-from mhalib.exploring import explorer as timing
+from mhalib import explorer as timing
 
 pytestmark = pytest.mark.usefixtures("no_running_loop")
 
@@ -234,7 +234,7 @@ def test_without_ipywidgets_the_error_says_what_to_install(monkeypatch):
 
 
 def test_the_name_is_the_function_whatever_was_imported():
-    code = "import mhalib.exploring.panel, mhalib; from mhalib import explore; assert mhalib.explore.__code__"
+    code = "import mhalib.explorer, mhalib; from mhalib import explore; assert mhalib.explore.__code__"
     subprocess.run([sys.executable, "-c", code], check=True, cwd=ROOT)
 
 
