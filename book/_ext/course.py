@@ -59,23 +59,18 @@ def named(file):
     return f"{{doc}}`{before}{title(file)} </{file}>`"
 
 
-def exercises(labels):
-    return ", ".join(f"{{ref}}`{label}`" for label in labels)
-
-
 # --- the map --------------------------------------------------------------------------------------------------
 
 
 def places(pages):
     """file → (row, column): below everything that it needs, at most three in a row, parts from left to right."""
-    rows = {}
-    for file, page in sorted(pages.items(), key=lambda item: (depth(item[0], pages), list(pages).index(item[0]))):
-        row = max((rows[need] + 1 for need in page["needs"]), default=0)
+    rows, order = {}, list(pages)
+    for file in sorted(pages, key=lambda file: (depth(file, pages), order.index(file))):
+        row = max((rows[need] + 1 for need in pages[file]["needs"]), default=0)
         while list(rows.values()).count(row) == COLUMNS:
             row += 1
         rows[file] = row
-    order = list(pages)
-    beside = {row: sorted((f for f in rows if rows[f] == row), key=order.index) for row in rows.values()}
+    beside = {row: [file for file in order if rows[file] == row] for row in rows.values()}
     return {file: (row, SEATS[len(beside[row])][beside[row].index(file)]) for file, row in rows.items()}
 
 
@@ -115,22 +110,19 @@ def edge(start, end, shift):
 def two_lines(name):
     """Split a name where its lines become most equal; one short word stays alone."""
     words = name.split()
-    if len(name) <= 13 or len(words) == 1:
-        return [name]
-    cuts = [(" ".join(words[:k]), " ".join(words[k:])) for k in range(1, len(words))]
-    return list(min(cuts, key=lambda cut: max(map(len, cut))))
+    cuts = [[" ".join(words[:k]), " ".join(words[k:])] for k in range(1, len(words))]
+    return min(cuts, key=lambda cut: max(map(len, cut))) if len(name) > 13 and cuts else [name]
 
 
 def box(file, page, place, address):
-    x, y = corner(place)
-    lines = two_lines(page["name"])
+    (x, y), lines = corner(place), two_lines(page["name"])
     if number(file):
         lines[0] = f'<tspan class="number">{number(file)}</tspan> {escape(lines[0])}'
     first = y + HIGH / 2 + 5 - 8 * (len(lines) - 1)
     words = "".join(f'<text x="{x + WIDE / 2:.0f}" y="{first + 17 * k:.0f}">{line}</text>'
                     for k, line in enumerate(lines))
-    part = PARTS[Path(file).parent.name]
-    return (f'<a href="{escape(address)}" class="part-{part}" data-file="{file}"><title>{escape(title(file))}</title>'
+    return (f'<a href="{escape(address)}" class="part-{PARTS[Path(file).parent.name]}" data-file="{file}">'
+            f'<title>{escape(title(file))}</title>'
             f'<rect x="{x:.0f}" y="{y}" width="{WIDE}" height="{HIGH}" rx="5"/>{words}</a>')
 
 
@@ -151,17 +143,22 @@ def drawing(pages, address):
 # --- the texts ------------------------------------------------------------------------------------------------
 
 
+def bullets(items, words):
+    """A list of pages with what to do there."""
+    return [f"- {named(item['page'])}. {item[words]}" for item in items] + [""]
+
+
 def goals(found, folder):
     """The pages of a part: what each needs, how long it takes, what one can do then, and what checks that."""
     out = []
     for file, page in found["pages"].items():
         if Path(file).parent.name == folder:
             before = ", ".join(f"{{doc}}`{number(need) or title(need)} </{need}>`" for need in page["needs"])
-            needs = f"*{minutes(file)} minutes. Needs {before or 'nothing from before'}.*"
-            out += [f"**{named(file)}**", "", needs, ""]
+            out += [f"**{named(file)}**", ""]
+            out += [f"*{minutes(file)} minutes. Needs {before or 'nothing from before'}.*", ""]
             for goal in page["goals"]:
-                check = f" ({exercises(goal['check'])})" if goal.get("check") else ""
-                out.append(f"- {goal['text'][0].upper()}{goal['text'][1:]}.{check}")
+                check = ", ".join(f"{{ref}}`{label}`" for label in goal.get("check", ()))
+                out.append(f"- {goal['text'][0].upper()}{goal['text'][1:]}." + f" ({check})" * bool(check))
             out.append("")
     return out
 
@@ -170,16 +167,15 @@ def weeks(found, _):
     """Six weeks, each with its reading, its lecture, what to show, and its sheet."""
     out = []
     for k, week in enumerate(found["weeks"], 1):
-        total = sum(minutes(file) for file in week["read"])
-        out += [f"### Week {k}: {week['title']}", "", week["aim"], "", f"**Read before** (about {total} minutes): "
-                + "; ".join(map(named, week["read"])) + ".", ""]
+        total, read = sum(map(minutes, week["read"])), "; ".join(map(named, week["read"]))
+        out += [f"### Week {k}: {week['title']}", "", week["aim"], "",
+                f"**Read before** (about {total} minutes): {read}.", ""]
         if "look" in week:
             parts = "; ".join(f"{named(item['page'])}: {item['at']}" for item in week["look"])
             out += [f"**Look into**: {parts}.", ""]
-        out += ["**The lecture**", ""]
-        out += [f"1. {item['part']}. *{item['minutes']} minutes.*" for item in week["lecture"]]
-        out += ["", "**Show live**", ""] + [f"- {named(item['page'])}. {item['show']}" for item in week["live"]]
-        out += ["", f"**Afterwards**: [sheet {k}](sheet-{k}).", ""]
+        lecture = [f"1. {item['part']}. *{item['minutes']} minutes.*" for item in week["lecture"]]
+        out += ["**The lecture**", "", *lecture, "", "**Show live**", "", *bullets(week["live"], "show")]
+        out += [f"**Afterwards**: [sheet {k}](sheet-{k}).", ""]
     return out
 
 
@@ -187,8 +183,7 @@ def weekend(found, _):
     out = []
     for block in found["weekend"]:
         time = sum(minutes(step["page"]) for step in block["steps"])
-        out += [f"**{block['when']}** (up to {time} minutes)", ""]
-        out += [f"- {named(step['page'])}. {step['do']}" for step in block["steps"]] + [""]
+        out += [f"**{block['when']}** (up to {time} minutes)", "", *bullets(block["steps"], "do")]
     return out
 
 
@@ -258,11 +253,8 @@ class Map(SphinxDirective):
 
     def run(self):
         self.env.note_dependency(str(COURSE))
-
-        def address(file):
-            return "../" * self.env.docname.count("/") + f"{file}.html"
-
-        return [nodes.raw("", drawing(course()["pages"], address), format="html")]
+        up = "../" * self.env.docname.count("/")
+        return [nodes.raw("", drawing(course()["pages"], lambda file: f"{up}{file}.html"), format="html")]
 
 
 def setup(app):
