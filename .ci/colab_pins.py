@@ -55,17 +55,6 @@ def renewed(pins: str, found: dict[str, str], place: str) -> str:
     return PIN.sub(lambda pin: f"{pin[1]}=={found[spelled(pin[1])]}", pins)
 
 
-def system(text: str, place: str) -> tuple[str, str]:
-    """What os-info.txt says: Colab's system and Python in words, and the Python as 3.13.
-
-    Raises: RuntimeError, when it names none.
-    """
-    names, python = re.search(r"(?m)^Ubuntu .+$", text), re.search(r"(?m)^Python ((\d+\.\d+)\S*)$", text)
-    if not names or not python:
-        raise RuntimeError(f"{place} names no Ubuntu or no Python")
-    return f"{names[0].strip()}, {python[0]}", python[2]
-
-
 def renew(text: str, place: str, today: str) -> str:
     """The text of colab.txt, renewed from the list at a place; the same text, if no version changed.
 
@@ -74,23 +63,25 @@ def renew(text: str, place: str, today: str) -> str:
     if not HEADER.search(text) or text.count(OWN) != 1:
         raise ValueError("colab.txt: expected a block from '# Source:' to '# Python:', and a part 'What Colab has not'")
     beside = place.removesuffix(place.rsplit("/", 1)[-1]) + "os-info.txt"
-    machine, python = system(read(beside), beside)
+    machine = read(beside)
+    names, python = re.search(r"(?m)^Ubuntu .+$", machine), re.search(r"(?m)^Python ((\d+\.\d+)\S*)$", machine)
+    if not names or not python:
+        raise RuntimeError(f"{beside} names no Ubuntu or no Python")
     shipped, own = text.split(OWN)
-    requirements = ROOT / "requirements.txt"
-    pins = (renewed(shipped, versions(read(place)), place) + OWN
-            + renewed(own, versions(read(str(requirements))), requirements.name))
-    if pins == text and f"# Python: {python}\n" in text:
+    wanted = read(str(ROOT / "requirements.txt"))
+    pins = renewed(shipped, versions(read(place)), place) + OWN + renewed(own, versions(wanted), "requirements.txt")
+    if pins == text and f"# Python: {python[2]}\n" in text:
         return text
-    source = f"# Source: {place}\n# Read on {today}. System: {machine}\n# Python: {python}"
+    source = (f"# Source: {place}\n# Read on {today}. System: {names[0].strip()}, {python[0]}\n"
+              f"# Python: {python[2]}")
     return HEADER.sub(lambda _: source, pins)
 
 
 def changes(before: str, after: str) -> list[str]:
     """What changed, a line each."""
-    old, new = versions(before), versions(after)
-    found = [f"{name} {old[name]} -> {new[name]}" for name in old if old[name] != new[name]]
-    python = [re.search(r"(?m)^# Python: (.+)$", text)[1] for text in (before, after)]
-    return found + [f"Python {python[0]} -> {python[1]}"] * (python[0] != python[1])
+    python = re.compile(r"(?m)^# Python: (.+)$")
+    old, new = (versions(text) | {"Python": python.search(text)[1]} for text in (before, after))
+    return [f"{name} {old[name]} -> {new[name]}" for name in old if old[name] != new[name]]
 
 
 def main(arguments: list[str], pins: Path = PINS) -> int:

@@ -88,20 +88,21 @@ def test_every_license_is_that_of_its_text(tmp_path):
             assert WORDS[name] in words or work.name in BUNDLED, f"{work.name} is not under {name}"
 
 
-def test_the_built_book_carries_only_what_its_colophon_names():
+@pytest.fixture
+def page():
     if not BUILD.is_dir():
         missing(NO_BUILD)
+    return unescape((BUILD / "book" / "colophon.html").read_text("utf-8"))
+
+
+def test_the_built_book_carries_only_what_its_colophon_names(page):
     assert licenses.unknown(BUILD / "_static") == []
-    page = unescape((BUILD / "book" / "colophon.html").read_text("utf-8"))
     assert all(work.name in page for work in licenses.works())
     links = set(re.findall(r'href="\.\./(_static/[^"]*(?:licenses)[^"]*)"', page))
     assert len(links) >= 20 and all((BUILD / link).is_file() for link in links)
 
 
-def test_the_built_book_says_how_long_each_notebook_took():
-    if not BUILD.is_dir():
-        missing(NO_BUILD)
-    page = (BUILD / "book" / "colophon.html").read_text("utf-8")
+def test_the_built_book_says_how_long_each_notebook_took(page):
     took = re.search(r"<p>all together</p></td>\s*<td><p>([\d.]+)</p>", page)
     assert took and float(took[1]) > 0
     table = page[page.index("<p>Notebook</p>"):took.start()]
