@@ -45,10 +45,7 @@ def is_array(a: object) -> TypeGuard[Array]:
 def namespace(*arrays: Array, **named: Array) -> Any:
     """The functions of the library that all the arrays belong to.
 
-    Raises
-    ------
-    TypeError
-        if an argument is no array, or numpy and torch are mixed: no array is converted silently.
+    Raises TypeError if an argument is no array, or numpy and torch are mixed: no array is converted silently.
     """
     if not named and all(type(a) is np.ndarray for a in arrays):
         return _numpy()  # the usual case, decided in a fraction of a microsecond
@@ -117,17 +114,13 @@ def as_like(a: np.ndarray, like: Array) -> Array:
 def require(name: str, a: Array, shape: Sequence[int | str], finite: bool = True) -> None:
     """Check that an array has a floating dtype, the expected shape and only finite numbers.
 
+    Raises TypeError if a is no array of floating-point numbers; ValueError if the shape differs, an axis is empty, or
+    (unless ``finite=False``) an entry is NaN or infinite.
+
     Parameters
     ----------
     name : the argument's name, for the message
     shape : one entry an axis: a number where the size is fixed, a letter where any size ≥ 1 will do
-
-    Raises
-    ------
-    TypeError
-        if a is no array of floating-point numbers.
-    ValueError
-        if the shape differs, an axis is empty, or (unless ``finite=False``) an entry is NaN or infinite.
     """
     _kind(name, a)
     wanted = "(" + ", ".join(map(str, shape)) + ("," if len(shape) == 1 else "") + ")"
@@ -144,10 +137,7 @@ def require(name: str, a: Array, shape: Sequence[int | str], finite: bool = True
 def require_same_dtype(**arrays: Array) -> None:
     """Check that named arrays come from one library and share one dtype; nothing is promoted silently.
 
-    Raises
-    ------
-    TypeError
-        if libraries or dtypes differ.
+    Raises TypeError if libraries or dtypes differ.
     """
     namespace(**arrays)
     if len({a.dtype for a in arrays.values()}) > 1:
@@ -159,12 +149,8 @@ def require_same_dtype(**arrays: Array) -> None:
 def require_labels(y: Array, X: Array) -> None:
     """Check labels y (n,) in {−1, +1} for a batch X (n, …) of the same library and dtype.
 
-    Raises
-    ------
-    TypeError
-        if y is no array of floating-point numbers, or differs from X in library or dtype.
-    ValueError
-        if its shape is not (n,) or an entry is neither −1 nor +1.
+    Raises TypeError if y is no array of floating-point numbers, or differs from X in library or dtype; ValueError if
+    its shape is not (n,) or an entry is neither −1 nor +1.
     """
     _kind("X", X)
     require("y", y, (len(X),))
@@ -177,10 +163,7 @@ def require_labels(y: Array, X: Array) -> None:
 def require_seed(seed: int) -> None:
     """Check that a seed is a whole number ≥ 0.
 
-    Raises
-    ------
-    ValueError
-        if it is not: results without a seed could not be repeated.
+    Raises ValueError if it is not: results without a seed could not be repeated.
     """
     if isinstance(seed, bool) or not isinstance(seed, (int, np.integer)) or seed < 0:
         raise ValueError(f"seed: expected a whole number ≥ 0, got {seed!r}")
@@ -189,10 +172,7 @@ def require_seed(seed: int) -> None:
 def require_count(**counts: int) -> None:
     """Check that every named number is a whole number ≥ 1.
 
-    Raises
-    ------
-    ValueError
-        naming the first that is not.
+    Raises ValueError naming the first that is not.
     """
     for name, count in counts.items():
         if isinstance(count, bool) or not isinstance(count, (int, np.integer)) or count < 1:

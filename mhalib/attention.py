@@ -74,10 +74,7 @@ class Softmax:
 class Gaussian:
     """Gaussian attention weights exp(−c ‖q − k‖² / √d), not normalized over the keys.
 
-    Raises
-    ------
-    ValueError
-        if c is no finite number > 0.
+    Raises ValueError if c is no finite number > 0.
 
     Source: Song et al. 2024 (kernel second-hand; c = ½ is the default of this book).
     """
@@ -146,10 +143,7 @@ class NormalizedGaussian(Gaussian):
 
     It has the distance of the Gaussian kernel and the normalization of softmax.
 
-    Raises
-    ------
-    ValueError
-        if c is no finite number > 0.
+    Raises ValueError if c is no finite number > 0.
 
     Source: this book.
 
@@ -172,6 +166,6 @@ def _without_offset(K, *rows):
     return tuple(part - offset for part in rows)
 
 
-softmax = Softmax()
-gaussian = Gaussian()
-normalized_gaussian = NormalizedGaussian()
+softmax: Softmax = Softmax()
+gaussian: Gaussian = Gaussian()
+normalized_gaussian: NormalizedGaussian = NormalizedGaussian()

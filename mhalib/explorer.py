@@ -46,27 +46,18 @@ def explore(f: Callable[..., Any], /, **controls: Any) -> "Explorer":
     What ``f`` raises at the start values is raised. What it raises later is raised in plain Python; a notebook shows it
     above the last figure.
 
+    Raises TypeError if ``f`` is no function or returns no figure, or if a control is none of the above; ValueError if
+    ``f`` has no such parameter or one without a control and a default, if a range is reversed, a list empty, or the
+    figure has frames; ImportError if ipywidgets is not installed.
+
+    Returns an ``Explorer``. A notebook displays it. A page of the book has no kernel behind it: there the figure at the
+    start values stands, and a note names the controls.
+
     Parameters
     ----------
     f : a function of which each parameter has a control or a default. It returns a ``plotly.graph_objects.Figure``
         without frames. Its alt text, ``layout.meta["alt"]``, is shown below it and read out when it changes
     controls : what each parameter may be
-
-    Returns
-    -------
-    Explorer
-        A notebook displays it. A page of the book has no kernel behind it: there the figure at the start values
-        stands, and a note names the controls.
-
-    Raises
-    ------
-    TypeError
-        if ``f`` is no function or returns no figure, or if a control is none of the above.
-    ValueError
-        if ``f`` has no such parameter or one without a control and a default, if a range is reversed, a list empty, or
-        the figure has frames.
-    ImportError
-        if ipywidgets is not installed.
 
     Examples
     --------

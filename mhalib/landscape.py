@@ -17,6 +17,8 @@ def random_direction(model: Any, seed: int = 0, only: str | Iterable[str] | None
                      normalize: str | None = "filter") -> Any:
     """A direction with independent standard normal entries, a point of the model's class.
 
+    Raises ValueError if ``normalize`` is none of these, or a name is none of the model's.
+
     Parameters
     ----------
     model : where the slice is taken; its weights scale the direction
@@ -25,11 +27,6 @@ def random_direction(model: Any, seed: int = 0, only: str | Iterable[str] | None
     normalize : "filter" gives every column of every weight matrix the norm of that column of the model (every row, in a
         torch network, and a vector counts as one), so that slices of models of different scale can be compared (Li et
         al. 2018); "whole" gives the direction the norm of the weights that move; None leaves it as it is
-
-    Raises
-    ------
-    ValueError
-        if ``normalize`` is none of these, or a name is none of the model's.
     """
     require_seed(seed)
     if normalize not in ("filter", "whole", None):
@@ -51,10 +48,7 @@ def random_direction(model: Any, seed: int = 0, only: str | Iterable[str] | None
 def direction(model: Any, vector: ArrayLike) -> Any:
     """A vector (P,) as a point of the model's class, in the order of ``model.arrays()``: an eigenvector, for example.
 
-    Raises
-    ------
-    ValueError
-        if it has not as many entries as the model has parameters.
+    Raises ValueError if it has not as many entries as the model has parameters.
     """
     vector, names = np.asarray(vector, float), list(model.arrays())
     if vector.shape != ((P := sum(_sizes(model, names))),):
@@ -94,11 +88,8 @@ def differences(loss: ArrayLike, a: Sequence[float] | np.ndarray,
 
     Central differences of second order on evenly spaced axes: exact for quadratic functions.
 
-    Raises
-    ------
-    ValueError
-        if ``loss`` is no matrix of real numbers, has fewer than three points a side, does not fit its axes, or an axis
-        is not evenly spaced.
+    Raises ValueError if ``loss`` is no matrix of real numbers, has fewer than three points a side, does not fit its
+    axes, or an axis is not evenly spaced.
     """
     loss, steps = np.asarray(loss), []
     if loss.ndim != 2 or loss.dtype.kind not in "fiu":
@@ -243,6 +234,9 @@ class Slice:
 def slice(model: Any, data: Data, u: Any, v: Any, radius: float = 1.0, resolution: int = 41) -> Slice:
     """The loss on the square of half-width ``radius`` around a model, spanned by two directions.
 
+    Raises TypeError or ValueError if a direction is none of this model's, if u and v are parallel as far as their dtype
+    can tell (the angle is below 1e-6, in single precision 0.02), or a number is outside of its range.
+
     Parameters
     ----------
     model : the middle θ
@@ -251,16 +245,6 @@ def slice(model: Any, data: Data, u: Any, v: Any, radius: float = 1.0, resolutio
         directions of one model cut the landscape of another with the same shapes, whatever its kernel
     radius : how far a and b go, in units of u and v
     resolution : how many values of each, an odd number has the model itself in the middle
-
-    Returns
-    -------
-    Slice
-
-    Raises
-    ------
-    TypeError, ValueError
-        if a direction is none of this model's, if u and v are parallel as far as their dtype can tell (the angle is
-        below 1e-6, in single precision 0.02), or a number is outside of its range.
 
     Examples
     --------
@@ -294,10 +278,7 @@ def hessian(model: Any, data: Data, only: str | Iterable[str] | None = None) -> 
 
     Parameters count in the order of ``model.arrays()``. ``only`` names the weights that move; all unless you choose.
 
-    Raises
-    ------
-    ValueError
-        if there are more than 2,000 of them, or a name is none of the model's.
+    Raises ValueError if there are more than 2,000 of them, or a name is none of the model's.
     """
     P, _, product = _on_vectors(model, data, only)
     if P > 2000:
@@ -326,6 +307,10 @@ def spectrum(model: Any, data: Data, count: int = 1, only: str | Iterable[str] |
     own vectors are numpy's, in double precision. An eigenvalue that occurs more than once, as those of equal heads do,
     is counted as often: for ``count`` > 1 what was found is put aside, and the rest searched for more.
 
+    Raises ValueError if 2 ``count`` eigenvalues are not fewer than the P parameters that move, a name is none of the
+    model's, ``tol`` or ``maxiter`` is not positive, or the Hessian is not finite; RuntimeError if some have not
+    converged after ``maxiter`` restarts; the message says how many have, and what can be done.
+
     Parameters
     ----------
     model, data : as in ``slice``; the model has ``hvp``
@@ -335,18 +320,6 @@ def spectrum(model: Any, data: Data, count: int = 1, only: str | Iterable[str] |
     tol : how long a residual Hv − λv may be, by the method's own estimate, as a share of the largest eigenvalue in
         size; 32 times the rounding of the model's dtype unless you choose: 7e-15, in single precision 4e-6
     maxiter : how many restarts of some 20 products the method may take for it
-
-    Returns
-    -------
-    Spectrum
-
-    Raises
-    ------
-    ValueError
-        if 2 ``count`` eigenvalues are not fewer than the P parameters that move, a name is none of the model's, ``tol``
-        or ``maxiter`` is not positive, or the Hessian is not finite.
-    RuntimeError
-        if some have not converged after ``maxiter`` restarts; the message says how many have, and what can be done.
 
     Examples
     --------
@@ -460,10 +433,8 @@ def _moving(model, only):
 def interpolation(first: Any, second: Any, data: Data, resolution: int = 41) -> tuple[np.ndarray, np.ndarray]:
     """The loss on the straight line from one model to another: shares (resolution,) of the way, and losses.
 
-    Raises
-    ------
-    TypeError, ValueError
-        if there is no such line: the two differ in class, shapes, library or dtype, or in their kernel.
+    Raises TypeError or ValueError if there is no such line: the two differ in class, shapes, library or dtype, or in
+    their kernel.
 
     Examples
     --------

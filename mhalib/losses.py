@@ -62,5 +62,5 @@ class Squared:
         return namespace(r).zeros_like(r) + 1
 
 
-logistic = Logistic()
-squared = Squared()
+logistic: Logistic = Logistic()
+squared: Squared = Squared()

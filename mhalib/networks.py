@@ -20,6 +20,12 @@ def train_network(model: Any, data: Any, optimizer: GradientDescent | Momentum |
                   only: str | Iterable[str] | None = None, measured: int | None = None) -> Path:
     """Train a copy of a torch network on minibatches, where the network is: on the CPU, or on a device.
 
+    Raises ValueError or TypeError if an argument does not fit, before any step is taken.
+
+    Returns a ``Path`` with the curves ``loss`` and ``accuracy``, and ``test_loss`` and ``test_accuracy`` where there is
+    a test set; ``path[k]`` is the network at the k-th recorded step. If the loss of a minibatch is not finite, the path
+    ends before it, ``path.stopped`` says so, and a ``RuntimeWarning`` too.
+
     Parameters
     ----------
     model : the start; it stays as it is. A ``TextTransformer``, or a torch module with ``batch``, ``loss``, ``logits``
@@ -33,18 +39,6 @@ def train_network(model: Any, data: Any, optimizer: GradientDescent | Momentum |
     seed : fixes the order of the samples, and what a network draws that draws
     only : the parameters that move: pieces of their dotted names, or parts that the network knows
     measured : where evaluation is costly, how many samples of the training set its curves are of, evenly spaced
-
-    Returns
-    -------
-    Path
-        With the curves ``loss`` and ``accuracy``, and ``test_loss`` and ``test_accuracy`` where there is a test set;
-        ``path[k]`` is the network at the k-th recorded step. If the loss of a minibatch is not finite, the path ends
-        before it, ``path.stopped`` says so, and a ``RuntimeWarning`` too.
-
-    Raises
-    ------
-    ValueError, TypeError
-        if an argument does not fit, before any step is taken.
     """
     _require_parts(model, data, test)
     require_count(batch=batch, measured=1 if measured is None else measured)

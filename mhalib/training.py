@@ -103,6 +103,12 @@ def train(model: Model, data: Data, optimizer: Rule, steps: int, *, test: Data |
           only: str | Iterable[str] | None = None) -> Path:
     """Run ``steps`` steps of ``optimizer`` from ``model`` on ``data``, with all samples or a minibatch in each.
 
+    Raises ValueError or TypeError if sizes, labels, libraries or dtypes do not fit, or the rule takes no ``batch`` or
+    no ``only``, before any step is taken.
+
+    Returns a ``Path``. If the loss stops being finite, the path up to the step before, with the reason in
+    ``path.stopped``; a ``RuntimeWarning`` says the same.
+
     Parameters
     ----------
     model : the starting point, for example ``MultiHeadAttention.zeros(H, T, d)``
@@ -119,18 +125,6 @@ def train(model: Model, data: Data, optimizer: Rule, steps: int, *, test: Data |
     seed : fixes the minibatches
     only : the names of the weights that move, such as ("WQ",); the others stay as they are. All move unless you choose.
         ``Preconditioned`` and ``StructureAware`` move two matrices as one, and take no choice
-
-    Returns
-    -------
-    Path
-        If the loss stops being finite, the path up to the step before, with the reason in ``path.stopped``; a
-        ``RuntimeWarning`` says the same.
-
-    Raises
-    ------
-    ValueError, TypeError
-        if sizes, labels, libraries or dtypes do not fit, or the rule takes no ``batch`` or no ``only``, before any step
-        is taken.
 
     Examples
     --------

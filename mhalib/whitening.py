@@ -22,10 +22,7 @@ class Whitening:
     def of(cls, x: Array) -> Self:
         """The roots of the second moment Σ̂ = (1/n) Σ x_i x_iᵀ of tokens x (n, d).
 
-        Raises
-        ------
-        ValueError
-            if Σ̂ is singular, as it is for n < d: a direction that no token has cannot be whitened.
+        Raises ValueError if Σ̂ is singular, as it is for n < d: a direction that no token has cannot be whitened.
         """
         x = np.asarray(to_numpy(x), float)
         return cls.roots(x.T @ x / len(x), f"{len(x)} tokens in {x.shape[1]} dimensions")

@@ -25,10 +25,7 @@ class Samples:
 
         n defaults to as many as this dataset has; of real data, whose source is finite, to all that were held out.
 
-        Raises
-        ------
-        ValueError
-            if the dataset has no source to draw from.
+        Raises ValueError if the dataset has no source to draw from.
         """
         if not hasattr(self.truth, "sample"):
             raise ValueError(f"fresh: expected a dataset made by a generator of mhalib.data, got {self!r}, "
@@ -67,10 +64,7 @@ class Dataset(Samples):
 def from_arrays(X: Array, y: Array, relevant: Array | None = None) -> Dataset:
     """A ``Dataset`` from your own arrays: X (n, T, d) floating point, y (n,) in {−1, +1}.
 
-    Raises
-    ------
-    TypeError, ValueError
-        naming the argument, what was expected and what came.
+    Raises TypeError or ValueError naming the argument, what was expected and what came.
 
     Examples
     --------

@@ -35,18 +35,14 @@ class HeldOut:
 def digits(classes: Sequence[int] = (3, 8), n: int = 200, seed: int = 0) -> Dataset:
     """n images of two handwritten digits as T = 8 row tokens of d = 8 pixels, scaled to [0, 1].
 
+    Raises ImportError if scikit-learn is not installed; ValueError if the classes are not two different digits, or n
+    leaves no image to hold out.
+
     Parameters
     ----------
     classes : two different digits; the first gets label −1, the second +1
     n : number of training images, drawn at random; the rest is held out, and ``fresh`` draws from it
     seed : fixes which images train
-
-    Raises
-    ------
-    ImportError
-        if scikit-learn is not installed.
-    ValueError
-        if the classes are not two different digits, or n leaves no image to hold out.
 
     Source: the UCI optical recognition of handwritten digits test set, as bundled with scikit-learn
     (1,797 images, about 180 a digit).

@@ -27,16 +27,12 @@ def from_file(path: str | Path) -> Dataset | RegressionDataset | SequenceDataset
 
     The lines of a sample stand together, as many for each sample.
 
+    Raises FileNotFoundError if there is no such file; ValueError if it is no such file: what was expected, and what
+    came, and in which line.
+
     Parameters
     ----------
     path : of a file that ends in .csv or .npz
-
-    Raises
-    ------
-    FileNotFoundError
-        if there is no such file.
-    ValueError
-        if it is no such file: what was expected, and what came, and in which line.
     """
     path = Path(path).expanduser()
     readers = {".csv": _csv, ".npz": _npz}

@@ -73,6 +73,12 @@ def tokenized_mixture(n: int = 100, T: int = 10, d: int = 8, M: int = 4, zeta: f
                       sigma: float = 0.2, seed: int = 0) -> Dataset:
     """n samples of T tokens in R^d, of which ζT carry the label and the rest distract.
 
+    Raises ValueError if a size is no whole number ≥ 1, ζT is not whole, the patterns do not fit (M + 2 > d), S ≤ 0 or σ
+    < 0.
+
+    Returns a ``Dataset``: X (n, T, d), y (n,), relevant (n, T), and truth, the ``Mixture`` with its patterns mu (2, d)
+    and nu (M, d).
+
     Parameters
     ----------
     n, T, d, M : numbers of samples, tokens, dimensions, and distracting patterns; M + 2 ≤ d
@@ -80,16 +86,6 @@ def tokenized_mixture(n: int = 100, T: int = 10, d: int = 8, M: int = 4, zeta: f
     S : norm of every pattern, > 0
     sigma : standard deviation of each coordinate of the noise on distracting tokens, ≥ 0
     seed : fixes patterns and samples; ``fresh`` keeps the patterns and draws new samples
-
-    Returns
-    -------
-    Dataset
-        X (n, T, d), y (n,), relevant (n, T), and truth, the ``Mixture`` with its patterns mu (2, d) and nu (M, d).
-
-    Raises
-    ------
-    ValueError
-        if a size is no whole number ≥ 1, ζT is not whole, the patterns do not fit (M + 2 > d), S ≤ 0 or σ < 0.
 
     Source: Deora et al. 2023, data model DM1 [recalled].
 

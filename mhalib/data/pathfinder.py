@@ -45,10 +45,7 @@ class Pathfinder:
     def image(self, connected: bool, rng: np.random.Generator) -> np.ndarray:
         """One image (size, size) with values in [0, 1], whose circles mark one path or two.
 
-        Raises
-        ------
-        ValueError
-            if the paths find no room in many drawings.
+        Raises ValueError if the paths find no room in many drawings.
         """
         for _ in range(DRAWINGS):
             drawing = self._drawing(rng)
@@ -198,6 +195,11 @@ def patches(image: np.ndarray, patch: int) -> np.ndarray:
 def pathfinder(n: int = 100, kind: str | Pathfinder = "micro", patch: int = 4, seed: int = 0) -> Dataset:
     """n Pathfinder images cut into patches, labeled +1 where the two circles mark the ends of one path, else −1.
 
+    Raises ValueError if there is no such kind, or the patches do not tile the image.
+
+    Returns a ``Dataset``: X (n, (size/patch)², patch²) with values in [0, 1], y (n,), and truth, which draws ``fresh``
+    images.
+
     Parameters
     ----------
     n : how many images
@@ -205,16 +207,6 @@ def pathfinder(n: int = 100, kind: str | Pathfinder = "micro", patch: int = 4, s
         dashes a path, and distractors), or a ``Pathfinder`` of your own
     patch : pixels a side of a patch; 1 makes every pixel a token
     seed : fixes the images
-
-    Returns
-    -------
-    Dataset
-        X (n, (size/patch)², patch²) with values in [0, 1], y (n,), and truth, which draws ``fresh`` images.
-
-    Raises
-    ------
-    ValueError
-        if there is no such kind, or the patches do not tile the image.
 
     Source: the task of Long Range Arena (Tay et al. 2021); the generator is this book's.
 

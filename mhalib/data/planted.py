@@ -61,6 +61,11 @@ def planted(n: int = 1000, T: int = 10, d: int = 5, strength: float = 1.0, margi
     The paper's teacher is not known to us. Ours has independent entries, N(0, strength²) in W* and N(0, 1) in U*: its
     scores have standard deviation ``strength`` · d.
 
+    Raises ValueError if a size is no whole number ≥ 1, or strength, margin or flip is outside of its range.
+
+    Returns a ``Dataset``: X (n, T, d), y (n,), and truth, the ``Planted`` teacher with its W (d, d) and U (T, d). No
+    token is relevant or not, so ``relevant`` is None.
+
     Parameters
     ----------
     n, T, d : numbers of samples, tokens, dimensions
@@ -69,17 +74,6 @@ def planted(n: int = 1000, T: int = 10, d: int = 5, strength: float = 1.0, margi
         at least 0 and below 2
     flip : share of labels that are wrong, at least 0 and below ½
     seed : fixes teacher and samples; ``fresh`` keeps the teacher and draws new samples
-
-    Returns
-    -------
-    Dataset
-        X (n, T, d), y (n,), and truth, the ``Planted`` teacher with its W (d, d) and U (T, d). No token is relevant or
-        not, so ``relevant`` is None.
-
-    Raises
-    ------
-    ValueError
-        if a size is no whole number ≥ 1, or strength, margin or flip is outside of its range.
 
     Source: Deora et al. 2023, data model DM2 [recalled]; the teacher's distribution is this book's choice.
 

@@ -131,6 +131,11 @@ def linear_regression(n: int = 1000, d: int = 5, p: int = 5, kappa: float = 16.0
     Σ has geometrically spaced eigenvalues with condition number ``kappa`` and trace d, in a random basis.
     M Σ^{1/2} has the min(p, d) singular values s_max, …, s_max/kappa_M, geometrically spaced, between random bases.
 
+    Raises ValueError if a size is no whole number ≥ 1, or a number is outside of its range.
+
+    Returns a ``RegressionDataset``: x (n, d), y (n, p), Sigma (d, d), M (p, d), and truth, the ``LinearTruth`` behind
+    them.
+
     Parameters
     ----------
     n, d, p : numbers of samples, dimensions and targets
@@ -139,16 +144,6 @@ def linear_regression(n: int = 1000, d: int = 5, p: int = 5, kappa: float = 16.0
     kappa_M : ratio of its largest to its smallest one, ≥ 1; not read where min(p, d) = 1, for then there is one
     sigma : standard deviation of the noise, ≥ 0
     seed : fixes Σ, M and the samples; ``fresh`` keeps Σ and M and draws new samples
-
-    Returns
-    -------
-    RegressionDataset
-        x (n, d), y (n, p), Sigma (d, d), M (p, d), and truth, the ``LinearTruth`` behind them.
-
-    Raises
-    ------
-    ValueError
-        if a size is no whole number ≥ 1, or a number is outside of its range.
 
     Source: this book; the setting after Goel et al. 2026.
 
@@ -184,10 +179,7 @@ def rotation(rng: np.random.Generator, d: int) -> np.ndarray:
 def regression_from_arrays(x: Array, y: Array) -> RegressionDataset:
     """A ``RegressionDataset`` from your own arrays: tokens x (n, d) and targets y (n, p), floating point.
 
-    Raises
-    ------
-    TypeError, ValueError
-        naming the argument, what was expected and what came.
+    Raises TypeError or ValueError naming the argument, what was expected and what came.
 
     Examples
     --------

@@ -37,16 +37,13 @@ def random_sequences(N: int = 8, n: int = 4, D: int = 32, m: int = 1, seed: int 
                      teacher: Callable[[Array], Array] | None = None) -> SequenceDataset:
     """Standard normal tokens with standard normal targets, or with the outputs of a ``teacher``.
 
+    Raises ValueError if a size is no whole number ≥ 1.
+
     Parameters
     ----------
     N, n, D, m : samples, tokens in each, dimensions of a token, targets of a token
     seed : fixes tokens and targets
     teacher : a model that is called on the tokens (N, n, D) and gives targets (N, n, m); then m is its own
-
-    Raises
-    ------
-    ValueError
-        if a size is no whole number ≥ 1.
 
     Source: this book.
 

@@ -2,7 +2,7 @@
 
 import json
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -20,12 +20,12 @@ class Control:
 
     name: str
     label: str
-    values: tuple
+    values: tuple[Any, ...]
     value: Any
     texts: tuple[str, ...] = ()
     kind: str = "slider"
 
-    def __post_init__(self):
+    def __post_init__(self) -> None:
         if self.value not in self.values:
             raise ValueError(f"{self.name}: expected the value at the start to be one of {self.values}, "
                              f"got {self.value!r}")
@@ -33,14 +33,14 @@ class Control:
             object.__setattr__(self, "texts", tuple(f"{value:g}" if isinstance(value, float) else str(value)
                                                     for value in self.values))
 
-    def own(self, value):
+    def own(self, value: Any) -> Any:
         """The one of ``values`` that equals ``value``; ValueError if there is none."""
         for known in self.values:
             if known == value and isinstance(known, bool) == isinstance(value, bool):
                 return known
         raise ValueError(f"{self.name}: expected one of {', '.join(map(repr, self.values))}, got {value!r}")
 
-    def to_json(self):
+    def to_json(self) -> dict[str, Any]:
         """What the browser reads."""
         return {"name": self.name, "label": self.label, "values": list(self.values), "value": self.value,
                 "texts": list(self.texts), "kind": self.kind}
@@ -73,25 +73,25 @@ class Description:
     title: str
     alt: str
     model: str
-    data: dict
-    start: dict
+    data: dict[str, Any]
+    start: dict[str, Any]
     controls: tuple[Control, ...]
-    fixed: dict
+    fixed: dict[str, Any]
     record: tuple[int, ...]
     curves: tuple[str, ...]
     frame: go.Figure
-    draw: tuple[dict, ...]
+    draw: tuple[dict[str, Any], ...]
     summary: str
-    train: Callable[[dict], Path]
+    train: Callable[[dict[str, Any]], Path]
     lasts: tuple[str, ...] = ()
-    measure: dict[str, Callable] = field(default_factory=dict)
-    test: dict | None = None
-    drag: tuple[dict, ...] = ()
+    measure: dict[str, Callable[..., Any]] = field(default_factory=dict)
+    test: dict[str, Any] | None = None
+    drag: tuple[dict[str, Any], ...] = ()
     stopped: str = ("The loss stopped being finite at step {stopped}: the step size is too large here. "
                     "The curve is what came before.")
-    _last: dict = field(default_factory=dict, init=False, repr=False)
+    _last: dict[Any, Path] = field(default_factory=dict, init=False, repr=False)
 
-    def __post_init__(self):
+    def __post_init__(self) -> None:
         known = {"steps", *self.curves, *self.lasts}
         for place in self.draw:
             unknown = {name for part, name in place.items() if part not in ("trace", "once", "layout")} - known
@@ -109,11 +109,11 @@ class Description:
                              f"{', '.join(sorted(known))}")
 
     @property
-    def defaults(self):
+    def defaults(self) -> dict[str, Any]:
         """The values at the start."""
         return {control.name: control.value for control in self.controls}
 
-    def values(self, changes):
+    def values(self, changes: Mapping[str, Any]) -> dict[str, Any]:
         """The values at the start with some changed; ValueError for a name or a value that no control has."""
         known = {control.name: control for control in self.controls}
         for name in changes:
@@ -121,7 +121,7 @@ class Description:
                 raise ValueError(f"{name}: no such control; this figure has {', '.join(known)}")
         return self.defaults | {name: known[name].own(value) for name, value in changes.items()}
 
-    def path(self, values):
+    def path(self, values: Mapping[str, Any]) -> Path:
         """The run for these values, by mhalib. The last one is remembered: it is often asked for twice."""
         key = tuple(sorted(values.items()))
         if key not in self._last:
@@ -130,7 +130,7 @@ class Description:
             self._last[key] = run
         return self._last[key]
 
-    def results(self, values):
+    def results(self, values: Mapping[str, Any]) -> dict[str, Any]:
         """What the browser draws for these values, by mhalib: steps, curves and last measures by name."""
         path = self.path(values)
         if not len(path):
@@ -139,7 +139,7 @@ class Description:
                  for name in self.lasts}
         return {"steps": path.steps.tolist()} | {name: path.curves[name].tolist() for name in self.curves} | lasts
 
-    def figure(self, values):
+    def figure(self, values: Mapping[str, Any]) -> go.Figure:
         """The figure for these values, complete, drawn from mhalib's own run."""
         first, now = self.results(self.defaults), None
         figure = go.Figure(self.frame)
@@ -149,9 +149,9 @@ class Description:
             _put(figure, place, first if place.get("once") else now)
         return figure.update_layout(title=None, meta={"alt": self.alt})
 
-    def to_json(self):
+    def to_json(self) -> dict[str, Any]:
         """What the browser reads: everything but Python's own functions."""
-        figure = json.loads(self.figure(self.defaults).to_json())
+        figure = json.loads(str(self.figure(self.defaults).to_json()))
         return {"title": self.title, "model": self.model, "data": self.data, "start": self.start, "test": self.test,
                 "controls": [control.to_json() for control in self.controls], "fixed": self.fixed,
                 "record": list(self.record), "curves": list(self.curves), "lasts": list(self.lasts),

@@ -72,10 +72,7 @@ class LiveFigure(Face):
     def path(self, **values):
         """The ``Path`` of the figure's run by mhalib, for the controls as they stand, or for other values.
 
-        Raises
-        ------
-        ValueError
-            for a name that no control has, or a value that it cannot take.
+        Raises ValueError for a name that no control has, or a value that it cannot take.
         """
         return self._description.path(self._description.values(self.values | values))
 

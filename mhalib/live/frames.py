@@ -1,6 +1,6 @@
 """Frames of live figures: panels and lines without numbers, in the look of the book; and the values controls offer."""
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from functools import cache
 from typing import Any, TypeAlias
 
@@ -20,7 +20,7 @@ SCALINGS = {"constant": "η", "root": "η √H"}
 STEP_SIZES = (0.01, 0.03, 0.1, 0.3, 1.0, 3.0, 10.0, 30.0)
 
 
-def panels(*titles, columns=2, height=None):
+def panels(*titles: str, columns: int = 2, height: int | None = None) -> go.Figure:
     """An empty figure with a panel for each title, ``columns`` side by side, read row by row."""
     rows = -(-len(titles) // columns)
     frame = make_subplots(rows=rows, cols=columns, horizontal_spacing=0.24 / columns,
@@ -28,7 +28,8 @@ def panels(*titles, columns=2, height=None):
     return finish(frame, alt="", **({} if height is None else {"height": height}))
 
 
-def line(frame, color, name, column, row=1, *, faint=False, legend=None, dash=None):
+def line(frame: go.Figure, color: int, name: str, column: int, row: int = 1, *, faint: bool = False,
+         legend: bool | None = None, dash: str | None = None) -> None:
     """Add a line without numbers: in the book's color and dash of that index, or broad and gray to compare with.
 
     The first column shows its lines in the legend, the others only those that are not faint; ``legend`` decides
@@ -40,22 +41,22 @@ def line(frame, color, name, column, row=1, *, faint=False, legend=None, dash=No
                       showlegend=(column == 1 or not faint) if legend is None else legend)
 
 
-def step_axis(frame, steps, **place):
+def step_axis(frame: go.Figure, steps: float, **place: Any) -> None:
     """The horizontal axes of ``frame``, or those at a place (``row``, ``col``), count steps, on a logarithmic scale."""
     frame.update_xaxes(title="step", type="log", range=[0, np.log10(steps)], dtick=1, exponentformat="power", **place)
 
 
-def rule_control(default="gd"):
+def rule_control(default: str = "gd") -> Control:
     """The menu of update rules."""
     return Control("optimizer", "update rule", tuple(RULES), default, RULE_NAMES, "choice")
 
 
-def scaling_control(label="step size"):
+def scaling_control(label: str = "step size") -> Control:
     """The menu of how the step size goes with the number of heads."""
     return Control("scaling", label, tuple(SCALINGS), "constant", tuple(SCALINGS.values()), "choice")
 
 
-def chosen_rule(values):
+def chosen_rule(values: Mapping[str, Any]) -> GradientDescent | Momentum | Adam:
     """The update rule of the controls "optimizer", "lr" and, if there is one, "scaling", which may ask for lr √H."""
     factor = values["H"] ** 0.5 if values.get("scaling") == "root" else 1
     return RULES[values["optimizer"]](values["lr"] * factor)

@@ -1,6 +1,7 @@
 """The live figure of heads: their number, the step size and the update rule, on anyone's data."""
 
 from mhalib._array import require_count
+from mhalib.data import Dataset
 from mhalib.live.carried import arrays, in_doubles
 from mhalib.live.description import Control, Description
 from mhalib.live.face import LiveFigure
@@ -9,26 +10,19 @@ from mhalib.models import MultiHeadAttention
 from mhalib.training import recorded_steps, train
 
 
-def heads(data, steps=500):
+def heads(data: Dataset, steps: int = 500) -> LiveFigure:
     """A live figure: the number of heads, the step size and the update rule, from zero, on ``data``.
 
     Heads that start at zero stay equal, so the browser trains one and counts it H times; the reader can switch this
     off.
+
+    Raises TypeError or ValueError if data is no ``Dataset``, or steps no whole number ≥ 1.
 
     Parameters
     ----------
     data : a ``Dataset``; the page carries it. Where it says which tokens are relevant the attention score is drawn,
         else the accuracy
     steps : how many steps a run has
-
-    Returns
-    -------
-    LiveFigure
-
-    Raises
-    ------
-    TypeError, ValueError
-        if data is no ``Dataset``, or steps no whole number ≥ 1.
 
     Source: Zero-initialization collapse (ours).
     """

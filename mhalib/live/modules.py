@@ -26,10 +26,8 @@ def link(entry: Path) -> str:
     its text is also the text of a Web Worker. A path begins with a dot, beside the file, or with the name of a Python
     package. A file of bytes, ``x.wasm``, exports ``base64``.
 
-    Raises
-    ------
-    ValueError
-        for a form that is not read, a name that is not exported, modules that import each other; with file and line.
+    Raises ValueError for a form that is not read, a name that is not exported, modules that import each other; with
+    file and line.
     """
     order = {}
     _add(Path(entry).resolve(), order, ())

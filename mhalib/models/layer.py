@@ -23,19 +23,15 @@ class AttentionLayer(Vector):
 
     .. math:: f(X) = \sum_h S_h X W^V_h W^O_h, \qquad S_h = \mathrm{kernel}(X W^Q_h, X W^K_h)
 
+    Raises TypeError if the weights differ in library or dtype or are not floating point, or the kernel is none;
+    ValueError if shapes do not fit, an axis is empty, or an entry is not finite.
+
     Parameters
     ----------
     WQ, WK : (H, D, d) query and key matrices
     WV : (H, D, w) value matrices; the width w is usually d
     WO : (H, w, m) output matrices
     kernel : ``mha.softmax``, or ``mha.gaussian`` or another ``Gaussian(c)``
-
-    Raises
-    ------
-    TypeError
-        if the weights differ in library or dtype or are not floating point, or the kernel is none.
-    ValueError
-        if shapes do not fit, an axis is empty, or an entry is not finite.
 
     Source: Song et al. 2024 (model second-hand; the Gaussian with c = ½ is this book's default).
 

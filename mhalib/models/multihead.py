@@ -27,17 +27,13 @@ class MultiHeadAttention(Vector):
 
     .. math:: \Phi(X) = H^{-1/2} \sum_h \langle U_h, \mathrm{softmax}(X W_h X^\top)\, X \rangle
 
+    Raises TypeError if W and U differ in library or dtype, or are not floating point; ValueError if shapes do not fit,
+    an axis is empty (H = 0 among them), or an entry is not finite.
+
     Parameters
     ----------
     W : (H, d, d) key–query products
     U : (H, T, d) decoders (the value matrix is absorbed)
-
-    Raises
-    ------
-    TypeError
-        if W and U differ in library or dtype, or are not floating point.
-    ValueError
-        if shapes do not fit, an axis is empty (H = 0 among them), or an entry is not finite.
 
     Source: Deora et al. 2023, Section 2 [recalled].
 

@@ -19,15 +19,13 @@ class MultiHeadHessian:
     Arrays are (n, T H, T): for each query all heads, so that a product with X serves them all. The row sum of Ȧ is
     zero, hence Ȧ ∘ P has the row sum of Ȧ ∘ (P − v).
 
+    Raises ValueError or TypeError if sizes, labels, libraries or dtypes do not fit; and by a call with what is no
+    direction of this model.
+
     Parameters
     ----------
     model : where the Hessian is taken
     X, y : the batch (n, T, d) and its labels (n,)
-
-    Raises
-    ------
-    ValueError, TypeError
-        if sizes, labels, libraries or dtypes do not fit; and by a call with what is no direction of this model.
 
     Source: Deora et al. 2023, Lemma 1 (ours).
     """

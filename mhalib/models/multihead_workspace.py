@@ -72,10 +72,7 @@ class MultiHeadWorkspace(ClassifierWorkspace):
     def pack(self, model: Any) -> Array:
         """θ = [W_1ᵀ … W_Gᵀ, U_1ᵀ … U_Gᵀ], a copy (d, G (d + T)), with one head for each group.
 
-        Raises
-        ------
-        ValueError
-            if two heads that were equal in the model of this workspace are not equal in this one.
+        Raises ValueError if two heads that were equal in the model of this workspace are not equal in this one.
         """
         if any(not (part == part[self.first][self.member]).all() for part in (model.W, model.U)):
             raise ValueError(f"model: this workspace counts {self.H} heads as {self.groups}, because the others were "

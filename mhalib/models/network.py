@@ -3,6 +3,7 @@
 from collections.abc import Iterable
 from copy import deepcopy
 from dataclasses import dataclass
+from typing import Any, Self
 
 import numpy as np
 import torch
@@ -21,20 +22,17 @@ class NetworkPoint(Vector):
     all points and never changes.
     """
 
-    parameters: dict
-    module: nn.Module
+    parameters: dict[str, torch.Tensor]
+    module: Any
 
     filter_axis = -1
     """A row of a weight belongs to one output of the map, and a row of an embedding to one word."""
 
     @classmethod
-    def of(cls, network):
+    def of(cls, network: Any) -> Self:
         """The point at which a network stands now; later changes of the network do not move it.
 
-        Raises
-        ------
-        TypeError
-            if it is no torch module with ``loss`` and ``batch``.
+        Raises TypeError if it is no torch module with ``loss`` and ``batch``.
         """
         if not (isinstance(network, nn.Module) and hasattr(network, "loss") and hasattr(network, "batch")):
             raise TypeError("network: expected a torch module with loss(X, y) and batch(X, y), "
@@ -42,12 +40,12 @@ class NetworkPoint(Vector):
         loss = _Loss(deepcopy(network).requires_grad_(False))
         return cls({name: p.detach() for name, p in loss.network.named_parameters()}, loss)
 
-    def __repr__(self):
+    def __repr__(self) -> str:
         arrays = list(self.arrays().values())
         return (f"NetworkPoint({type(self.module.network).__name__}, {sum(a.numel() for a in arrays)} parameters, "
                 f"{arrays[0].dtype})")
 
-    def arrays(self):
+    def arrays(self) -> dict[str, Any]:
         """The parameters by name, as ``named_parameters`` of the network lists them."""
         return dict(self.parameters)
 
@@ -64,32 +62,32 @@ class NetworkPoint(Vector):
         return super()._with({"parameters": self.parameters | arrays})
 
     @property
-    def field(self):
+    def field(self) -> str:
         """Which array of a dataset the network reads."""
         return getattr(self.module.network, "field", "X")
 
-    def chosen(self, names):
+    def chosen(self, names: str | Iterable[str]) -> list[str]:
         """The parameters that one name or several stand for, as ``train_network`` reads them: ``chosen``."""
         return chosen(self.module.network, names)
 
-    def network(self):
+    def network(self) -> Any:
         """A network of its own with these parameters."""
         network = deepcopy(self.module.network).requires_grad_(True)
         network.load_state_dict(self.parameters, strict=False)
         return network
 
     @torch.no_grad()
-    def loss(self, X, y):
+    def loss(self, X: Any, y: Any) -> float:
         """The loss that the network says, at these parameters."""
         return self._loss(self.parameters, X, y).item()
 
-    def loss_and_grad(self, X, y):
+    def loss_and_grad(self, X: Any, y: Any) -> tuple[float, Self]:
         """Loss and gradient, which is again a ``NetworkPoint``."""
         tracked = self._tracked()
         loss = self._loss(tracked, X, y)
         return loss.item(), self._with(_gradient(loss, tracked))
 
-    def hvp(self, X, y, V):
+    def hvp(self, X: Any, y: Any, V: Self) -> Self:
         """Product of the Hessian of the loss with a direction V, by differentiating the gradient along V."""
         self.require_direction(V)
         tracked = self._tracked()
@@ -105,17 +103,14 @@ class NetworkPoint(Vector):
                                tuple(self.module.network.batch(X, y)))
 
 
-def chosen(network, only):
+def chosen(network: Any, only: str | Iterable[str]) -> list[str]:
     """The names of the parameters that one name or several stand for, in the order of the network.
 
     A name is that of a part that the network knows, with the parameters ``network.parts()[name]``: "WQ" of a
     ``TextTransformer`` is the query maps of all layers. Or else it is a piece of the dotted names of parameters:
     "attention.out" chooses layers.0.attention.out.weight and three more.
 
-    Raises
-    ------
-    ValueError, TypeError
-        naming what there is, if a name is none of them.
+    Raises ValueError or TypeError naming what there is, if a name is none of them.
     """
     only = tuple(only) if isinstance(only, Iterable) and not isinstance(only, str) else (only,)
     if not all(isinstance(name, str) for name in only):
@@ -152,11 +147,11 @@ def _same(one, other):
 class _Loss(nn.Module):
     """A network whose output is its loss: ``functional_call`` can swap the parameters of a ``forward`` only."""
 
-    def __init__(self, network):
+    def __init__(self, network: nn.Module) -> None:
         super().__init__()
         self.network = network
 
-    def forward(self, *batch):
+    def forward(self, *batch: torch.Tensor) -> torch.Tensor:
         return self.network.loss(*batch)
 
 

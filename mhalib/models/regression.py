@@ -25,17 +25,13 @@ class AttentionRegression(Vector):
 
     .. math:: f(x_i) = A \sum_j \pi_{ij} x_j, \qquad \pi_i = \mathrm{softmax}_j(x_i^\top B x_j)
 
+    Raises TypeError if A and B differ in library or dtype, or are not floating point; ValueError if shapes do not fit,
+    an axis is empty, or an entry is not finite.
+
     Parameters
     ----------
     A : (p, d) output matrix
     B : (d, d) key–query product
-
-    Raises
-    ------
-    TypeError
-        if A and B differ in library or dtype, or are not floating point.
-    ValueError
-        if shapes do not fit, an axis is empty, or an entry is not finite.
 
     Source: Goel et al. 2026 [paper]; that every token attends to all, itself included, is this book's choice.
 
@@ -77,10 +73,7 @@ class AttentionRegression(Vector):
         filled up with zeros where p < d. The signs of the columns of P and W are those that numpy's decomposition has:
         the law of the excess for large n does not depend on them, the excess on given tokens does.
 
-        Raises
-        ------
-        ValueError
-            if the second moment Σ̂ of the tokens is singular, as for n < d.
+        Raises ValueError if the second moment Σ̂ of the tokens is singular, as for n < d.
 
         Source: this book, after the abstract of Goel et al. 2026.
         """

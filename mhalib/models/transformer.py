@@ -4,13 +4,16 @@ A network of several layers is where autograd earns its keep, and torch's optimi
 it: this file, ``network`` and the steps of ``train_network`` are torch's. All else in mhalib differentiates by formula.
 """
 
+from collections.abc import Iterator
+from typing import Any
+
 import numpy as np
 import torch
 from torch import nn
 from torch.nn import functional
 
 from mhalib._array import require_count, require_seed
-from mhalib.attention import softmax
+from mhalib.attention import Kernel, softmax
 
 WEIGHTS = {"WQ": "Q", "WK": "K", "WV": "V", "WO": "out"}
 """Names of weights in ``AttentionLayer``, and which part of a ``MultiHead`` each is."""
@@ -23,24 +26,24 @@ class MultiHead(nn.Module):
     A padded key has the score −∞; a kernel must turn that into the weight 0. ``scale`` multiplies all weights.
     """
 
-    def __init__(self, d, H, kernel, scale=1.0):
+    def __init__(self, d: int, H: int, kernel: Kernel, scale: float = 1.0) -> None:
         super().__init__()
         self.H, self.kernel, self.scale = H, kernel, scale
         self.Q, self.K, self.V, self.out = (nn.Linear(d, d) for _ in range(4))
 
-    def weights(self, Q, K, mask):
+    def weights(self, Q: torch.Tensor, K: torch.Tensor, mask: torch.Tensor) -> torch.Tensor:
         """Attention weights (n, H, L, L) of queries and keys (n, H, L, d/H), and no weight on padding."""
         S = self.kernel.scores(Q, K)
         return self.scale * self.kernel(S.masked_fill(~mask[:, None, None, :], -torch.inf))
 
-    def split(self, X):
+    def split(self, X: torch.Tensor) -> Iterator[torch.Tensor]:
         """Queries, keys and values (n, H, L, d/H) of tokens X (n, L, d)."""
         (n, L, d), maps = X.shape, (self.Q, self.K, self.V)
         weight, bias = (torch.cat([getattr(part, name) for part in maps]) for name in ("weight", "bias"))
         QKV = functional.linear(X, weight, bias)  # one product in place of three
         return (part.reshape(n, L, self.H, d // self.H).transpose(1, 2) for part in QKV.chunk(3, dim=-1))
 
-    def forward(self, X, mask):
+    def forward(self, X: torch.Tensor, mask: torch.Tensor) -> torch.Tensor:
         """What each token reads (n, L, d)."""
         Q, K, V = self.split(X)
         return self.out((self.weights(Q, K, mask) @ V).transpose(1, 2).flatten(2))
@@ -49,13 +52,13 @@ class MultiHead(nn.Module):
 class Layer(nn.Module):
     """One pre-norm layer: X ← X + attention(norm X), then X ← X + network(norm X), token by token."""
 
-    def __init__(self, d, H, hidden, kernel, scale=1.0):
+    def __init__(self, d: int, H: int, hidden: int, kernel: Kernel, scale: float = 1.0) -> None:
         super().__init__()
         self.norm_1, self.norm_2 = nn.LayerNorm(d), nn.LayerNorm(d)
         self.attention = MultiHead(d, H, kernel, scale)
         self.network = nn.Sequential(nn.Linear(d, hidden), nn.GELU(), nn.Linear(hidden, d))
 
-    def forward(self, X, mask):
+    def forward(self, X: torch.Tensor, mask: torch.Tensor) -> torch.Tensor:
         """Tokens (n, L, d) to tokens."""
         X = X + self.attention(self.norm_1(X), mask)
         return X + self.network(self.norm_2(X))
@@ -70,8 +73,9 @@ class Transformer(nn.Module):
 
     field: str
 
-    def __init__(self, sizes, length, *, d=32, H=4, layers=1, hidden=64, kernel=softmax, scale=1.0, gain=1.0,
-                 embedding=1.0, seed=0):
+    def __init__(self, sizes: dict[str, int], length: int, *, d: int = 32, H: int = 4, layers: int = 1,
+                 hidden: int = 64, kernel: Kernel = softmax, scale: float = 1.0, gain: float = 1.0,
+                 embedding: float = 1.0, seed: int = 0) -> None:
         super().__init__()
         require_count(**sizes, length=length, d=d, H=H, layers=layers, hidden=hidden)
         require_seed(seed)
@@ -99,11 +103,11 @@ class Transformer(nn.Module):
                 module.weight.normal_(0, embedding, generator=generator)
 
     @property
-    def device(self):
+    def device(self) -> torch.device:
         """Where the parameters are."""
         return self.read.weight.device
 
-    def parts(self):
+    def parts(self) -> dict[str, list[str]]:
         """Parameters by the names that ``AttentionLayer`` has for weights: {"WQ": ["layers.0.attention.Q.weight", …]}.
 
         Each name stands for that map in every layer, with its bias.
@@ -111,7 +115,7 @@ class Transformer(nn.Module):
         names = [name for name, _ in self.named_parameters()]
         return {weight: [name for name in names if f".attention.{part}." in name] for weight, part in WEIGHTS.items()}
 
-    def forward(self, tokens):
+    def forward(self, tokens: torch.Tensor) -> torch.Tensor:
         """Logits (n,) of inputs (n, L) or (n, L, width)."""
         X, mask = self._embed(tokens)
         for layer in self.layers:
@@ -120,7 +124,7 @@ class Transformer(nn.Module):
         return self.read(total / mask.sum(dim=1, keepdim=True))[:, 0]
 
     @torch.no_grad()
-    def attention(self, tokens):
+    def attention(self, tokens: np.ndarray) -> list[np.ndarray]:
         """Attention weights of every layer, a list of arrays (n, H, L, L), queries before keys."""
         X, mask = self._embed(self.batch(tokens))
         found = []
@@ -135,18 +139,18 @@ class Transformer(nn.Module):
             raise ValueError(f"tokens: expected at most {self.length} {self.unit}, got {tokens.shape[1]}{self.advice}")
         return self.positions.weight[:tokens.shape[1]]
 
-    def batch(self, *arrays):
+    def batch(self, *arrays: np.ndarray) -> Any:
         """Arrays as tensors where the model is, numbers in the model's precision; one array gives one tensor."""
         kinds = [torch.int64 if np.issubdtype(a.dtype, np.integer) else self.read.weight.dtype for a in arrays]
         tensors = [torch.as_tensor(a, dtype=kind, device=self.device) for a, kind in zip(arrays, kinds, strict=True)]
         return tensors if len(tensors) > 1 else tensors[0]
 
-    def loss(self, tokens, y):
+    def loss(self, tokens: torch.Tensor, y: torch.Tensor) -> torch.Tensor:
         """Mean logistic loss of labels y (n,) in {−1, +1}, a tensor to differentiate."""
         return functional.softplus(-y * self(tokens)).mean()
 
     @torch.no_grad()
-    def logits(self, tokens, rows=512):
+    def logits(self, tokens: np.ndarray, rows: int = 512) -> np.ndarray:
         """Logits (n,) as an array, a block of ``rows`` inputs at a time."""
         blocks = [self(self.batch(tokens[k:k + rows])).cpu() for k in range(0, len(tokens), rows)]
         return torch.cat(blocks).double().numpy()
@@ -156,6 +160,9 @@ class TextTransformer(Transformer):
     """Words to a logit: embeddings, pre-norm attention layers, the mean over the words, one linear reading.
 
     H heads share a *fixed* width: each has d/H coordinates, so the number of parameters does not depend on H.
+
+    Raises ValueError if a size is no whole number ≥ 1, H does not divide d, or a factor is not positive; and where it
+    reads, if a sentence has no word, too many, or one whose number is not below ``words``.
 
     Parameters
     ----------
@@ -170,18 +177,12 @@ class TextTransformer(Transformer):
     embedding : standard deviation of the entries of the vectors of words and positions at the start
     seed : fixes the start; torch's global random state is not touched
 
-    Raises
-    ------
-    ValueError
-        if a size is no whole number ≥ 1, H does not divide d, or a factor is not positive; and where it reads, if a
-        sentence has no word, too many, or one whose number is not below ``words``.
-
     Source: Vaswani et al. 2017, with the normalization before each part.
     """
 
     field, unit, advice = "tokens", "a sentence", "; encode with length="
 
-    def __init__(self, words, length, **options):
+    def __init__(self, words: int, length: int, **options: Any) -> None:
         super().__init__({"words": words}, length, **options)
 
     def _read_in(self, d, words):
@@ -201,21 +202,18 @@ class TextTransformer(Transformer):
 class PatchTransformer(Transformer):
     """Patches of an image to a logit: ``TextTransformer`` with a linear map in place of the embedding of words.
 
+    Raises ValueError as ``TextTransformer``.
+
     Parameters
     ----------
     width : numbers in a patch, patch² pixels
     length : the most patches an image may have
     options : those of ``TextTransformer``; ``embedding`` is for positions alone
-
-    Raises
-    ------
-    ValueError
-        as ``TextTransformer``.
     """
 
     field, unit, advice = "X", "patches an image", ""
 
-    def __init__(self, width, length, **options):
+    def __init__(self, width: int, length: int, **options: Any) -> None:
         super().__init__({"width": width}, length, **options)
 
     def _read_in(self, d, width):

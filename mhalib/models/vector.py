@@ -42,10 +42,7 @@ class Vector:
     def only(self, names: str | Iterable[str]) -> Self:
         """The same point with zeros in all arrays but the chosen: of a gradient, what moves these weights alone.
 
-        Raises
-        ------
-        ValueError
-            if a name is none of this model's arrays, or there is none.
+        Raises ValueError if a name is none of this model's arrays, or there is none.
         """
         chosen = self.chosen(names)
         return self._with({name: 0 * a for name, a in self.arrays().items() if name not in chosen})
@@ -53,10 +50,7 @@ class Vector:
     def chosen(self, names: str | Iterable[str]) -> list[str]:
         """The arrays that one name or several stand for, by name and in order: here each stands for itself.
 
-        Raises
-        ------
-        ValueError
-            if a name is none of this model's arrays, or there is none.
+        Raises ValueError if a name is none of this model's arrays, or there is none.
         """
         arrays, names = tuple(self.arrays()), (names,) if isinstance(names, str) else tuple(names)
         if not names or not set(names) <= set(arrays):
@@ -139,12 +133,7 @@ class Vector:
     def require_direction(self, V: Self) -> None:
         """Check that V is a direction in the space of this model: of one class, shape, library and dtype with it.
 
-        Raises
-        ------
-        TypeError
-            if it is of another class, library or dtype.
-        ValueError
-            if its shapes are others.
+        Raises TypeError if it is of another class, library or dtype; ValueError if its shapes are others.
         """
         if type(V) is not type(self):
             raise TypeError(f"V: expected a direction like {self!r}, got {type(V).__name__}")

@@ -14,6 +14,10 @@ class Workspace:
     good until the next call.
     """
 
+    model: Any
+    X: Array
+    y: Array
+
     def __init__(self, model: Any, X: Array, y: Array) -> None:
         self.model, self.X, self.y = model, X, y
 

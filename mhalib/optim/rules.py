@@ -32,10 +32,7 @@ class Rule(Protocol):
 def require_rate(lr: LearningRate) -> None:
     """Check that a step size is a positive number or a function of the step.
 
-    Raises
-    ------
-    ValueError
-        if it is neither.
+    Raises ValueError if it is neither.
     """
     if not callable(lr) and not is_positive(lr):
         raise ValueError(f"lr: expected a positive number or a function of the step, got {lr!r}")

@@ -36,10 +36,7 @@ class Warmup(_Schedule):
 
     ``rise`` is a number of steps, a whole one; that of ``OneCycle`` is a share.
 
-    Raises
-    ------
-    ValueError
-        if peak is no positive number, or rise no whole number ≥ 1.
+    Raises ValueError if peak is no positive number, or rise no whole number ≥ 1.
     """
 
     rise: int
@@ -78,10 +75,8 @@ class OneCycle(_Schedule):
     It begins at peak/25, is ``peak`` after the share ``rise`` of the ``steps``, and ends at peak/250,000. The rise must
     take more than one step, so 0.1 is for more than ten; that of ``Warmup`` is a number of steps.
 
-    Raises
-    ------
-    ValueError
-        if peak is no positive number, steps no whole number ≥ 2, or rise · steps does not lie between 1 and steps.
+    Raises ValueError if peak is no positive number, steps no whole number ≥ 2, or rise · steps does not lie between 1
+    and steps.
 
     Source: Smith and Topin 2019, with the constants of PyTorch's OneCycleLR.
 

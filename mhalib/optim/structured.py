@@ -85,10 +85,7 @@ class StructureAware(_OnData):
     attention needs a small V to average over many tokens. ``radius`` = ∞ does not renormalize, ``balance`` = 0 does not
     balance, ``whitening`` = ``Whitening.none(d)`` does not whiten.
 
-    Raises
-    ------
-    ValueError
-        if U or V is zero: then no step is defined.
+    Raises ValueError if U or V is zero: then no step is defined.
 
     Source: this book (SA2).
     """

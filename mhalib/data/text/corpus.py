@@ -47,10 +47,7 @@ class Vocabulary:
 
         Words are what whitespace separates. ``length`` defaults to the longest sentence.
 
-        Raises
-        ------
-        ValueError
-            if there is no sentence, one has no word, or length is no whole number ≥ 1.
+        Raises ValueError if there is no sentence, one has no word, or length is no whole number ≥ 1.
         """
         rows = [[self.numbers.get(word, 1) for word in sentence.split()] for sentence in sentences]
         if not rows or not all(rows):
@@ -103,11 +100,8 @@ class TextDataset:
     def fresh(self, n: int | None = None, seed: int = 1) -> "TextDataset":
         """n sentences of the same kind and vocabulary that do not occur in this dataset.
 
-        Raises
-        ------
-        ValueError
-            if the dataset has no source to draw from, or the source so few sentences that all are taken: 10,000 draws
-            in a row gave no new one.
+        Raises ValueError if the dataset has no source to draw from, or the source so few sentences that all are taken:
+        10,000 draws in a row gave no new one.
         """
         if not hasattr(self.truth, "sample"):
             raise ValueError(f"fresh: expected sentences made by a generator of mhalib.data, got {self!r}, "
@@ -128,10 +122,7 @@ PATIENCE = 10_000
 def drawn(n: int, draw: Callable[[], str], fits: Callable[[str], object]) -> tuple[str, ...]:
     """n of the sentences that ``draw()`` gives, one after the other, without those that do not fit.
 
-    Raises
-    ------
-    ValueError
-        if none of ``PATIENCE`` in a row does.
+    Raises ValueError if none of ``PATIENCE`` in a row does.
     """
     found, refused = [], 0
     while len(found) < n:
@@ -150,15 +141,12 @@ def from_sentences(sentences: Iterable[str], y: ArrayLike, vocabulary: Vocabular
                    length: int | None = None, truth: Any = None) -> TextDataset:
     """A ``TextDataset`` of your own sentences (words separated by spaces) with labels y (n,) in {−1, +1}.
 
+    Raises TypeError or ValueError if labels do not fit, or a sentence has no word.
+
     Parameters
     ----------
     vocabulary : a ``Vocabulary``; without one, the words that occur at least ``min_count`` times in these sentences
     length : where longer sentences are cut off; without it, the longest
-
-    Raises
-    ------
-    TypeError, ValueError
-        if labels do not fit, or a sentence has no word.
 
     Examples
     --------

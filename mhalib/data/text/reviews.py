@@ -50,10 +50,7 @@ class Reviews:
     def sample(self, n: int, seed: int, without: Collection[str] = ()) -> tuple[tuple[str, ...], list[float]]:
         """n sentences and their labels; none of them occurs in ``without``.
 
-        Raises
-        ------
-        ValueError
-            if there are no more: 10,000 draws in a row were of no use.
+        Raises ValueError if there are no more: 10,000 draws in a row were of no use.
         """
         require_seed(seed)
         return self.draw(n, np.random.default_rng([self.seed, 6, 2, seed]), without)
@@ -96,15 +93,12 @@ def reviews(n: int = 500, seed: int = 0) -> TextDataset:
     but the ending seemed dull", where the clause after "but" decides. The vocabulary is that of the grammar, the same
     for every seed; ``fresh`` draws sentences that do not occur here.
 
+    Raises ValueError if n is no whole number ≥ 1, or seed no whole number ≥ 0.
+
     Parameters
     ----------
     n : how many; the first ones do not depend on n
     seed : fixes the sentences
-
-    Raises
-    ------
-    ValueError
-        if n is no whole number ≥ 1, or seed no whole number ≥ 0.
 
     Examples
     --------

@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from mhalib.data.text.corpus import Vocabulary, from_sentences
+from mhalib.data.text.corpus import TextDataset, Vocabulary, from_sentences
 
 HEADER = "sentence\tlabel"
 INSTRUCTIONS = """\
@@ -18,11 +18,15 @@ other line is a sentence, a tab, and 0 or 1. mhalib downloads nothing by
 itself."""
 
 
-def sst2(folder, split="train", vocabulary=None, min_count=2, length=None):
+def sst2(folder: str | Path, split: str = "train", vocabulary: Vocabulary | None = None, min_count: int = 2,
+         length: int | None = None) -> TextDataset:
     """The sentences of SST-2's ``train.tsv`` or ``dev.tsv``, from a folder on this machine, as a ``TextDataset``.
 
     Words are what spaces separate: the files come lower-cased and tokenized. Label 0 becomes −1. GLUE's third file,
     ``test.tsv``, has no labels and is not read; results on SST-2 are reported on ``dev.tsv``.
+
+    Raises FileNotFoundError with instructions, if the file is not there; ValueError naming file and line, if a line is
+    not a sentence, a tab, and 0 or 1.
 
     Parameters
     ----------
@@ -31,13 +35,6 @@ def sst2(folder, split="train", vocabulary=None, min_count=2, length=None):
     vocabulary : a ``Vocabulary``; without one it is built from ``train.tsv``, for either split
     min_count : how often a word must occur there to be known
     length : where longer sentences are cut off; without it, the longest of this split
-
-    Raises
-    ------
-    FileNotFoundError
-        with instructions, if the file is not there.
-    ValueError
-        naming file and line, if a line is not a sentence, a tab, and 0 or 1.
 
     Source: Socher et al. 2013, in the form of Wang et al. 2019 (GLUE).
     """
@@ -51,7 +48,7 @@ def sst2(folder, split="train", vocabulary=None, min_count=2, length=None):
     return from_sentences(sentences, y, vocabulary, length=length)
 
 
-def read(path):
+def read(path: Path) -> tuple[tuple[str, ...], list[float]]:
     """Sentences and labels ±1 of one file."""
     if not path.is_file():
         raise FileNotFoundError(f"expected the file {path}, which does not exist.\n\n{INSTRUCTIONS}")

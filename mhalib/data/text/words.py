@@ -39,10 +39,7 @@ class Words:
     def sample(self, n: int, seed: int, without: Collection[str] = ()) -> tuple[tuple[str, ...], list[float]]:
         """n sentences and their labels; none of them occurs in ``without``.
 
-        Raises
-        ------
-        ValueError
-            if there are no more: 10,000 draws in a row were of no use.
+        Raises ValueError if there are no more: 10,000 draws in a row were of no use.
         """
         require_seed(seed)
         return self.draw(n, np.random.default_rng([self.seed, 10, 2, seed]), without)
@@ -72,16 +69,13 @@ def words(n: int = 8000, length: int = 16, seed: int = 0) -> TextDataset:
     equally likely. Who overlooks "not" is right in about seven of ten sentences; for the rest the order counts.
     ``fresh`` draws sentences that do not occur here.
 
+    Raises ValueError if n or length is no whole number ≥ 1, or seed no whole number ≥ 0.
+
     Parameters
     ----------
     n : how many; the first ones do not depend on n
     length : words in a sentence
     seed : fixes the sentences
-
-    Raises
-    ------
-    ValueError
-        if n or length is no whole number ≥ 1, or seed no whole number ≥ 0.
 
     Source: this book; the task is sketched in its account of Song et al. 2024.
 
