@@ -55,8 +55,12 @@ IN_THEMES = [
 
 def works():
     """List all works of others that the pages carry, by name."""
-    found = [*map(vendored, json.loads((STATIC / "vendor" / "manifest.json").read_text("utf-8"))),
-             *(of_package(*entry) for entry in FROM_PACKAGES), *(in_theme(*entry) for entry in IN_THEMES)]
+    found = [*map(vendored, json.loads((STATIC / "vendor" / "manifest.json").read_text("utf-8")))]
+    for name, license, patterns in FROM_PACKAGES:
+        found.append(Work(name, metadata.version(name), license, (*patterns,), f"licenses/{name}.txt"))
+    for name, license, patterns, package, file in IN_THEMES:  # the notice names the version
+        version = re.search(r"\d+\.\d+\.\d+", notice(package, file))[0]
+        found.append(Work(name, version, license, (*patterns,), f"licenses/{name}.txt"))
     return sorted(found, key=lambda work: work.name.lower())
 
 
@@ -65,17 +69,6 @@ def vendored(entry):
     names = [f"vendor/{name}" for name in entry["files"]]
     text = next((name for name in names if "/licenses/" in name), f"vendor/licenses/{entry['name']}.txt")
     return Work(entry["name"], entry["version"], entry["license"], tuple(names), text)
-
-
-def of_package(name, license, patterns):
-    """A work that an installed package of Python puts into every book."""
-    return Work(name, metadata.version(name), license, tuple(patterns), f"licenses/{name}.txt")
-
-
-def in_theme(name, license, patterns, package, file):
-    """A work inside a theme: its notice names the version."""
-    version = re.search(r"\d+\.\d+\.\d+", notice(package, file))[0]
-    return Work(name, version, license, tuple(patterns), f"licenses/{name}.txt")
 
 
 def notice(package, file):
