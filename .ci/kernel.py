@@ -3,6 +3,7 @@
 The compiler is the pinned wheel `ziglang`, the same clang on every system: the same source gives the same bytes.
 """
 
+import argparse
 import os
 import re
 import subprocess
@@ -18,50 +19,33 @@ FLAGS = ["-target", "wasm32-freestanding", "-O3", "-msimd128", "-ffp-contract=of
 FLAGS += ["-Wl,--no-entry", "-Wl,--strip-all"]
 
 
-def require_pinned_compiler() -> None:
-    """Raises: RuntimeError, when ziglang is not the one of requirements.txt, as another may give other bytes."""
+def fail(words: str, status: int = 2) -> None:
+    print(words, file=sys.stderr)
+    sys.exit(status)
+
+
+def compiled() -> bytes:
+    """The WebAssembly module of the source; ends the program with what the compiler says, or if it is another one."""
     pinned = re.search(r"^ziglang==(\S+)$", (ROOT / "requirements.txt").read_text("utf-8"), re.MULTILINE)[1]
-    try:
-        installed = metadata.version("ziglang")
-    except metadata.PackageNotFoundError:
-        installed = "none"
-    if installed != pinned:
-        raise RuntimeError(f"kernel.c is compiled by ziglang {pinned} (requirements.txt), installed is {installed}")
-
-
-def compiled(source: Path = SOURCE) -> bytes:
-    """The WebAssembly module of a C file.
-
-    Raises: RuntimeError, with what the compiler says.
-    """
-    require_pinned_compiler()
+    installed = next((found.version for found in metadata.distributions(name="ziglang")), "none")
+    if installed != pinned:  # another may give other bytes
+        fail(f"kernel.c is compiled by ziglang {pinned} (requirements.txt), installed is {installed}")
     with TemporaryDirectory() as folder:
         output = Path(folder) / "kernel.wasm"
         caches = {f"ZIG_{kind}_CACHE_DIR": str(Path(folder) / kind) for kind in ("GLOBAL", "LOCAL")}
-        command = [sys.executable, "-m", "ziglang", "cc", *FLAGS, str(source), "-o", str(output)]
+        command = [sys.executable, "-m", "ziglang", "cc", *FLAGS, str(SOURCE), "-o", str(output)]
         run = subprocess.run(command, env=os.environ | caches, capture_output=True, text=True, check=False)
         if run.returncode:
-            raise RuntimeError(f"{source.name} does not compile:\n{run.stderr}")
+            fail(f"{SOURCE.name} does not compile:\n{run.stderr}")
         return output.read_bytes()
 
 
-def main(arguments: list[str]) -> int:
-    if arguments not in ([], ["--check"]):
-        print("usage: .ci/kernel.py [--check]", file=sys.stderr)
-        return 2
-    try:
-        module = compiled()
-    except RuntimeError as error:
-        print(error, file=sys.stderr)
-        return 2
-    if not arguments:
+if __name__ == "__main__":
+    parser = argparse.ArgumentParser(prog=".ci/kernel.py", description=__doc__)
+    parser.add_argument("--check", action="store_true", help="only compare with the committed one")
+    check, module = parser.parse_args().check, compiled()
+    if not check:
         BUILT.write_bytes(module)
     elif not BUILT.is_file() or BUILT.read_bytes() != module:
-        print("kernel.wasm is not what kernel.c compiles to: run `make kernel` and commit both", file=sys.stderr)
-        return 1
+        fail("kernel.wasm is not what kernel.c compiles to: run `make kernel` and commit both", 1)
     print(f"   {BUILT.relative_to(ROOT)}, {len(module)} bytes")
-    return 0
-
-
-if __name__ == "__main__":
-    sys.exit(main(sys.argv[1:]))
