@@ -151,9 +151,12 @@ def name_of(slug, anchor=""):
 
 
 def own_names(box, page):
-    """Put the name of the page before each name of the article."""
+    """Put the name of the page before each name of the article, and where a picture uses one of its parts."""
     for thing in box.select("[id]"):
         thing["id"] = name_of(page.slug, thing["id"])
+    for part in box.select(f"{PICTURE} :is([clip-path], [style])"):
+        for attribute in {"clip-path", "style"} & part.attrs.keys():
+            part[attribute] = re.sub(r"(url\('?#)", rf"\1{page.slug}--", part[attribute])
     for attribute in ("aria-labelledby", "aria-describedby", "for"):
         for thing in box.select(f"[{attribute}]"):
             del thing[attribute]

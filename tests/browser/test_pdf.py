@@ -64,6 +64,13 @@ def test_links_lead_inside_or_to_the_web():
     assert f'href="{web}book/how-to-read.html#figure=1"' in made
 
 
+def test_a_picture_keeps_its_parts():
+    made = of('<svg role="img" aria-label="a"><clipPath id="c"></clipPath><g clip-path="url(#c)"></g>'
+              "<path style=\"fill: url('#c')\"></path></svg>").html
+    name = "how-to-read--c"
+    assert f'id="{name}"' in made and f'clip-path="url(#{name})"' in made and f"url('#{name}')" in made
+
+
 def test_dropdowns_are_open_and_buttons_are_gone():
     made = of('<div class="admonition dropdown toggle-hidden"><p>proof</p></div><details><p>more</p></details>'
               '<details class="hide above-input"><p>code</p></details><button>press</button>').html
