@@ -46,6 +46,7 @@ lint: $(READY)   ## style of the code, and who imports whom
 	@echo "== style"
 	@$(PY) -m ruff check .
 	@said=$$(PYTHONPATH=.:book $(BIN)/lint-imports --no-cache --no-logo) || { echo "$$said"; exit 1; }
+	@.ci/javascript
 
 notebooks: $(READY)   ## are the notebooks committed without outputs?
 	@echo "== notebooks without outputs"

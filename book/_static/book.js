@@ -1,12 +1,16 @@
 // A click on anything inside the title of a dropdown (a number, a formula, a link) opens it, as one on its bare text does.
 // Without this the theme's handler, which knows only the bare title, toggles whatever dropdown was last used.
-document.addEventListener("click", (event) => {
-  const title = event.target.closest?.(".admonition.toggle > .admonition-title");
-  if (!title || event.target === title || event.target.closest("button")) return;
-  event.preventDefault();
-  event.stopPropagation();
-  title.querySelector("button.toggle-button").click();
-}, true);
+document.addEventListener(
+  "click",
+  (event) => {
+    const title = event.target.closest?.(".admonition.toggle > .admonition-title");
+    if (!title || event.target === title || event.target.closest("button")) return;
+    event.preventDefault();
+    event.stopPropagation();
+    title.querySelector("button.toggle-button").click();
+  },
+  true,
+);
 
 // Paper is white: print in the light theme.
 (() => {
@@ -16,17 +20,22 @@ document.addEventListener("click", (event) => {
     theme = root.dataset.theme;
     root.dataset.theme = "light";
   });
-  window.addEventListener("afterprint", () => { root.dataset.theme = theme; });
+  window.addEventListener("afterprint", () => {
+    root.dataset.theme = theme;
+  });
 })();
 
 // Whatever scrolls sideways on its own, now or after a dropdown opens, is a stop of the keyboard, and nothing else is.
 (() => {
   const BOXES = '.bd-article :is(pre, table, div.math, mjx-container[display="true"], .cell_output, .mha-figure)';
   // Not by :has, which not every browser knows: an unknown selector would throw.
-  const lines = () => [...document.querySelectorAll(".bd-article :is(p, dd)")]
-    .filter((box) => box.querySelector("mjx-container"));
+  const lines = () =>
+    [...document.querySelectorAll(".bd-article :is(p, dd)")].filter((box) => box.querySelector("mjx-container"));
   const scrolls = (box) => box.scrollWidth > box.clientWidth + 1 && /auto|scroll/.test(getComputedStyle(box).overflowX);
-  const mark = ({ target }) => { if (scrolls(target)) target.tabIndex = 0; else target.removeAttribute("tabindex"); };
+  const mark = ({ target }) => {
+    if (scrolls(target)) target.tabIndex = 0;
+    else target.removeAttribute("tabindex");
+  };
   const sizes = new ResizeObserver((changes) => changes.forEach(mark));
   const watch = () => [...document.querySelectorAll(BOXES), ...lines()].forEach((box) => sizes.observe(box));
   // Formulas become boxes when MathJax has set them.

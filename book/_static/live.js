@@ -7,8 +7,13 @@
   // The model that a module sees: no kernel is behind it, so nothing that is set goes anywhere.
   const standing = (state) => ({
     get: (name) => state[name],
-    set: (name, value) => { state[name] = value; },
-    save_changes() {}, send() {}, on() {}, off() {},
+    set: (name, value) => {
+      state[name] = value;
+    },
+    save_changes() {},
+    send() {},
+    on() {},
+    off() {},
   });
 
   const modules = {};
@@ -57,5 +62,8 @@
   }
   const reading = new MutationObserver(look);
   reading.observe(document, { childList: true, subtree: true });
-  document.addEventListener("DOMContentLoaded", () => { reading.disconnect(); look(); });
+  document.addEventListener("DOMContentLoaded", () => {
+    reading.disconnect();
+    look();
+  });
 })();

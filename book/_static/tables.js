@@ -4,8 +4,13 @@
   const words = (cell) => cell.textContent.trim().replace(/\s+/g, " ");
   // −0.5, 2,573 and 2.1·10⁻⁸ are numbers.
   const raised = (power) => [...power].map((digit) => "0123456789-"["⁰¹²³⁴⁵⁶⁷⁸⁹⁻".indexOf(digit)]).join("");
-  const number = (text) => Number(text.replace("−", "-").replace(/,(?=\d{3})/g, "")
-    .replace(/\s?·\s?10([⁰¹²³⁴⁵⁶⁷⁸⁹⁻]+)$/, (_, power) => `e${raised(power)}`));
+  const number = (text) =>
+    Number(
+      text
+        .replace("−", "-")
+        .replace(/,(?=\d{3})/g, "")
+        .replace(/\s?·\s?10([⁰¹²³⁴⁵⁶⁷⁸⁹⁻]+)$/, (_, power) => `e${raised(power)}`),
+    );
 
   const make = (tag, properties = {}, ...children) => {
     const node = Object.assign(document.createElement(tag), properties);
@@ -32,12 +37,15 @@
   };
 
   // A header becomes a button: up, down, and back to the order of the book.
-  const addSorting = (table, heads) => heads.forEach((head, column) => {
-    const next = { none: "ascending", ascending: "descending", descending: "" };
-    const button = make("button", { type: "button", className: "sort" }, ...head.childNodes);
-    button.addEventListener("click", () => sort(table, heads, column, next[head.getAttribute("aria-sort") ?? "none"]));
-    head.replaceChildren(button);
-  });
+  const addSorting = (table, heads) =>
+    heads.forEach((head, column) => {
+      const next = { none: "ascending", ascending: "descending", descending: "" };
+      const button = make("button", { type: "button", className: "sort" }, ...head.childNodes);
+      button.addEventListener("click", () =>
+        sort(table, heads, column, next[head.getAttribute("aria-sort") ?? "none"]),
+      );
+      head.replaceChildren(button);
+    });
 
   // The value of a cell for a menu: its text up to the first dot between spaces.
   const value = (row, column) => words(row.cells[column]).split(" · ")[0];
@@ -45,10 +53,17 @@
   const addMenu = (head, column, rows, changed) => {
     const name = words(head);
     const values = [...new Set(rows.map((row) => value(row, column)))].sort(order.compare);
-    const options = [make("option", { value: "" }, "all"), ...values.map((each) => make("option", { value: each }, each))];
+    const options = [
+      make("option", { value: "" }, "all"),
+      ...values.map((each) => make("option", { value: each }, each)),
+    ];
     const menu = make("select", {}, ...options);
     menu.addEventListener("change", changed);
-    return { label: make("label", {}, `${name.split(" · ")[0]} `, menu), menu, fits: (row) => !menu.value || value(row, column) === menu.value };
+    return {
+      label: make("label", {}, `${name.split(" · ")[0]} `, menu),
+      menu,
+      fits: (row) => !menu.value || value(row, column) === menu.value,
+    };
   };
 
   const addFilters = (box, table, heads) => {
@@ -63,17 +78,28 @@
       });
       shown.textContent = `${rows.filter((row) => !row.hidden).length} of ${rows.length} rows`;
     };
-    const menus = heads.flatMap((head, i) => head.querySelector("[data-filter]") ? [addMenu(head, i, rows, apply)] : []);
+    const menus = heads.flatMap((head, i) =>
+      head.querySelector("[data-filter]") ? [addMenu(head, i, rows, apply)] : [],
+    );
     search.addEventListener("input", apply);
-    box.before(make("div", { className: "table-filters" }, make("label", {}, "Words ", search),
-      ...menus.map((menu) => menu.label), shown));
+    box.before(
+      make(
+        "div",
+        { className: "table-filters" },
+        make("label", {}, "Words ", search),
+        ...menus.map((menu) => menu.label),
+        shown,
+      ),
+    );
     apply();
     // A link to a row that is filtered out brings it back.
     const reveal = () => {
       const row = document.getElementById(decodeURIComponent(location.hash.slice(1)))?.closest("tr");
       if (!row?.hidden || !rows.includes(row)) return;
       search.value = "";
-      menus.forEach(({ menu }) => { menu.value = ""; });
+      menus.forEach(({ menu }) => {
+        menu.value = "";
+      });
       apply();
       row.scrollIntoView();
     };
@@ -85,23 +111,27 @@
     const names = heads.map(words);
     const roles = { table: [table], rowgroup: [table.tHead, table.tBodies[0]], row: table.rows, columnheader: heads };
     Object.entries(roles).forEach(([role, nodes]) => [...nodes].forEach((node) => node.setAttribute("role", role)));
-    table.rowsInOrder.forEach((row) => [...row.cells].forEach((cell, i) => {
-      cell.setAttribute("role", "cell");
-      cell.dataset.label = names[i];
-      cell.classList.toggle("empty", ["", "–"].includes(words(cell)));
-    }));
+    table.rowsInOrder.forEach((row) =>
+      [...row.cells].forEach((cell, i) => {
+        cell.setAttribute("role", "cell");
+        cell.dataset.label = names[i];
+        cell.classList.toggle("empty", ["", "–"].includes(words(cell)));
+      }),
+    );
   };
 
-  document.addEventListener("DOMContentLoaded", () => document.querySelectorAll(".sortable").forEach((box) => {
-    const table = box.querySelector("table");
-    const heads = [...table.tHead.rows[0].cells];
-    table.rowsInOrder = [...table.tBodies[0].rows];
-    addLabels(table, heads);
-    addFilters(box, table, heads);
-    addSorting(table, heads);
-    box.classList.add("enhanced");
-    box.setAttribute("role", "region");
-    box.setAttribute("aria-label", table.caption ? words(table.caption) : "Table");
-    box.tabIndex = 0;
-  }));
+  document.addEventListener("DOMContentLoaded", () =>
+    document.querySelectorAll(".sortable").forEach((box) => {
+      const table = box.querySelector("table");
+      const heads = [...table.tHead.rows[0].cells];
+      table.rowsInOrder = [...table.tBodies[0].rows];
+      addLabels(table, heads);
+      addFilters(box, table, heads);
+      addSorting(table, heads);
+      box.classList.add("enhanced");
+      box.setAttribute("role", "region");
+      box.setAttribute("aria-label", table.caption ? words(table.caption) : "Table");
+      box.tabIndex = 0;
+    }),
+  );
 })();

@@ -52,7 +52,8 @@ function layoutOf(figure, draw, result) {
   const layout = structuredClone(figure.layout);
   for (const { layout: path, from } of draw) {
     if (!path || !result?.lasts[from]) continue;
-    const keys = path.split("."), name = keys.pop();
+    const keys = path.split("."),
+      name = keys.pop();
     keys.reduce((node, key) => (node[key] ??= {}), layout)[name] = result.lasts[from];
   }
   return layout;
@@ -63,23 +64,27 @@ const panelsOf = (layout) => Object.keys(layout).filter((key) => /^xaxis\d*$/.te
 
 // The share of the height that panel k of n gets when they are stacked.
 function place(k, n) {
-  const gap = 0.48 / n, size = (1 - gap * (n - 1)) / n;
+  const gap = 0.48 / n,
+    size = (1 - gap * (n - 1)) / n;
   return [1 - k * (size + gap) - size, 1 - k * (size + gap)];
 }
 
 function stack(layout) {
-  const n = panelsOf(layout), rows = new Set(Array.from({ length: n }, (_, k) => layout[axis("y", k)].domain?.[0])).size;
+  const n = panelsOf(layout),
+    rows = new Set(Array.from({ length: n }, (_, k) => layout[axis("y", k)].domain?.[0])).size;
   if (n < 2) return;
   for (let k = 0; k < n; k++) {
     layout[axis("x", k)].domain = [0, 1];
     layout[axis("y", k)].domain = place(k, n);
   }
   layout.annotations?.slice(0, n).forEach((title, k) => Object.assign(title, { x: 0.5, y: place(k, n)[1] }));
-  layout.height = (0.85 * n / rows) * (layout.height ?? 380);
+  layout.height = ((0.85 * n) / rows) * (layout.height ?? 380);
   const legends = Object.keys(layout).filter((key) => /^legend\d*$/.test(key));
   if (legends.length < 2) (layout.legend ??= {}).y = -0.24 / n;
-  else for (const name of legends) // one for each panel, of its number
-    Object.assign(layout[name], { x: 0, y: place(Number(name.slice(6) || 1) - 1, n)[0] - 0.1 / n });
+  else
+    for (const name of legends)
+      // one for each panel, of its number
+      Object.assign(layout[name], { x: 0, y: place(Number(name.slice(6) || 1) - 1, n)[0] - 0.1 / n });
 }
 
 const axis = (letter, k) => `${letter}axis${k ? k + 1 : ""}`;
@@ -118,7 +123,8 @@ export class Drawer {
   }
 
   whole(data, frame) {
-    const { Plotly, box, spec } = this, width = box.clientWidth;
+    const { Plotly, box, spec } = this,
+      width = box.clientWidth;
     const narrow = width > 0 && width < 560; // a figure that is still hidden has no width
     if (narrow) stackBars(data, panelsOf(spec.figure.layout));
     const wanted = JSON.stringify([width, ...spec.draw.filter((p) => p.layout).map((p) => frame?.lasts[p.from])]);
@@ -135,9 +141,11 @@ export class Drawer {
   }
 
   async one(frame) {
-    const { Plotly, box, spec, lines } = this, data = fill(spec.figure, spec.draw, frame);
+    const { Plotly, box, spec, lines } = this,
+      data = fill(spec.figure, spec.draw, frame);
     if (!frame || frame.done || spec.whole || box.clientWidth !== this.width) await this.whole(data, frame);
-    else await Plotly.animate(box, { data: lines.map((k) => ({ x: data[k].x, y: data[k].y })), traces: lines }, AT_ONCE);
+    else
+      await Plotly.animate(box, { data: lines.map((k) => ({ x: data[k].x, y: data[k].y })), traces: lines }, AT_ONCE);
   }
 
   async draw(result) {
@@ -181,11 +189,14 @@ export class Handles {
 
   // For each letter of an axis that point k of a trace can move along: the axis, and where the point stands.
   at(index, k) {
-    const trace = this.box.data[index], layout = this.box._fullLayout;
-    return Object.fromEntries(["x", "y"].map((letter) => {
-      const axis = layout[`${letter}axis${(trace[`${letter}axis`] ?? "").slice(1)}`];
-      return [letter, { axis, pixel: axis.d2p(trace[letter][k]) }];
-    }));
+    const trace = this.box.data[index],
+      layout = this.box._fullLayout;
+    return Object.fromEntries(
+      ["x", "y"].map((letter) => {
+        const axis = layout[`${letter}axis${(trace[`${letter}axis`] ?? "").slice(1)}`];
+        return [letter, { axis, pixel: axis.d2p(trace[letter][k]) }];
+      }),
+    );
   }
 
   handle(names, index, k) {
@@ -199,7 +210,9 @@ export class Handles {
     root.addEventListener("pointermove", (event) => {
       if (grip) this.drag(names, grip, event);
     });
-    const release = () => { grip = null; };
+    const release = () => {
+      grip = null;
+    };
     root.addEventListener("pointerup", release);
     root.addEventListener("pointercancel", release);
     this.layer.append(root);
@@ -207,11 +220,13 @@ export class Handles {
   }
 
   drag(names, grip, { clientX, clientY }) {
-    const now = this.valuesNow(), changes = Object.entries(names).map(([letter, name]) => {
-      const { axis, pixel } = grip.at[letter], by = letter === "x" ? clientX - grip.x : clientY - grip.y;
-      const { values } = this.controls.find((one) => one.name === name);
-      return [name, nearest(values, grip.values[name] + axis.p2d(pixel + by) - axis.p2d(pixel))];
-    });
+    const now = this.valuesNow(),
+      changes = Object.entries(names).map(([letter, name]) => {
+        const { axis, pixel } = grip.at[letter],
+          by = letter === "x" ? clientX - grip.x : clientY - grip.y;
+        const { values } = this.controls.find((one) => one.name === name);
+        return [name, nearest(values, grip.values[name] + axis.p2d(pixel + by) - axis.p2d(pixel))];
+      });
     if (changes.some(([name, value]) => now[name] !== value)) this.moved({ ...now, ...Object.fromEntries(changes) });
   }
 

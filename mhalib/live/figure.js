@@ -18,19 +18,43 @@ export function liveFigure(formulas) {
 
 class View {
   constructor(run, model, el) {
-    const spec = model.get("spec"), figure = new Stage(spec.title, spec.figure.layout.meta.alt), { box } = figure;
+    const spec = model.get("spec"),
+      figure = new Stage(spec.title, spec.figure.layout.meta.alt),
+      { box } = figure;
     const values = { ...model.get("values") };
     Object.assign(this, { spec, figure, values, asked: values, touched: false, train: null, drawing: null });
-    this.grips = new Handles(box, spec, () => this.values, (next) => this.moved(next));
-    this.kept = shared(model, () => this.values, (next) => this.move(next));
-    this.controls = Object.fromEntries(spec.controls.map((said) =>
-      [said.name, control(said, (value) => this.moved({ ...this.values, [said.name]: value }))]));
+    this.grips = new Handles(
+      box,
+      spec,
+      () => this.values,
+      (next) => this.moved(next),
+    );
+    this.kept = shared(
+      model,
+      () => this.values,
+      (next) => this.move(next),
+    );
+    this.controls = Object.fromEntries(
+      spec.controls.map((said) => [
+        said.name,
+        control(said, (value) => this.moved({ ...this.values, [said.name]: value })),
+      ]),
+    );
     this.show(el);
-    this.stop = opened(model, spec.still, (Plotly) => this.begin(run, Plotly), (reason) => this.fail(reason));
+    this.stop = opened(
+      model,
+      spec.still,
+      (Plotly) => this.begin(run, Plotly),
+      (reason) => this.fail(reason),
+    );
   }
 
   show(el) {
-    const { figure: { picture, root }, grips, controls } = this;
+    const {
+      figure: { picture, root },
+      grips,
+      controls,
+    } = this;
     const all = [...Object.values(controls).map((one) => one.root), button("Reset", () => this.reset())];
     picture.before(element("div", { className: "mha-controls" }, ...all));
     picture.append(grips.layer);
@@ -40,7 +64,8 @@ class View {
 
   // The frame that came with the page, then the real one.
   begin(run, Plotly) {
-    const { spec, figure } = this, fail = (reason) => this.fail(reason);
+    const { spec, figure } = this,
+      fail = (reason) => this.fail(reason);
     this.drawing = new Drawer(Plotly, figure.box, spec, (frame) => this.drawn(frame), fail);
     this.train = new Trainer(run, spec, (result) => this.hear(result));
     this.drawing.draw(null).then(() => this.go());

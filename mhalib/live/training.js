@@ -1,6 +1,7 @@
 // Training behind a page: a server of jobs, and the worker that it runs in.
 
-const SLICE = 8, BETWEEN_FRAMES = 100; // milliseconds
+const SLICE = 8,
+  BETWEEN_FRAMES = 100; // milliseconds
 const TOO_LONG = "one step takes too long for a page. Take fewer tokens or heads, or switch the curvature off.";
 
 // Runs jobs in slices and posts what has been recorded; a newer job ends an older one, and one that waits behind it is
@@ -47,7 +48,8 @@ class Server {
   }
 
   tell(current) {
-    const { result } = current.training, due = Date.now() - current.posted > BETWEEN_FRAMES;
+    const { result } = current.training,
+      due = Date.now() - current.posted > BETWEEN_FRAMES;
     if (due) current.posted = Date.now();
     if (result.done) this.current = null;
     else this.later();
@@ -99,7 +101,9 @@ export class Trainer {
   // Of a worker that was never ready there is no other: the page trains. What has silenced one worker after the other
   // would silence the page too.
   died(silent) {
-    const lived = this.ready, last = lived && ++this.deaths === 4, hung = last && silent && this.latest;
+    const lived = this.ready,
+      last = lived && ++this.deaths === 4,
+      hung = last && silent && this.latest;
     this.end();
     if ((lived && !last) || hung) this.start();
     if (hung) this.hear({ job: this.latest.job, error: TOO_LONG });
@@ -125,10 +129,13 @@ export class Trainer {
   // The worker has the text of the whole module, which is the function `linked`.
   start() {
     try {
-      this.address = URL.createObjectURL(new Blob([`${linked}\nlinked().default.work();`], { type: "text/javascript" }));
+      this.address = URL.createObjectURL(
+        new Blob([`${linked}\nlinked().default.work();`], { type: "text/javascript" }),
+      );
       this.worker = new Worker(this.address);
       this.worker.onmessage = ({ data }) => this.take(data);
-      this.worker.onerror = (event) => { // it cannot start, or it died; errors of the engine come as results
+      this.worker.onerror = (event) => {
+        // it cannot start, or it died; errors of the engine come as results
         event.preventDefault();
         this.died(false);
       };

@@ -8,24 +8,36 @@ import { element } from "./element.js";
 export function control(said, changed) {
   const id = `mha-${said.name}-${Math.random().toString(36).slice(2)}`;
   const caption = element("label", { htmlFor: id, textContent: said.label });
-  return KINDS[said.kind]({ ...said, dataset: { control: said.name }, index: (value) => Math.max(0, said.values.indexOf(value)) },
-    id, caption, changed);
+  return KINDS[said.kind](
+    { ...said, dataset: { control: said.name }, index: (value) => Math.max(0, said.values.indexOf(value)) },
+    id,
+    caption,
+    changed,
+  );
 }
 
 const KINDS = {
   switch({ dataset }, id, caption, changed) {
     const input = element("input", { id, type: "checkbox", dataset });
     input.addEventListener("change", () => changed(input.checked));
-    return { root: element("div", { className: "mha-control mha-switch" }, input, caption),
-             set: (value) => { input.checked = value; } };
+    return {
+      root: element("div", { className: "mha-control mha-switch" }, input, caption),
+      set: (value) => {
+        input.checked = value;
+      },
+    };
   },
 
   choice({ values, texts, index, dataset }, id, caption, changed) {
     const options = texts.map((text, k) => element("option", { value: k, textContent: text }));
     const input = element("select", { id, dataset }, ...options);
     input.addEventListener("change", () => changed(values[input.value]));
-    return { root: element("div", { className: "mha-control" }, caption, input),
-             set: (value) => { input.value = index(value); } };
+    return {
+      root: element("div", { className: "mha-control" }, caption, input),
+      set: (value) => {
+        input.value = index(value);
+      },
+    };
   },
 
   slider({ values, texts, index, dataset }, id, caption, changed) {
@@ -35,9 +47,17 @@ const KINDS = {
       shown.textContent = texts[input.value];
       input.setAttribute("aria-valuetext", texts[input.value]);
     };
-    slide(input, () => { say(); changed(values[input.value]); });
-    return { root: element("div", { className: "mha-control" }, caption, input, shown),
-             set: (value) => { input.value = index(value); say(); } };
+    slide(input, () => {
+      say();
+      changed(values[input.value]);
+    });
+    return {
+      root: element("div", { className: "mha-control" }, caption, input, shown),
+      set: (value) => {
+        input.value = index(value);
+        say();
+      },
+    };
   },
 };
 
@@ -51,7 +71,9 @@ function slide(input, changed) {
   input.addEventListener("pointermove", ({ clientX }) => {
     if (finger && Math.abs(clientX - finger.from) > 8) finger.slides = true;
   });
-  input.addEventListener("input", () => { if (!finger || finger.slides) changed(); });
+  input.addEventListener("input", () => {
+    if (!finger || finger.slides) changed();
+  });
   input.addEventListener("pointerup", () => {
     const waits = finger && !finger.slides && input.value !== finger.before;
     finger = null;
@@ -88,13 +110,19 @@ export function sentence(spec, values, result) {
   const of = (entries) => Object.fromEntries(entries);
   const set = of(spec.controls.map((c) => [c.name, c.texts[c.values.indexOf(values[c.name])]]));
   const curves = Object.entries(result.curves);
-  const ends = of(curves.flatMap(([name, curve]) => [[name, last(curve)], ["first_" + name, curve[0]]]));
+  const ends = of(
+    curves.flatMap(([name, curve]) => [
+      [name, last(curve)],
+      ["first_" + name, curve[0]],
+    ]),
+  );
   const known = { ...spec.fixed, ...set, ...ends, ...result.lasts, steps: last(result.steps), stopped: result.stopped };
   const template = result.stopped === null ? spec.summary : spec.stopped;
   return template.replace(/\{(\w+)\}/g, (_, name) => digits(known[name]));
 }
 
-const RUNNING = "Training with these values …", PAUSE = 400;
+const RUNNING = "Training with these values …",
+  PAUSE = 400;
 
 // What every live figure shows: {root, box, picture, …}, a picture in whose `box` plotly draws, and a sentence below.
 export class Stage {
@@ -123,13 +151,18 @@ export class Stage {
     root.dataset.state = state;
     summary.textContent = words;
     this.hush();
-    if (aloud) this.saying = setTimeout(() => { if (said.textContent !== words) said.textContent = words; }, 700);
+    if (aloud)
+      this.saying = setTimeout(() => {
+        if (said.textContent !== words) said.textContent = words;
+      }, 700);
   }
 
   // What a run before it has left is not said of a run that lasts.
   runs(place) {
     Object.assign(this.root.dataset, { state: "running", place });
-    this.waiting ??= setTimeout(() => { this.summary.textContent = RUNNING; }, PAUSE);
+    this.waiting ??= setTimeout(() => {
+      this.summary.textContent = RUNNING;
+    }, PAUSE);
   }
 
   moved() {
@@ -154,7 +187,10 @@ export function shared(model, now, heard) {
   return {
     save() {
       clearTimeout(saving);
-      saving = setTimeout(() => { model.set("values", now()); model.save_changes(); }, 150);
+      saving = setTimeout(() => {
+        model.set("values", now());
+        model.save_changes();
+      }, 150);
     },
     close() {
       clearTimeout(saving);
@@ -166,10 +202,14 @@ export function shared(model, now, heard) {
 // Calls `begin` when plotly is there, and takes the default frame away; or says why it does not come. Gives what ends it.
 export function opened(model, still, begin, failed) {
   let closed = false;
-  plotly(model).then((Plotly) => {
-    if (closed) return;
-    for (const frame of document.querySelectorAll(`[data-still="${still}"]`)) frame.hidden = true;
-    begin(Plotly);
-  }).catch((error) => closed || failed(error.message));
-  return () => { closed = true; };
+  plotly(model)
+    .then((Plotly) => {
+      if (closed) return;
+      for (const frame of document.querySelectorAll(`[data-still="${still}"]`)) frame.hidden = true;
+      begin(Plotly);
+    })
+    .catch((error) => closed || failed(error.message));
+  return () => {
+    closed = true;
+  };
 }

@@ -10,7 +10,9 @@ import { maxMargin } from "./margin.js";
 // The carried numbers are those of S = 1, with the patterns of each M. `at` gives the same samples at another noise;
 // with `mirror` the first half of the samples, and each again with the other label.
 function realizable(carried, values) {
-  const { mirror, S, M, zeta } = values, { mu, nu, pattern } = carried.patterns[M], { n: all, T, d } = carried;
+  const { mirror, S, M, zeta } = values,
+    { mu, nu, pattern } = carried.patterns[M],
+    { n: all, T, d } = carried;
   const longer = (x) => x.map((entry) => S * entry);
   const own = { ...carried, mu: longer(mu), nu: longer(nu), pattern };
 
@@ -26,9 +28,13 @@ function realizable(carried, values) {
 
 // y_i ∇Φ(X_i) at W = 0: first √T x̄, of the same length as 1x̄ᵀ, then (Σ_t x_t u_tᵀ) C with the tokens' covariance C.
 function signedFeatures({ n, T, d, X, y }, U) {
-  const p = d + d * d, out = new Float64Array(n * p), C = new Float64Array(d * d), reads = new Float64Array(d * d);
+  const p = d + d * d,
+    out = new Float64Array(n * p),
+    C = new Float64Array(d * d),
+    reads = new Float64Array(d * d);
   for (let i = 0; i < n; i++) {
-    const mean = new Float64Array(d), x = i * T * d;
+    const mean = new Float64Array(d),
+      x = i * T * d;
     for (let k = 0; k < T * d; k++) mean[k % d] += X[x + k] / T;
     const away = X.slice(x, x + T * d).map((value, k) => value - mean[k % d]);
     C.fill(0);
@@ -44,9 +50,12 @@ function signedFeatures({ n, T, d, X, y }, U) {
 
 // The margin of the features in U, in W, or in both.
 function marginOf(data, U, only) {
-  const { n, d } = data, p = d + d * d, features = signedFeatures(data, U);
+  const { n, d } = data,
+    p = d + d * d,
+    features = signedFeatures(data, U);
   if (!only) return maxMargin(features, n, p);
-  const [from, to] = only === "U" ? [0, d] : [d, p], kept = new Float64Array(n * (to - from));
+  const [from, to] = only === "U" ? [0, d] : [d, p],
+    kept = new Float64Array(n * (to - from));
   for (let i = 0; i < n; i++) kept.set(features.subarray(i * p + from, i * p + to), i * (to - from));
   return maxMargin(kept, n, to - from);
 }
@@ -64,20 +73,29 @@ function lossOf({ n, T, d, X, y }, U) {
 
 // The margins [in U, in W, in both] in closed form: of the witness, and of the mixture without noise.
 function closedForms(T, { zeta, S, M }) {
-  const ofU = zeta * S * Math.sqrt(T / 2), rest = 1 - zeta, both = (W) => [ofU, W, Math.hypot(ofU, W)];
+  const ofU = zeta * S * Math.sqrt(T / 2),
+    rest = 1 - zeta,
+    both = (W) => [ofU, W, Math.hypot(ofU, W)];
   const closed = both((zeta * zeta * rest * T * S ** 4) / (2 * Math.sqrt(2 * (M + 2))));
-  const N = Math.round(rest * T), more = N % M, few = Math.floor(N / M);
+  const N = Math.round(rest * T),
+    more = N % M,
+    few = Math.floor(N / M);
   const r = ((M - more) * few * few + more * (few + 1) ** 2) / (T * T);
   const uneven = M > 1 ? (rest * rest - r) ** 2 / (M * (M - 1)) : 0;
-  const exact = both(((T * zeta * zeta * S ** 4) / 2) *
-    Math.sqrt(((zeta * rest) ** 2 * (1 + 1 / M)) / 2 + rest ** 4 / (2 * M) + (r * r) / M + uneven));
+  const exact = both(
+    ((T * zeta * zeta * S ** 4) / 2) *
+      Math.sqrt(((zeta * rest) ** 2 * (1 + 1 / M)) / 2 + rest ** 4 / (2 * M) + (r * r) / M + uneven),
+  );
   return { closed, exact };
 }
 
 // No training: the loss and the margins at the start, and the closed forms beside them.
 function realizability(data, values, { start }) {
-  const { T, d } = data, { closed, exact } = closedForms(T, values), forward = (U) => lossOf(data, U);
-  let known = null, others = null;
+  const { T, d } = data,
+    { closed, exact } = closedForms(T, values),
+    forward = (U) => lossOf(data, U);
+  let known = null,
+    others = null;
   const margins = (now) => (known ??= ["U", "W", null].map((only) => marginOf(data, now.theta, only)));
   const overNoise = (kind) => () => {
     others ??= values.grid.map((noise) => data.at(noise));

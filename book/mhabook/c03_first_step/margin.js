@@ -4,7 +4,9 @@ import { dot, norm, productWithTransposed } from "mhalib/live/engine/matrices.js
 
 // Solves G a = 1 on the active set by Cholesky's factors; null where they break down.
 function solve(G, n, set) {
-  const k = set.length, L = new Float64Array(k * k), a = new Float64Array(k);
+  const k = set.length,
+    L = new Float64Array(k * k),
+    a = new Float64Array(k);
   for (let i = 0; i < k; i++) {
     for (let j = 0; j <= i; j++) {
       let sum = G[set[i] * n + set[j]];
@@ -37,7 +39,8 @@ function settle(G, n, weights, active) {
     }
     // Go toward `wanted` until the first weight is zero; it leaves.
     const shares = active.map((i, k) => (wanted[k] > 0 ? Infinity : trial[i] / Math.max(trial[i] - wanted[k], 1e-300)));
-    const share = Math.min(...shares), first = shares.indexOf(share);
+    const share = Math.min(...shares),
+      first = shares.indexOf(share);
     active.forEach((i, k) => (trial[i] = k === first ? 0 : trial[i] + share * (wanted[k] - trial[i])));
     active = active.filter((i) => trial[i] > 0);
   }
@@ -49,17 +52,21 @@ function nearestInHull(K, n) {
   let size = 0;
   for (let i = 0; i < n; i++) size = Math.max(size, K[i * n + i]);
   const G = K.map((x) => x / (size || 1) + 1);
-  let weights = new Float64Array(n), active = [], best = Infinity;
+  let weights = new Float64Array(n),
+    active = [],
+    best = Infinity;
 
   // What a weighs: Σ_j G_ij a_j, for all i.
   const image = (a) => Float64Array.from({ length: n }, (_, i) => dot(G.subarray(i * n, i * n + n), a));
 
   for (;;) {
-    const pull = image(weights).map((x) => 1 - x), steepest = pull.indexOf(Math.max(...pull));
+    const pull = image(weights).map((x) => 1 - x),
+      steepest = pull.indexOf(Math.max(...pull));
     if (pull[steepest] <= 1e-14 || active.includes(steepest)) return weights;
     const settled = settle(G, n, weights, [...active, steepest]);
     if (!settled) return weights;
-    const { trial } = settled, value = dot(trial, image(trial)) - 2 * trial.reduce((sum, a) => sum + a, 0);
+    const { trial } = settled,
+      value = dot(trial, image(trial)) - 2 * trial.reduce((sum, a) => sum + a, 0);
     if (value >= best) return weights;
     [weights, active, best] = [trial, settled.active, value];
   }
@@ -67,9 +74,11 @@ function nearestInHull(K, n) {
 
 // The largest γ with y_i ⟨φ_i, θ⟩ ≥ γ for a unit θ, where `signed` holds y_i φ_i, n rows of p; 0 if there is none.
 export function maxMargin(signed, n, p) {
-  const K = new Float64Array(n * n), row = (i) => signed.subarray(i * p, i * p + p);
+  const K = new Float64Array(n * n),
+    row = (i) => signed.subarray(i * p, i * p + p);
   productWithTransposed(signed, 0, signed, 0, n, p, n, K, 0);
-  const weights = nearestInHull(K, n), normal = new Float64Array(p);
+  const weights = nearestInHull(K, n),
+    normal = new Float64Array(p);
   for (let i = 0; i < n; i++) if (weights[i]) for (let a = 0; a < p; a++) normal[a] += weights[i] * signed[i * p + a];
   const length = norm(normal);
   if (!length) return 0;

@@ -7,19 +7,20 @@ import { liveFigure } from "mhalib/live/figure.js";
 
 // S · μ_{y_i} on the ζT tokens of lowest rank, S · ν_{j_it} on the others; mu and nu have norm 1.
 function clean(carried, values) {
-  const { zeta, S } = values, normal = new Float64Array(carried.n * carried.T * carried.d);
+  const { zeta, S } = values,
+    normal = new Float64Array(carried.n * carried.T * carried.d);
   const data = mixture({ ...carried, normal }, { ...values, zeta, sigma: 0 });
   return { ...data, X: data.X.map((x) => S * x), mu: carried.mu.map((x) => S * x), nu: carried.nu.map((x) => S * x) };
 }
 
 // The first phase: W = 0 and decoders ± 1 (mean of y x̄)ᵀ.
 function firstPhase(start, { size, T, d }, values, { n, X, y }) {
-  const theta = new Float64Array(size), head = d * d + T * d;
+  const theta = new Float64Array(size),
+    head = d * d + T * d;
   for (let a = 0; a < d; a++) {
     let sum = 0;
     for (let i = 0; i < n; i++) for (let t = 0; t < T; t++) sum += (y[i] * X[(i * T + t) * d + a]) / (n * T);
-    for (let t = 0; t < T; t++)
-      for (const h of [0, 1]) theta[h * head + d * d + t * d + a] = h ? -sum : sum;
+    for (let t = 0; t < T; t++) for (const h of [0, 1]) theta[h * head + d * d + t * d + a] = h ? -sum : sum;
   }
   return theta;
 }
@@ -53,7 +54,8 @@ class Groups {
   }
 
   lossAndGrad(theta, grad) {
-    const loss = this.few.lossAndGrad(this.inTwo(theta), grad), { root, size } = this;
+    const loss = this.few.lossAndGrad(this.inTwo(theta), grad),
+      { root, size } = this;
     for (let k = 0; k < size; k++) grad[k] /= this.isU(k) ? root : root * root;
     return loss;
   }
@@ -78,24 +80,46 @@ class Groups {
 
   // θ*, the witness of the mixture: decoders along μ₊ − μ₋, and W along ± ξ ωᵀ, ξ the sum of all patterns, ω = μ₊ + μ₋.
   witness() {
-    const { data: { mu, nu }, H, T, d, S, zeta, size, head } = this, M = nu.length / d;
+    const {
+        data: { mu, nu },
+        H,
+        T,
+        d,
+        S,
+        zeta,
+        size,
+        head,
+      } = this,
+      M = nu.length / d;
     const pattern = (a) => nu.reduce((sum, x, k) => sum + (k % d === a ? x : 0), 0);
     const onU = zeta * S * Math.sqrt(T / 2);
     const onW = (zeta * zeta * (1 - zeta) * T * S ** 4) / (2 * Math.sqrt(2 * (M + 2)));
-    const along = new Float64Array(size), length = Math.sqrt((onU * onU + onW * onW) * H);
+    const along = new Float64Array(size),
+      length = Math.sqrt((onU * onU + onW * onW) * H);
     for (let k = 0; k < size; k++) {
-      const h = Math.floor(k / head), at = k % head, a = at % d, b = Math.floor(at / d) % d;
+      const h = Math.floor(k / head),
+        at = k % head,
+        a = at % d,
+        b = Math.floor(at / d) % d;
       along[k] = this.isU(k)
         ? (onU * (mu[d + a] - mu[a])) / (S * Math.sqrt(2 * T)) / length
         : ((h ? -onW : onW) * (mu[b] + mu[d + b] + pattern(b)) * (mu[a] + mu[d + a])) /
-          (S * S * Math.sqrt(2 * (M + 2))) / length;
+          (S * S * Math.sqrt(2 * (M + 2))) /
+          length;
     }
     return along;
   }
 
   // ⟨∇Φ(X_i; θ), V⟩ at W = 0, where attention is uniform: Σ_t ⟨a_t, x̄⟩ + Cov(X u_t, X V_Wᵀ x_t), summed over heads.
   slopeOfLogit(i, theta, V) {
-    const { data: { X }, H, T, d, head } = this, token = (t, a) => X[(i * T + t) * d + a];
+    const {
+        data: { X },
+        H,
+        T,
+        d,
+        head,
+      } = this,
+      token = (t, a) => X[(i * T + t) * d + a];
     let total = 0;
     for (let h = 0; h < 2; h++)
       for (let t = 0; t < T; t++) {
@@ -117,7 +141,13 @@ class Groups {
 
   // At W = 0 a logit is (√H/2) ⟨U_1 + U_2, 1x̄ᵀ⟩.
   logitAtStart(i, theta) {
-    const { data: { X }, H, T, d, head } = this;
+    const {
+      data: { X },
+      H,
+      T,
+      d,
+      head,
+    } = this;
     let sum = 0;
     for (let t = 0; t < T; t++)
       for (let k = 0; k < T * d; k++)
@@ -128,14 +158,26 @@ class Groups {
   // The reference θ₀ + D₀θ* for K steps, and the numbers of the theorem; once for each start.
   theorem({ first, theta: now }) {
     if (this.known) return this.known;
-    const { data: { n, y }, H, d, head, size, steps } = this, along = this.witness(), logits = [], slopes = [];
+    const {
+        data: { n, y },
+        H,
+        d,
+        head,
+        size,
+        steps,
+      } = this,
+      along = this.witness(),
+      logits = [],
+      slopes = [];
     const startLoss = this.forward(first);
     for (let i = 0; i < n; i++) {
       slopes.push(y[i] * this.slopeOfLogit(i, first, along));
       logits.push(Math.abs(this.logitAtStart(i, first)));
     }
-    const gamma = Math.min(...slopes), D0 = (Math.max(...logits) + 0.5 + Math.log(steps)) / gamma;
-    const theta = first.map((x, k) => x + D0 * along[k]), u0 = norm(first.subarray(d * d, head));
+    const gamma = Math.min(...slopes),
+      D0 = (Math.max(...logits) + 0.5 + Math.log(steps)) / gamma;
+    const theta = first.map((x, k) => x + D0 * along[k]),
+      u0 = norm(first.subarray(d * d, head));
     const rho = this.steepness(u0 + (5 * D0) / Math.sqrt(H)) ** 2 / 4 + this.curvatureAt(u0 + 5 * D0) / Math.sqrt(H);
     const loss = this.forward(theta);
     const largest = Math.min(1 / rho, (D0 * D0) / (steps * loss), (D0 * D0) / startLoss);
@@ -160,19 +202,21 @@ const curvesOf = (model) => ({
 const GRID = Array.from({ length: 31 }, (_, k) => 10 ** (k / 15));
 
 function lastsOf(model) {
-  const { S } = model, lasts = {
-    distance: (now) => model.theorem(now).D0,
-    margin: (now) => model.theorem(now).gamma,
-    largest_step: (now) => model.theorem(now).largest,
-    heads_needed: (now) => model.headsNeeded(model.theorem(now).D0, model.theorem(now).u0 + 5 * model.theorem(now).D0),
-    fewer_heads_needed: (now) => model.headsNeeded(model.theorem(now).D0, model.theorem(now).u0 + 0.5 / (S * S)),
-    grid: () => GRID,
-    heads_line: (now) => GRID.map((D) => model.headsNeeded(D, model.theorem(now).u0 + 5 * D)),
-    fewer_line: (now) => GRID.map((D) => model.headsNeeded(D, model.theorem(now).u0 + 0.5 / (S * S))),
-    asked_at: (now) => [model.theorem(now).D0, model.theorem(now).D0],
-    asked: (now) => [lasts.heads_needed(now), lasts.fewer_heads_needed(now)],
-    run_line: () => GRID.map(() => model.H),
-  };
+  const { S } = model,
+    lasts = {
+      distance: (now) => model.theorem(now).D0,
+      margin: (now) => model.theorem(now).gamma,
+      largest_step: (now) => model.theorem(now).largest,
+      heads_needed: (now) =>
+        model.headsNeeded(model.theorem(now).D0, model.theorem(now).u0 + 5 * model.theorem(now).D0),
+      fewer_heads_needed: (now) => model.headsNeeded(model.theorem(now).D0, model.theorem(now).u0 + 0.5 / (S * S)),
+      grid: () => GRID,
+      heads_line: (now) => GRID.map((D) => model.headsNeeded(D, model.theorem(now).u0 + 5 * D)),
+      fewer_line: (now) => GRID.map((D) => model.headsNeeded(D, model.theorem(now).u0 + 0.5 / (S * S))),
+      asked_at: (now) => [model.theorem(now).D0, model.theorem(now).D0],
+      asked: (now) => [lasts.heads_needed(now), lasts.fewer_heads_needed(now)],
+      run_line: () => GRID.map(() => model.H),
+    };
   return lasts;
 }
 

@@ -20,13 +20,17 @@ function partOf({ n, T, d, X, y }, keep) {
 // η ‖∇ℓ‖/n. Gradient descent keeps them by itself: a parameter s with the derivative −a moves by η a.
 class LeaveOneOut {
   constructor(data, values, context) {
-    const { left, H } = values, of = (keep) => multihead(partOf(data, keep), values, context);
+    const { left, H } = values,
+      of = (keep) => multihead(partOf(data, keep), values, context);
     this.whole = multihead(data, values, context);
     [this.rest, this.one] = [of((i) => i !== left), of((i) => i === left)];
     const { size, heads, T, d } = this.whole;
     Object.assign(this, { n: data.n, T, d, heads, each: size, size: 2 * size + 3, copies: H / heads });
     this.unused = new Float64Array(size);
-    this.curves = { ...curvesOf(this), ...heldOut(multihead(freshOf(context.spec, values), values, context), this.each) };
+    this.curves = {
+      ...curvesOf(this),
+      ...heldOut(multihead(freshOf(context.spec, values), values, context), this.each),
+    };
     this.lasts = {};
   }
 
@@ -43,8 +47,10 @@ class LeaveOneOut {
   }
 
   lossAndGrad(theta, grad) {
-    const { n, each, whole, rest, one, copies, unused } = this, loss = whole.lossAndGrad(this.first(theta), this.first(grad));
-    const G = whole.gradientConstant(this.first(theta)), without = this.second(grad);
+    const { n, each, whole, rest, one, copies, unused } = this,
+      loss = whole.lossAndGrad(this.first(theta), this.first(grad));
+    const G = whole.gradientConstant(this.first(theta)),
+      without = this.second(grad);
     rest.lossAndGrad(this.second(theta), without);
     for (let k = 0; k < each; k++) without[k] *= (n - 1) / n;
     const own = one.lossAndGrad(this.first(theta), unused);

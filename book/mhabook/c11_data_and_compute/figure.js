@@ -6,13 +6,18 @@ import { liveFigure } from "mhalib/live/figure.js";
 // For every instance the same run on its first tokens, for several numbers n of them, and in the limit of
 // infinitely many from the start of the largest n.
 function dataAndCompute({ instances }, values) {
-  const { sizes } = values, limits = [];
-  const parts = sizes.flatMap((n) => instances.map((whole, instance) => {
-    const data = firstTokens(whole, n), limit = population(whole);
-    if (n === sizes[0]) limits.push({ name: "limit", decides: false, data, model: limit, values, instance });
-    return { name: n, decides: true, data, model: regression(data), values, instance };
-  }));
-  const all = sideBySide([...parts, ...limits]), { d, sigma, singular: s } = instances[0];
+  const { sizes } = values,
+    limits = [];
+  const parts = sizes.flatMap((n) =>
+    instances.map((whole, instance) => {
+      const data = firstTokens(whole, n),
+        limit = population(whole);
+      if (n === sizes[0]) limits.push({ name: "limit", decides: false, data, model: limit, values, instance });
+      return { name: n, decides: true, data, model: regression(data), values, instance };
+    }),
+  );
+  const all = sideBySide([...parts, ...limits]),
+    { d, sigma, singular: s } = instances[0];
   const C = (sigma ** 2 * d ** 2 + (d * mean(s)) ** 2 + dot(s, s)) / 2;
   const lasts = {
     sizes: () => sizes,

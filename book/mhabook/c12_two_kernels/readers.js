@@ -6,7 +6,9 @@ export function readersOnALine(keys, u, c) {
   const sum = (list) => list.reduce((total, one) => total + one, 0);
   const mean = (weights, list) => sum(list.map((one, j) => weights[j] * one));
   const normalized = (scores) => {
-    const top = Math.max(...scores), e = scores.map((s) => Math.exp(s - top)), total = sum(e);
+    const top = Math.max(...scores),
+      e = scores.map((s) => Math.exp(s - top)),
+      total = sum(e);
     return e.map((one) => one / total);
   };
   const far = (q) => keys.map((k) => -c * (q - k) ** 2);

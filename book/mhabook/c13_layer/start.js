@@ -4,7 +4,8 @@ import { singularValues } from "mhalib/live/engine/singular.js";
 
 // W^Q, W^K, W^V, W^O are drawn one after the other from one stream; tied: W^K = W^Q.
 export function layerStart({ stream }, { H, d, scale, tied }, { D, m }) {
-  const all = H * D * d, theta = Float64Array.from(stream.slice(0, 3 * all + H * d * m));
+  const all = H * D * d,
+    theta = Float64Array.from(stream.slice(0, 3 * all + H * d * m));
   for (let k = 0; k < 3 * all; k++) theta[k] *= scale / Math.sqrt(D);
   for (let k = 3 * all; k < theta.length; k++) theta[k] /= Math.sqrt(d);
   if (tied) theta.copyWithin(all, 0, all);
@@ -13,11 +14,14 @@ export function layerStart({ stream }, { H, d, scale, tied }, { D, m }) {
 
 // What the theorem on the values says of a start: singular values of B, rate α, curvature L.
 export function valueConstants(layer, theta, { N, n, D, m }, { H, d }) {
-  const T = N * n, B = new Float64Array(T * H * D), out = theta.length - H * d * m;
+  const T = N * n,
+    B = new Float64Array(T * H * D),
+    out = theta.length - H * d * m;
   layer.forward(theta);
   for (let h = 0; h < H; h++)
     for (let k = 0; k < T; k++) B.set(layer.mixed.subarray((h * T + k) * D, (h * T + k + 1) * D), (k * H + h) * D);
-  const spectrum = singularValues(B, T, H * D), least = T > H * D ? 0 : spectrum[T - 1];
+  const spectrum = singularValues(B, T, H * D),
+    least = T > H * D ? 0 : spectrum[T - 1];
   const outputs = Array.from({ length: H }, (_, h) => theta.slice(out + h * d * m, out + (h + 1) * d * m));
   const smallest = Math.min(...outputs.map((W) => (m > d ? 0 : singularValues(W, d, m)[m - 1])));
   const largest = Math.max(...outputs.map((W) => singularValues(W, d, m)[0]));

@@ -19,7 +19,17 @@ const evenly = (reach, count) => Array.from({ length: count }, (_, k) => reach *
 class Descent {
   constructor(data, { c, lr }, begin) {
     const { keys, values, y, lr: own, minima, reach } = data;
-    Object.assign(this, { y, minima, reach, begin, n: begin.length, rate: own, lr, visited: [], size: 3 * begin.length });
+    Object.assign(this, {
+      y,
+      minima,
+      reach,
+      begin,
+      n: begin.length,
+      rate: own,
+      lr,
+      visited: [],
+      size: 3 * begin.length,
+    });
     this.readers = readersOnALine(keys, values, c);
     this.curves = this.curvesOf();
     this.lasts = this.lastsOf();
@@ -44,19 +54,26 @@ class Descent {
   }
 
   lossAndGrad(theta, grad) {
-    THREE.forEach((name, kernel) => this.end(name, theta).forEach((q, k) => {
-      const { output, slope } = this.readers[name](q);
-      grad[kernel * this.n + k] = (output - this.y) * slope;
-    }));
+    THREE.forEach((name, kernel) =>
+      this.end(name, theta).forEach((q, k) => {
+        const { output, slope } = this.readers[name](q);
+        grad[kernel * this.n + k] = (output - this.y) * slope;
+      }),
+    );
     return this.forward(theta);
   }
 
   step(theta, grad) {
-    theta.forEach((q, k) => { theta[k] = q - this.rate * this.lr * grad[k]; });
+    theta.forEach((q, k) => {
+      theta[k] = q - this.rate * this.lr * grad[k];
+    });
   }
 
   curvesOf() {
-    const drawn = (name) => ({ theta }) => Math.max(this.total(name, theta), SMALLEST);
+    const drawn =
+      (name) =>
+      ({ theta }) =>
+        Math.max(this.total(name, theta), SMALLEST);
     return {
       // Where descent was at the recorded steps is drawn too: the first curve keeps it.
       loss: (now) => {
@@ -86,18 +103,28 @@ const thrice = (start, { begin }) => Float64Array.from([...begin, ...begin, ...b
 
 // All queries of a construction, their starts moved by one number, on the loss of one query.
 function traps(data, values) {
-  const { start, reach, minima } = data, queries = evenly(reach, 161);
-  const made = new Descent(data, values, start.map((q) => q + values.shift)), { visited, lasts } = made;
+  const { start, reach, minima } = data,
+    queries = evenly(reach, 161);
+  const made = new Descent(
+      data,
+      values,
+      start.map((q) => q + values.shift),
+    ),
+    { visited, lasts } = made;
   const landscapes = THREE.map((name) => queries.map((q) => rounded(made.lossAt(name, q))));
-  const top = Math.max(...landscapes.flat()), inside = (points) => points.filter((q) => Math.abs(q) <= reach);
+  const top = Math.max(...landscapes.flat()),
+    inside = (points) => points.filter((q) => Math.abs(q) <= reach);
   lasts.queries = () => queries;
   lasts.loss_range = () => [rounded(-0.05 * top), rounded(1.08 * top)];
   THREE.forEach((name, kernel) => {
     const height = (points) => [...points].map((q) => rounded(made.lossAt(name, q)));
     const paths = () => made.begin.flatMap((_, k) => [...visited.map((theta) => made.end(name, theta)[k]), NaN]);
     const points = {
-      path: paths, start: () => made.begin, finish: ({ theta }) => [...made.end(name, theta)],
-      best: () => inside(minima[name].best), other: () => inside(minima[name].other),
+      path: paths,
+      start: () => made.begin,
+      finish: ({ theta }) => [...made.end(name, theta)],
+      best: () => inside(minima[name].best),
+      other: () => inside(minima[name].other),
     };
     lasts[`${name}_landscape`] = () => landscapes[kernel];
     lasts[`${name}_lowest`] = () => rounded(made.begin.length * made.lossAt(name, minima[name].best[0]), 1e9);
@@ -111,19 +138,26 @@ function traps(data, values) {
 
 // Two queries that are free: the loss is the sum of the losses of the one and of the other.
 function twoTokens(data, values) {
-  const axis = evenly(data.reach, values.square), made = new Descent(data, values, [values.q1, values.q2]);
-  const alone = THREE.map((name) => axis.map((q) => made.lossAt(name, q))), top = 2 * Math.max(...alone.flat());
+  const axis = evenly(data.reach, values.square),
+    made = new Descent(data, values, [values.q1, values.q2]);
+  const alone = THREE.map((name) => axis.map((q) => made.lossAt(name, q))),
+    top = 2 * Math.max(...alone.flat());
   made.lasts.axis = () => axis.map((q) => rounded(q));
-  THREE.forEach((name, kernel) => Object.assign(made.lasts, pairsOf(made, name, data), {
-    [`${name}_z`]: () => alone[kernel].map((up) => alone[kernel].map((across) => rounded(Math.sqrt((up + across) / top), 1e3))),
-  }));
+  THREE.forEach((name, kernel) =>
+    Object.assign(made.lasts, pairsOf(made, name, data), {
+      [`${name}_z`]: () =>
+        alone[kernel].map((up) => alone[kernel].map((across) => rounded(Math.sqrt((up + across) / top), 1e3))),
+    }),
+  );
   return made;
 }
 
 // Where the pair is under one kernel, and where it could end.
 function pairsOf(made, name, { reach, minima }) {
-  const { best, other } = minima[name], inside = [...best, ...other].filter((q) => Math.abs(q) <= reach);
-  const pairs = inside.flatMap((a) => inside.map((b) => [a, b])), lasts = {};
+  const { best, other } = minima[name],
+    inside = [...best, ...other].filter((q) => Math.abs(q) <= reach);
+  const pairs = inside.flatMap((a) => inside.map((b) => [a, b])),
+    lasts = {};
   const lowest = ([a, b]) => best.includes(a) && best.includes(b);
   const points = {
     path: () => made.visited.map((theta) => [...made.end(name, theta)]),
@@ -139,10 +173,15 @@ function pairsOf(made, name, { reach, minima }) {
   lasts[`${name}_minima`] = () => pairs.length;
   lasts[`${name}_spurious`] = () => points.other().length;
   lasts[`${name}_verdict`] = (now) => {
-    const at = made.lasts[`${name}_best`](now), rest = made.lasts[`${name}_other`](now);
+    const at = made.lasts[`${name}_best`](now),
+      rest = made.lasts[`${name}_other`](now);
     return at === 2 ? "a global minimum" : at + rest === 2 ? "a spurious minimum" : "no minimum yet";
   };
   return lasts;
 }
 
-export default liveFigure({ datasets: { traps: chosen }, starts: { traps: thrice }, models: { traps, two_tokens: twoTokens } });
+export default liveFigure({
+  datasets: { traps: chosen },
+  starts: { traps: thrice },
+  models: { traps, two_tokens: twoTokens },
+});

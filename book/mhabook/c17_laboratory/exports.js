@@ -6,8 +6,10 @@ import { VERSION, kindOf, pythonOf } from "./links.js";
 // What a reader of the laboratory takes away: the run in five formats, sample files, what is copied.
 
 function download(name, content, type) {
-  const url = typeof content === "string" && content.startsWith("data:") ? content
-    : URL.createObjectURL(new Blob([content], { type }));
+  const url =
+    typeof content === "string" && content.startsWith("data:")
+      ? content
+      : URL.createObjectURL(new Blob([content], { type }));
   element("a", { href: url, download: name }).click();
   if (url.startsWith("blob:")) setTimeout(() => URL.revokeObjectURL(url), 10000);
 }
@@ -19,7 +21,8 @@ function drawnCurves({ curves, looks }, draw) {
 }
 
 function tableOf(steps, curves) {
-  const names = Object.keys(curves), rows = steps.map((step, k) => [step, ...names.map((name) => curves[name][k])]);
+  const names = Object.keys(curves),
+    rows = steps.map((step, k) => [step, ...names.map((name) => curves[name][k])]);
   return [["step", ...names], ...rows].map((row) => row.join(",")).join("\n") + "\n";
 }
 
@@ -28,17 +31,34 @@ export const linesOf = (spec, { values, own }) => pythonOf(spec, values, own?.fi
 const curvesOf = (spec, { result, values }) => drawnCurves(result, spec.drawn[kindOf(values)].draw);
 export const EXPORTS = {
   csv: ["curves, CSV", "text/csv", (spec, state) => tableOf(state.result.steps, curvesOf(spec, state))],
-  json: ["everything, JSON", "application/json", (spec, state) => JSON.stringify({
-    laboratory: VERSION, values: state.values, steps: state.result.steps, curves: curvesOf(spec, state),
-    last: state.result.lasts, stopped: state.result.stopped, python: linesOf(spec, state) }, null, 1)],
+  json: [
+    "everything, JSON",
+    "application/json",
+    (spec, state) =>
+      JSON.stringify(
+        {
+          laboratory: VERSION,
+          values: state.values,
+          steps: state.result.steps,
+          curves: curvesOf(spec, state),
+          last: state.result.lasts,
+          stopped: state.result.stopped,
+          python: linesOf(spec, state),
+        },
+        null,
+        1,
+      ),
+  ],
   svg: ["figure, SVG", "", (spec, state, plot) => plot.image("svg")],
   png: ["figure, PNG", "", (spec, state, plot) => plot.image("png")],
   py: ["lines of Python", "text/x-python", linesOf],
 };
 
 export async function save(spec, state, plot, format) {
-  const { values, result } = state, [, type, written] = EXPORTS[format];
-  if (!result && format !== "py") return "There is no finished run to save. The next sentence says whether to wait, or what to change.";
+  const { values, result } = state,
+    [, type, written] = EXPORTS[format];
+  if (!result && format !== "py")
+    return "There is no finished run to save. The next sentence says whether to wait, or what to change.";
   try {
     download(`laboratory-${values.model}-${values.data}.${format}`, await written(spec, state, plot), type);
     return "";
@@ -58,8 +78,13 @@ export async function copy(text, what) {
 
 // A button for each key of `entries` = {key: [text, …]}, below a title.
 export function buttons(title, entries, pressed) {
-  return element("fieldset", { className: "mha-group mha-tools" }, element("legend", { textContent: title }),
-                 ...Object.entries(entries).map(([key, [text]]) => button(text, () => pressed(key))));
+  return element(
+    "fieldset",
+    { className: "mha-group mha-tools" },
+    element("legend", { textContent: title }),
+    ...Object.entries(entries).map(([key, [text]]) => button(text, () => pressed(key))),
+  );
 }
 
-export const sampleButtons = () => buttons("Sample files", SAMPLES, (key) => download(SAMPLES[key][1], SAMPLES[key][2](), "text/csv"));
+export const sampleButtons = () =>
+  buttons("Sample files", SAMPLES, (key) => download(SAMPLES[key][1], SAMPLES[key][2](), "text/csv"));

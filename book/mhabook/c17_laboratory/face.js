@@ -6,7 +6,7 @@ import { readFile } from "./files.js";
 import { linkOf, readLink } from "./links.js";
 import { laboratory } from "./runs.js";
 import { begin, missing, next, told } from "./state.js";
-import { controlsView, experimentsView, linesView, noteView, pictureView, plotView, summaryView } from "./views.js";
+import { controlsView, experimentsView, linesView, noteView, pictureView, PlotView, summaryView } from "./views.js";
 
 // The face of the laboratory: a state, the views that show it, and what moves it beside its controls: the link of the
 // page, the reader's file, Python.
@@ -30,13 +30,15 @@ function linkSource(spec, root, send, now) {
   }
   window.addEventListener("hashchange", follow);
   return {
-    follow, reads: ["values"],
+    follow,
+    reads: ["values"],
     show({ by }) {
       if (by === "reader" && link()) address(window.location.href.split("#")[0]);
     },
     // In a frame, as of Colab's outputs, the address is of no use to others: the link leads to the page of the book.
     copied() {
-      const framed = window.top !== window && spec.page, hash = linkOf(spec, now().values, now().own);
+      const framed = window.top !== window && spec.page,
+        hash = linkOf(spec, now().values, now().own);
       const to = new URL(hash, framed || window.location.href).href;
       if (!framed) address(to);
       return copy(to, "The link");
@@ -50,21 +52,35 @@ function fileSource(root, send, say) {
   let opening = 0;
   async function open(file) {
     if (!file) return;
-    const turn = ++opening, own = await readFile(file).catch((error) => ({ wrong: error.message }));
+    const turn = ++opening,
+      own = await readFile(file).catch((error) => ({ wrong: error.message }));
     if (turn !== opening) return; // another was opened since
     if (own.wrong) say(`“${file.name}” was not opened: ${own.wrong}`);
     else send({ is: "file", own });
   }
   const picker = element("input", { type: "file", accept: ".csv,.npz", hidden: true });
-  picker.addEventListener("change", async () => { await open(picker.files[0]); picker.value = ""; });
-  root.addEventListener("dragover", (event) => { event.preventDefault(); root.dataset.over = ""; });
-  root.addEventListener("dragleave", () => { delete root.dataset.over; });
+  picker.addEventListener("change", async () => {
+    await open(picker.files[0]);
+    picker.value = "";
+  });
+  root.addEventListener("dragover", (event) => {
+    event.preventDefault();
+    root.dataset.over = "";
+  });
+  root.addEventListener("dragleave", () => {
+    delete root.dataset.over;
+  });
   root.addEventListener("drop", (event) => {
     event.preventDefault();
     delete root.dataset.over;
     open(event.dataTransfer?.files[0]);
   });
-  return { picker, close() { opening++; } }; // a file that is being read comes too late
+  return {
+    picker,
+    close() {
+      opening++;
+    },
+  }; // a file that is being read comes too late
 }
 
 // The kernel behind the page, where there is one, or other views of the same figure.
@@ -90,50 +106,83 @@ function pythonSource(model, send, now) {
 }
 
 function toolbar(spec, now, send, say, { experiments, picker, link, plot }) {
-  return element("div", { className: "mha-tools" },
-    experiments.root, button("Open a file", () => picker.click()), picker, button("Copy link", () => say(link.copied())),
+  return element(
+    "div",
+    { className: "mha-tools" },
+    experiments.root,
+    button("Open a file", () => picker.click()),
+    picker,
+    button("Copy link", () => say(link.copied())),
     button("Copy Python", () => say(copy(linesOf(spec, now()), "The Python"))),
-    button("Reset", () => { plot.restore(); send({ is: "reset" }); }));
+    button("Reset", () => {
+      plot.restore();
+      send({ is: "reset" });
+    }),
+  );
+}
+
+// The state, and the views that show it.
+class Page {
+  constructor(spec, state) {
+    Object.assign(this, { spec, state, views: [] });
+  }
+
+  send(event) {
+    const before = this.state;
+    this.state = next(this.spec, before, event);
+    this.show(before);
+  }
+
+  show(before) {
+    for (const view of this.views)
+      if (view.reads.some((name) => this.state[name] !== before[name])) view.show(this.state, before);
+  }
+
+  async say(words) {
+    this.send({ is: "note", note: "" }); // else the same words would not be heard again
+    this.send({ is: "note", note: await words });
+  }
 }
 
 function render({ model, el }) {
-  const spec = model.get("laboratory"), figure = new Stage(spec.title, spec.alt), { root, picture, summary } = figure;
-  let state = begin(spec, model.get("values"), model.get("own")), views = [];
-  const now = () => state;
-  function send(event) {
-    const before = state;
-    state = next(spec, state, event);
-    show(before);
-  }
-  function show(before) {
-    for (const view of views) if (view.reads.some((name) => state[name] !== before[name])) view.show(state, before);
-  }
-  async function say(words) {
-    send({ is: "note", note: "" }); // else the same words would not be heard again
-    send({ is: "note", note: await words });
-  }
-
-  const experiments = experimentsView(spec, send), controls = controlsView(spec, send), note = noteView(), lines = linesView(spec);
-  const link = linkSource(spec, root, send, now), { picker, ...file } = fileSource(root, send, say);
-  const python = pythonSource(model, send, now), plot = plotView(spec, figure, send);
-  views = [experiments, controls, note, lines, link, python, pictureView(spec, figure), summaryView(spec, figure), plot];
-  root.classList.add("mha-laboratory");
-  picture.before(toolbar(spec, now, send, say, { experiments, picker, link, plot }), controls.root);
-  // In sight while there is something to do about them.
-  picture.after(element("div", { className: "mha-words" }, note.root, summary));
-  root.append(buttons("Save the run", EXPORTS, (format) => say(save(spec, state, plot, format))), sampleButtons(), lines.root);
-  el.append(root);
-  show({});
-
-  const stop = opened(model, spec.still, (Plotly) => {
+  const spec = model.get("laboratory"),
+    page = new Page(spec, begin(spec, model.get("values"), model.get("own")));
+  const now = () => page.state,
+    send = (event) => page.send(event),
+    say = (words) => page.say(words);
+  const figure = new Stage(spec.title, spec.alt),
+    plot = new PlotView(spec, figure, send);
+  const link = linkSource(spec, figure.root, send, now),
+    file = fileSource(figure.root, send, say);
+  const python = pythonSource(model, send, now),
+    experiments = experimentsView(spec, send);
+  const bar = toolbar(spec, now, send, say, { experiments, picker: file.picker, link, plot });
+  const shown = layOut(spec, figure, bar, (format) => say(save(spec, now(), plot, format)), send);
+  page.views = [experiments, ...shown, link, python, pictureView(spec, figure), summaryView(spec, figure), plot];
+  el.append(figure.root);
+  page.show({});
+  const begun = (Plotly) => {
     plot.begin(Plotly);
-    if (!link.follow()) plot.show(state, {});
-  }, (wrong) => send({ is: "failed", wrong }));
-
+    if (!link.follow()) plot.show(now(), {});
+  };
+  const stop = opened(model, spec.still, begun, (wrong) => send({ is: "failed", wrong }));
   return () => {
     stop();
     for (const source of [file, python, link, plot]) source.close();
   };
+}
+
+// Puts everything in its place around the picture; gives the views of it.
+function layOut(spec, { root, picture, summary }, bar, saved, send) {
+  const controls = controlsView(spec, send),
+    note = noteView(),
+    lines = linesView(spec);
+  root.classList.add("mha-laboratory");
+  picture.before(bar, controls.root);
+  // In sight while there is something to do about them.
+  picture.after(element("div", { className: "mha-words" }, note.root, summary));
+  root.append(buttons("Save the run", EXPORTS, saved), sampleButtons(), lines.root);
+  return [controls, note, lines];
 }
 
 export default { run: laboratory, render, work: () => work(laboratory) };

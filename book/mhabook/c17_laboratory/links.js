@@ -32,15 +32,18 @@ export function pythonOf({ code, controls }, values, file) {
   const codes = Object.fromEntries(controls.map((c) => [c.name, c.codes[c.values.indexOf(values[c.name])]]));
   const text = (name) => (code[name] ? code[name].find(({ when }) => holds(when, values)).text : codes[name]);
   // A file may be called {n}.csv: its name is not filled in.
-  const filled = (part) => part.replace(/\{(\w+)\}/g, (_, name) =>
-    (name === "file" ? JSON.stringify(file ?? "") : filled(text(name))));
+  const filled = (part) =>
+    part.replace(/\{(\w+)\}/g, (_, name) => (name === "file" ? JSON.stringify(file ?? "") : filled(text(name))));
   return filled("{lines}");
 }
 
 // #laboratory=1&model=heads&…: every control that is there, and of the reader's own file its name and checksum.
 export function linkOf({ controls }, values, own) {
   const there = controls.filter((control) => offered(control, values, own?.kind).length);
-  const parts = new URLSearchParams([["laboratory", VERSION], ...there.map(({ name }) => [name, String(values[name])])]);
+  const parts = new URLSearchParams([
+    ["laboratory", VERSION],
+    ...there.map(({ name }) => [name, String(values[name])]),
+  ]);
   if (values.data === "own") for (const name of ["file", "sum"]) parts.set(name, own[name]);
   return `#${parts}`;
 }
@@ -48,14 +51,20 @@ export function linkOf({ controls }, values, own) {
 // {values, file, sum} of a link; {wrong: what to do} if it is not one; null if it is not meant for the laboratory.
 export function readLink({ controls, experiments }, hash) {
   const parts = new URLSearchParams(hash.replace(/^#/, ""));
-  const known = (name, text) => (name === "experiment" ? Object.hasOwn(experiments, text) : controls.some((one) => one.name === name));
+  const known = (name, text) =>
+    name === "experiment" ? Object.hasOwn(experiments, text) : controls.some((one) => one.name === name);
   const set = [...parts].filter(([name, text]) => text && known(name, text));
   if (!parts.has("laboratory") && !set.length) return null;
-  const wrong = (what) => ({ wrong: `${what} The laboratory starts anew; ask for the link again, or set the controls by hand.` });
+  const wrong = (what) => ({
+    wrong: `${what} The laboratory starts anew; ask for the link again, or set the controls by hand.`,
+  });
   if (!parts.has("laboratory")) return wrong("This link has lost its beginning, “laboratory=1”.");
   if (parts.get("laboratory") !== VERSION)
-    return wrong(`This link is of version ${parts.get("laboratory").slice(0, 20)} of the laboratory, and this is version ${VERSION}.`);
-  const values = defaults(controls), experiment = parts.get("experiment");
+    return wrong(
+      `This link is of version ${parts.get("laboratory").slice(0, 20)} of the laboratory, and this is version ${VERSION}.`,
+    );
+  const values = defaults(controls),
+    experiment = parts.get("experiment");
   const rest = [...parts].filter(([name]) => !["laboratory", "experiment", "file", "sum"].includes(name));
   if (experiment !== null && !Object.hasOwn(experiments, experiment))
     return wrong(`This link names an experiment that is not there, “${experiment.slice(0, 20)}”.`);

@@ -26,8 +26,10 @@ function drawnNormal({ seed }, model, values) {
 
 // W = 0, and every head with a decoder of chapter 3: "first", whose signs are a fair coin's, or "gaussian".
 function drawnDecoders({ seed, start }, { heads, T, d, size }, values, data) {
-  const coins = defaultRng([seed, 4]).random(heads), normals = defaultRng([seed, 3]).normals(heads * T * d);
-  const theta = new Float64Array(size), head = d * d + T * d;
+  const coins = defaultRng([seed, 4]).random(heads),
+    normals = defaultRng([seed, 3]).normals(heads * T * d);
+  const theta = new Float64Array(size),
+    head = d * d + T * d;
   coins.forEach((coin, h) => {
     const drawn = { stream: normals.slice(h * T * d, (h + 1) * T * d), sign: coin < 0.5 ? -1 : 1 };
     theta.set(decoder(data, start, drawn), h * head + d * d);
@@ -37,7 +39,8 @@ function drawnDecoders({ seed, start }, { heads, T, d, size }, values, data) {
 
 // A (p, d) and B (d, d) from one stream; the rows of A beyond p are zero.
 function drawnRegression({ seed, start }, model, { scale }, data) {
-  const { d, p } = data, theta = new Float64Array(2 * d * d);
+  const { d, p } = data,
+    theta = new Float64Array(2 * d * d);
   if (start === "spectral") return regressionStart({}, model, { start }, data);
   const stream = defaultRng([seed, 3]).normals(p * d + d * d);
   stream.forEach((x, k) => (theta[k < p * d ? k : k + (d - p) * d] = scale * x));
@@ -49,7 +52,10 @@ const drawnLayer = ({ seed }, { size }, values, data) =>
 
 // Where gradient steps of the chosen rule and size begin to grow on a quadratic: 2/η, 2(1 + β)/η with momentum.
 const EDGES = { gd: 2, momentum: 3.8 };
-const edgeOf = ({ optimizer }) => ({ lr }) => (EDGES[optimizer] && lr > 0 ? EDGES[optimizer] / lr : NaN);
+const edgeOf =
+  ({ optimizer }) =>
+  ({ lr }) =>
+    EDGES[optimizer] && lr > 0 ? EDGES[optimizer] / lr : NaN;
 
 // What the panels show of attention: its weights, and the names and places of the tokens.
 const counted = (count) => ({
@@ -58,31 +64,46 @@ const counted = (count) => ({
 });
 
 // n rows of weights, from a place on.
-const rowsOf = (weights, at, n) =>
-  () => Array.from({ length: n }, (_, t) => Array.from(weights.subarray(at + t * n, at + (t + 1) * n)));
+const rowsOf = (weights, at, n) => () =>
+  Array.from({ length: n }, (_, t) => Array.from(weights.subarray(at + t * n, at + (t + 1) * n)));
 
 const labHeads = measuring(multihead, {
-  rate: () => ({ lr }) => lr,
+  rate:
+    () =>
+    ({ lr }) =>
+      lr,
   stability_edge: (model, data, values) => edgeOf(values),
   weights: ({ n, T, heads, A }, data, { sample, head }) =>
     rowsOf(A, (Math.min(sample, n - 1) * heads + Math.min(head, heads - 1)) * T * T, T),
-  tokens: ({ n, T, relevant }, data, { sample }) => () => Array.from({ length: T }, (_, t) =>
-    `${t}${relevant?.[Math.min(sample, n - 1) * T + t] ? "★" : ""}`),
+  tokens:
+    ({ n, T, relevant }, data, { sample }) =>
+    () =>
+      Array.from({ length: T }, (_, t) => `${t}${relevant?.[Math.min(sample, n - 1) * T + t] ? "★" : ""}`),
   places: ({ T }) => counted(T).places,
-  planted_W: (model, { teacher }) => (now) => alignW(model, teacher)(now),
-  planted_U: (model, { teacher }) => (now) => alignU(model, teacher)(now),
+  planted_W:
+    (model, { teacher }) =>
+    (now) =>
+      alignW(model, teacher)(now),
+  planted_U:
+    (model, { teacher }) =>
+    (now) =>
+      alignU(model, teacher)(now),
   sharpness: (model) => () => largestEigenvalue((V, out) => model.hvp(V, out), model.size),
 });
 
 // The regression with a rule that may know the data, and the weights of its first tokens.
 function labRegression(data, values) {
-  const model = regression(data), { d, n } = data, product = regressionHvp(data), own = structured[values.optimizer];
+  const model = regression(data),
+    { d, n } = data,
+    product = regressionHvp(data),
+    own = structured[values.optimizer];
   const knows = own && values.optimizer !== "gd";
   if (knows) requireWhitening(data);
   model.step = knows ? own(values, model) : optimizers[values.optimizer](values, model.size);
   model.lasts = { weights: ({ theta }) => firstWeights(data, theta, Math.min(n, 16)), ...counted(Math.min(n, 16)) };
   Object.assign(model.curves, {
-    rate: ({ lr }) => lr, stability_edge: edgeOf(values),
+    rate: ({ lr }) => lr,
+    stability_edge: edgeOf(values),
     norm_A: ({ theta }) => spectralNorm(theta.subarray(0, d * d), d, d),
     norm_B: ({ theta }) => spectralNorm(theta.subarray(d * d), d, d),
     sharpness: ({ theta }) => largestEigenvalue(product(theta), model.size),
@@ -94,7 +115,8 @@ function labRegression(data, values) {
 function firstWeights({ n, d, x }, theta, seen) {
   const scores = times(times(x, theta.subarray(d * d), n, d, d).subarray(0, seen * d), transposed(x, n, d), seen, d, n);
   return Array.from({ length: seen }, (_, i) => {
-    const row = scores.slice(i * n, (i + 1) * n), [sum] = exponentials(row);
+    const row = scores.slice(i * n, (i + 1) * n),
+      [sum] = exponentials(row);
     return Array.from(row.subarray(0, seen), (w) => w / sum);
   });
 }
@@ -104,18 +126,29 @@ const transposed = (A, r, k) => flat(r * k, (at) => A[Math.floor(at / r) + k * (
 function requireWhitening({ n, d, x }) {
   const { values } = eigen(transposedTimes(x, x, n, d, d), d);
   if (values[d - 1] > 1e-12 * values[0]) return;
-  throw new Error(`with ${n} tokens in ${d} dimensions their second moment has no inverse, so this rule cannot whiten ` +
-    "them. Take more tokens, fewer dimensions, or another update rule.");
+  throw new Error(
+    `with ${n} tokens in ${d} dimensions their second moment has no inverse, so this rule cannot whiten ` +
+      "them. Take more tokens, fewer dimensions, or another update rule.",
+  );
 }
 
 function labLayer(data, values) {
-  const layer = new AttentionLayer(data, values), { N, n, D } = data, { H, d } = values, T = N * n, one = H * D * d;
+  const layer = new AttentionLayer(data, values),
+    { N, n, D } = data,
+    { H, d } = values,
+    T = N * n,
+    one = H * D * d;
   const product = layerHvp(layer);
   const constants = (now) => (now.constants ??= valueConstants(layer, now.theta, data, values));
-  const part = (k) => ({ theta }) => norm(theta.subarray(k * one, k < 3 ? (k + 1) * one : theta.length));
+  const part =
+    (k) =>
+    ({ theta }) =>
+      norm(theta.subarray(k * one, k < 3 ? (k + 1) * one : theta.length));
   layer.step = holding(optimizers[values.optimizer](values, layer.size), values, one, layer.size);
   layer.curves = {
-    loss: ({ loss }) => loss, rate: ({ lr }) => lr, stability_edge: edgeOf(values),
+    loss: ({ loss }) => loss,
+    rate: ({ lr }) => lr,
+    stability_edge: edgeOf(values),
     sharpness: ({ theta }) => {
       layer.forward(theta);
       return largestEigenvalue(product(theta), layer.size);
@@ -131,8 +164,10 @@ function labLayer(data, values) {
 
 // The same step with the weights that do not move put back: weight decay moves one whose gradient is zero, too.
 function holding(step, { moves }, one, size) {
-  const moving = moves.split(" "), held = ["WQ", "WK", "WV", "WO"].flatMap((name, k) =>
-    (moving.includes(name) ? [] : [[k * one, k < 3 ? (k + 1) * one : size]]));
+  const moving = moves.split(" "),
+    held = ["WQ", "WK", "WV", "WO"].flatMap((name, k) =>
+      moving.includes(name) ? [] : [[k * one, k < 3 ? (k + 1) * one : size]],
+    );
   return (theta, grad, k) => {
     const kept = held.map(([from, to]) => theta.slice(from, to));
     step(theta, grad, k);
@@ -143,8 +178,15 @@ function holding(step, { moves }, one, size) {
 // What a run of the laboratory is, in the terms of `run`: `carried` has the recorded steps for each number of steps,
 // what is drawn of each kind of data, the images of digits and the reader's own arrays.
 const FORMULAS = {
-  datasets: { mixture: drawnMixture, planted: drawnPlanted, digits: drawnDigits, pathfinder: drawnPathfinder,
-              linear: drawnLinear, sequences: drawnSequences, own: ownData },
+  datasets: {
+    mixture: drawnMixture,
+    planted: drawnPlanted,
+    digits: drawnDigits,
+    pathfinder: drawnPathfinder,
+    linear: drawnLinear,
+    sequences: drawnSequences,
+    own: ownData,
+  },
   starts: { zeros, decoders: drawnDecoders, heads: drawnNormal, regression: drawnRegression, layer: drawnLayer },
   models: { heads: labHeads, regression: labRegression, layer: labLayer },
 };
@@ -168,14 +210,24 @@ function laboratorySpec(carried, values) {
   const { curves } = carried.drawn[data === "own" ? `own_${model}` : data];
   const fresh = curves.includes("test_loss");
   const drawn = { kind: data, ...part, seed, stream: [seed, 1] };
-  const starting = { kind: STARTS[values.start] ?? model,
-                     seed: values.start_seed, start: values.start };
+  const starting = { kind: STARTS[values.start] ?? model, seed: values.start_seed, start: values.start };
   return {
-    model, data: drawn, start: starting, record: carried.records[steps],
+    model,
+    data: drawn,
+    start: starting,
+    record: carried.records[steps],
     test: fresh ? { ...drawn, stream: [seed, 2, 1], held: 80 } : null,
-    fixed: { ...values, n: undefined, d: model === "layer" ? values.width : values.d, c: values.c,
-             moves: values.moves, tied: values.keys === "queries", lr: schedules[values.schedule](values.lr, steps) },
-    curves: values.curvature ? curves : curves.filter((name) => name !== "sharpness"), lasts: ["weights", "tokens", "places"],
+    fixed: {
+      ...values,
+      n: undefined,
+      d: model === "layer" ? values.width : values.d,
+      c: values.c,
+      moves: values.moves,
+      tied: values.keys === "queries",
+      lr: schedules[values.schedule](values.lr, steps),
+    },
+    curves: values.curvature ? curves : curves.filter((name) => name !== "sharpness"),
+    lasts: ["weights", "tokens", "places"],
   };
 }
 

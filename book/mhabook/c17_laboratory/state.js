@@ -16,48 +16,88 @@ import { settled } from "./links.js";
 export const missing = ({ data }, theirs, own) => data === "own" && theirs?.sum !== own?.sum;
 
 // This page trains on other data, and Python keeps its file until the reader chooses another model or other data.
-const elsewhere = (lent) => (lent === null ? "" :
-  `“${lent.file}” is open in Python or in another view, and not here. Open it here, too, and the figure trains on it.`);
+const elsewhere = (lent) =>
+  lent === null
+    ? ""
+    : `“${lent.file}” is open in Python or in another view, and not here. Open it here, too, and the figure trains on it.`;
 
 function moved({ controls }, state, by, values, more = {}) {
-  const next = { ...state, by, touched: true, lent: null, awaited: null, experiment: "", note: "", result: null, wrong: "", ...more };
+  const next = {
+    ...state,
+    by,
+    touched: true,
+    lent: null,
+    awaited: null,
+    experiment: "",
+    note: "",
+    result: null,
+    wrong: "",
+    ...more,
+  };
   return { ...next, values: settled(controls, values, next.own?.kind) };
 }
 
 const EVENTS = {
   set(spec, state, { name, value }) {
-    const lent = ["model", "data"].includes(name) ? null : state.lent, begin = name === "model" ? spec.begins[value] : {};
+    const lent = ["model", "data"].includes(name) ? null : state.lent,
+      begin = name === "model" ? spec.begins[value] : {};
     return moved(spec, state, "reader", { ...state.values, [name]: value, ...begin }, { lent, note: elsewhere(lent) });
   },
   reset: (spec, state) => moved(spec, state, "reader", defaults(spec.controls)),
   experiment: (spec, state, { name }) =>
-    moved(spec, state, "reader", { ...defaults(spec.controls), ...spec.experiments[name].values }, { experiment: name }),
+    moved(
+      spec,
+      state,
+      "reader",
+      { ...defaults(spec.controls), ...spec.experiments[name].values },
+      { experiment: name },
+    ),
   // A link restores what it says; one with a file waits for the file.
   link(spec, state, { wrong, values, experiment, file, sum }) {
     if (wrong) return moved(spec, state, "link", defaults(spec.controls), { note: wrong });
     const next = moved(spec, state, "link", values, { experiment: experiment ?? "" });
     if (values.data !== "own" || sum === state.own?.sum) return next;
     const named = file ? `the file “${file}”` : "a file";
-    return { ...next, awaited: { values, sum },
-             note: `This link is of a run on ${named}, which stayed with its owner. Open that file here, and the run is restored.` };
+    return {
+      ...next,
+      awaited: { values, sum },
+      note: `This link is of a run on ${named}, which stayed with its owner. Open that file here, and the run is restored.`,
+    };
   },
   file(spec, state, { own }) {
-    const { values, awaited } = state, left = awaited !== null && awaited.values.model !== own.kind;
-    const link = left ? null : awaited, begin = own.kind === values.model ? {} : spec.begins[own.kind];
-    const note = link && link.sum !== own.sum
-      ? `“${own.file}” is open, but it is not the file of the link: its run may differ.`
-      : `“${own.file}” is open: ${own.words}. It stays on this machine.` +
-        (left ? " The run of the link is of another model, and is not restored." : "");
-    return moved(spec, state, "reader", { ...(link?.values ?? { ...values, ...begin }), model: own.kind, data: "own" }, { own, note });
+    const { values, awaited } = state,
+      left = awaited !== null && awaited.values.model !== own.kind;
+    const link = left ? null : awaited,
+      begin = own.kind === values.model ? {} : spec.begins[own.kind];
+    const note =
+      link && link.sum !== own.sum
+        ? `“${own.file}” is open, but it is not the file of the link: its run may differ.`
+        : `“${own.file}” is open: ${own.words}. It stays on this machine.` +
+          (left ? " The run of the link is of another model, and is not restored." : "");
+    return moved(
+      spec,
+      state,
+      "reader",
+      { ...(link?.values ?? { ...values, ...begin }), model: own.kind, data: "own" },
+      { own, note },
+    );
   },
   // Python has set the controls; `theirs` is the file that it knows of.
   python(spec, state, { values, theirs }) {
-    const { touched, experiment } = state, lent = missing(values, theirs, state.own) ? theirs : null;
-    return moved(spec, state, "python", values, { touched, experiment, lent, own: lent ? null : state.own, note: elsewhere(lent) });
+    const { touched, experiment } = state,
+      lent = missing(values, theirs, state.own) ? theirs : null;
+    return moved(spec, state, "python", values, {
+      touched,
+      experiment,
+      lent,
+      own: lent ? null : state.own,
+      note: elsewhere(lent),
+    });
   },
   drawn(spec, state, { frame }) {
     if (!frame.done || frame.values !== state.values) return state; // a newer run is on its way
-    return frame.steps.length ? { ...state, result: frame, wrong: "" }
+    return frame.steps.length
+      ? { ...state, result: frame, wrong: "" }
       : { ...state, wrong: "the numbers are not finite at the start. Lower the start scale, or scale your data." };
   },
   failed: (spec, state, { wrong }) => ({ ...state, wrong }),
@@ -66,8 +106,10 @@ const EVENTS = {
 
 export const next = (spec, state, event) => EVENTS[event.is](spec, state, event);
 
-export const begin = (spec, values, theirs) =>
-  ({ ...next(spec, { own: null, touched: false, experiment: "" }, { is: "python", values, theirs }), by: "" });
+export const begin = (spec, values, theirs) => ({
+  ...next(spec, { own: null, touched: false, experiment: "" }, { is: "python", values, theirs }),
+  by: "",
+});
 
 // What Python hears of the controls: while it has a file that this page has not, that they stand on it.
 export const told = ({ values, lent }) => (lent ? { ...values, data: "own" } : values);

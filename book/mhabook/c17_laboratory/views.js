@@ -14,11 +14,18 @@ const PATIENCE = 6000; // a worker that is silent for so many milliseconds of a 
 
 // The controls in their groups: those that are there, with what each offers.
 export function controlsView({ controls }, send) {
-  const made = controls.map((said) => ({ said, ...control(said, (value) => send({ is: "set", name: said.name, value })) }));
+  const made = controls.map((said) => ({
+    said,
+    ...control(said, (value) => send({ is: "set", name: said.name, value })),
+  }));
   const groups = Object.entries(GROUPS).map(([name, title]) => {
     const own = made.filter(({ said }) => said.group === name).map(({ root }) => root);
-    return element("details", { className: "mha-group", open: true }, element("summary", { textContent: title }),
-                   element("div", { className: "mha-controls" }, ...own));
+    return element(
+      "details",
+      { className: "mha-group", open: true },
+      element("summary", { textContent: title }),
+      element("div", { className: "mha-controls" }, ...own),
+    );
   });
   function show({ values, own }) {
     for (const { said, root, set } of made) {
@@ -28,8 +35,7 @@ export function controlsView({ controls }, send) {
         option.hidden = option.disabled = !choices.includes(said.values[option.value]);
       set(values[said.name]);
     }
-    for (const group of groups)
-      group.hidden = ![...group.querySelectorAll(".mha-control")].some((one) => !one.hidden);
+    for (const group of groups) group.hidden = ![...group.querySelectorAll(".mha-control")].some((one) => !one.hidden);
   }
   return { root: element("div", { className: "mha-groups" }, ...groups), reads: ["values", "own"], show };
 }
@@ -41,19 +47,45 @@ export function experimentsView({ experiments }, send) {
   const options = inOrder.map(([value, { title }]) => element("option", { value, textContent: title }));
   const select = element("select", { id }, element("option", { value: "", textContent: "choose …" }), ...options);
   select.addEventListener("change", () => select.value && send({ is: "experiment", name: select.value }));
-  return { root: element("div", { className: "mha-control" }, element("label", { htmlFor: id, textContent: "experiment" }), select),
-           reads: ["experiment"], show({ experiment }) { select.value = experiment; } };
+  return {
+    root: element(
+      "div",
+      { className: "mha-control" },
+      element("label", { htmlFor: id, textContent: "experiment" }),
+      select,
+    ),
+    reads: ["experiment"],
+    show({ experiment }) {
+      select.value = experiment;
+    },
+  };
 }
 
 export function noteView() {
   const root = element("p", { className: "mha-note", role: "alert" });
-  return { root, reads: ["note"], show({ note }) { root.textContent = note; } };
+  return {
+    root,
+    reads: ["note"],
+    show({ note }) {
+      root.textContent = note;
+    },
+  };
 }
 
 export function linesView(spec) {
   const lines = element("pre", { className: "mha-lines", tabIndex: 0 });
-  return { root: element("details", { className: "mha-python" }, element("summary", { textContent: "The same run in Python" }), lines),
-           reads: ["values", "own"], show({ values, own }) { lines.textContent = linesOf(spec, { values, own }); } };
+  return {
+    root: element(
+      "details",
+      { className: "mha-python" },
+      element("summary", { textContent: "The same run in Python" }),
+      lines,
+    ),
+    reads: ["values", "own"],
+    show({ values, own }) {
+      lines.textContent = linesOf(spec, { values, own });
+    },
+  };
 }
 
 // Which lines there are, as measures.there in Python. Plotly draws a curve that was not measured at 0, 1, 2, …
@@ -61,62 +93,94 @@ const there = ({ curvature, moves }) => ({ has_curvature: curvature, has_value_b
 
 // The picture in words; those that came with the page are of the controls' own values.
 export function pictureView({ controls, drawn }, figure) {
-  return { reads: ["values"], show({ values, by }) {
-    if (by) figure.moved();
-    if (by || controls.some(({ name, value }) => values[name] !== value))
-      figure.picture.setAttribute("aria-label", `${drawn[kindOf(values)].alt} The result stands below.`);
-  } };
+  return {
+    reads: ["values"],
+    show({ values, by }) {
+      if (by) figure.moved();
+      if (by || controls.some(({ name, value }) => values[name] !== value))
+        figure.picture.setAttribute("aria-label", `${drawn[kindOf(values)].alt} The result stands below.`);
+    },
+  };
 }
 
 export function summaryView({ controls, drawn, stopped }, figure) {
-  return { reads: ["result", "wrong"], show({ values, result, wrong, touched }) {
-    const said = { controls, fixed: {}, summary: drawn[kindOf(values)].says, stopped };
-    if (wrong) figure.conclude("failed", `This combination could not train: ${wrong}`);
-    else if (result) figure.conclude("done", sentence(said, values, result), touched);
-  } };
-}
-
-function imageOf(plot, { data, layout, _fullLayout: { width, height } }, format) {
-  const plain = { ...layout, paper_bgcolor: "#ffffff", plot_bgcolor: "#ffffff" };
-  return plot.toImage({ data, layout: plain }, { format, width, height, scale: format === "png" ? 2 : 1 });
-}
-
-// What is trained and drawn, from `begin(Plotly, state)` on.
-export function plotView(spec, figure, send) {
-  const { box } = figure, fail = (wrong) => send({ is: "failed", wrong });
-  let plot = null, train = null, drawing = null, kind = "", asked = null;
-
-  function hear(found) {
-    if (found.error) fail(found.error);
-    else drawing.draw({ ...found, looks: { ...spec.looks[asked.optimizer], ...there(asked) }, values: asked });
-  }
-  function drawn(frame) {
-    if (!frame) return;
-    figure.drew(frame);
-    send({ is: "drawn", frame });
-  }
-  function show({ values, own }, before) {
-    if (!train) return;
-    if (own !== before.own) train.tell({ ...spec, own });
-    if (kindOf(values) !== kind) {
-      drawing?.close();
-      kind = kindOf(values);
-      drawing = new Drawer(plot, box, { ...spec.drawn[kind], whole: true }, drawn, fail);
-    }
-    figure.runs(train.place);
-    asked = values;
-    train.run(values);
-  }
   return {
-    reads: ["values"], show,
-    begin(Plotly) { [plot, train] = [Plotly, new Trainer(laboratory, spec, hear, PATIENCE)]; },
-    restore: () => drawing?.restore(),
-    image: (format) => imageOf(plot, box, format),
-    close() {
-      figure.hush();
-      drawing?.close();
-      train?.close();
-      window.Plotly?.purge(box);
+    reads: ["result", "wrong"],
+    show({ values, result, wrong, touched }) {
+      const said = { controls, fixed: {}, summary: drawn[kindOf(values)].says, stopped };
+      if (wrong) figure.conclude("failed", `This combination could not train: ${wrong}`);
+      else if (result) figure.conclude("done", sentence(said, values, result), touched);
     },
   };
+}
+
+// What is trained and drawn, from `begin(Plotly)` on.
+export class PlotView {
+  constructor(spec, figure, send) {
+    Object.assign(this, { spec, figure, send, reads: ["values"] });
+    Object.assign(this, { plot: null, train: null, drawing: null, kind: "", asked: null });
+  }
+
+  begin(Plotly) {
+    this.plot = Plotly;
+    this.train = new Trainer(laboratory, this.spec, (found) => this.hear(found), PATIENCE);
+  }
+
+  fail(wrong) {
+    this.send({ is: "failed", wrong });
+  }
+
+  hear(found) {
+    const { asked, spec } = this;
+    if (found.error) this.fail(found.error);
+    else this.drawing.draw({ ...found, looks: { ...spec.looks[asked.optimizer], ...there(asked) }, values: asked });
+  }
+
+  drawn(frame) {
+    if (!frame) return;
+    this.figure.drew(frame);
+    this.send({ is: "drawn", frame });
+  }
+
+  show({ values, own }, before) {
+    const { train, spec, figure } = this;
+    if (!train) return;
+    if (own !== before.own) train.tell({ ...spec, own });
+    if (kindOf(values) !== this.kind) this.draws(kindOf(values));
+    figure.runs(train.place);
+    this.asked = values;
+    train.run(values);
+  }
+
+  draws(kind) {
+    const { plot, spec, figure } = this,
+      drawn = { ...spec.drawn[kind], whole: true };
+    this.drawing?.close();
+    this.kind = kind;
+    this.drawing = new Drawer(
+      plot,
+      figure.box,
+      drawn,
+      (frame) => this.drawn(frame),
+      (wrong) => this.fail(wrong),
+    );
+  }
+
+  restore() {
+    this.drawing?.restore();
+  }
+
+  image(format) {
+    const { data, layout, _fullLayout } = this.figure.box,
+      { width, height } = _fullLayout;
+    const plain = { ...layout, paper_bgcolor: "#ffffff", plot_bgcolor: "#ffffff" };
+    return this.plot.toImage({ data, layout: plain }, { format, width, height, scale: format === "png" ? 2 : 1 });
+  }
+
+  close() {
+    this.figure.hush();
+    this.drawing?.close();
+    this.train?.close();
+    window.Plotly?.purge(this.figure.box);
+  }
 }

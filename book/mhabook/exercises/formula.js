@@ -2,16 +2,28 @@
 // A formula that cannot be read throws a Fault, which knows where in the text it is.
 
 const FUNCTIONS = {
-  exp: [1, 1, Math.exp], log: [1, 1, Math.log], ln: [1, 1, Math.log], sqrt: [1, 1, Math.sqrt], abs: [1, 1, Math.abs],
-  sin: [1, 1, Math.sin], cos: [1, 1, Math.cos], tanh: [1, 1, Math.tanh], sigmoid: [1, 1, (x) => 1 / (1 + Math.exp(-x))],
-  min: [2, Infinity, Math.min], max: [2, Infinity, Math.max],
+  exp: [1, 1, Math.exp],
+  log: [1, 1, Math.log],
+  ln: [1, 1, Math.log],
+  sqrt: [1, 1, Math.sqrt],
+  abs: [1, 1, Math.abs],
+  sin: [1, 1, Math.sin],
+  cos: [1, 1, Math.cos],
+  tanh: [1, 1, Math.tanh],
+  sigmoid: [1, 1, (x) => 1 / (1 + Math.exp(-x))],
+  min: [2, Infinity, Math.min],
+  max: [2, Infinity, Math.max],
 };
-const CONSTANTS = { pi: Math.PI, "π": Math.PI, e: Math.E };
+const CONSTANTS = { pi: Math.PI, π: Math.PI, e: Math.E };
 const OPERATORS = {
-  "+": [1, (a, b) => a + b], "-": [1, (a, b) => a - b], "*": [2, (a, b) => a * b], "/": [2, (a, b) => a / b],
+  "+": [1, (a, b) => a + b],
+  "-": [1, (a, b) => a - b],
+  "*": [2, (a, b) => a * b],
+  "/": [2, (a, b) => a / b],
 };
 const OTHER_SIGNS = { "−": "-", "–": "-", "·": "*", "×": "*", "÷": "/", "**": "^", "[": "(", "]": ")" };
-const TOKEN = /(?<number>(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?)|(?<name>\p{L}[\p{L}\p{M}\d_₀-₉′']*)|(?<sign>\*\*|[-+*/^(),\[\]−–·×÷])/uy;
+const TOKEN =
+  /(?<number>(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?)|(?<name>\p{L}[\p{L}\p{M}\d_₀-₉′']*)|(?<sign>\*\*|[-+*/^(),\[\]−–·×÷])/uy;
 
 export class Fault extends Error {
   constructor(message, at, length = 1) {
@@ -23,12 +35,15 @@ export class Fault extends Error {
 function tokensOf(text) {
   const found = [];
   for (let at = 0; at < text.length;) {
-    if (/\s/.test(text[at])) { at++; continue; }
+    if (/\s/.test(text[at])) {
+      at++;
+      continue;
+    }
     TOKEN.lastIndex = at;
     const { groups, 0: word } = TOKEN.exec(text) ?? { groups: null };
     if (!groups) throw new Fault(meaningless(text[at]), at);
     const kind = groups.number ? "number" : groups.name ? "name" : "sign";
-    const plain = kind === "sign" ? OTHER_SIGNS[word] ?? word : word.replaceAll("'", "′");
+    const plain = kind === "sign" ? (OTHER_SIGNS[word] ?? word) : word.replaceAll("'", "′");
     found.push({ kind, word: plain, at, length: word.length });
     at += word.length;
   }
@@ -48,8 +63,9 @@ const COMMA = "A comma stands only between the arguments of min and max; a decim
 const fault = (message, token) => new Fault(message, token.at, token.length);
 
 const product = (left, right) =>
-  (left.kind === "number" || right.kind === "number" || right.word === "("
-    ? "Write every product with *, as in 2*x or x*(1 + y)." : "Between these two an operation is missing: +, −, *, / or ^.");
+  left.kind === "number" || right.kind === "number" || right.word === "("
+    ? "Write every product with *, as in 2*x or x*(1 + y)."
+    : "Between these two an operation is missing: +, −, *, / or ^.";
 
 // Reads one level of a formula after the other, from the loosest operation to a single number.
 class Reader {
@@ -77,7 +93,9 @@ class Reader {
     const next = () => (level === 2 ? this.signed() : this.sum(2));
     let left = next();
     while (this.token?.kind === "sign" && OPERATORS[this.token.word]?.[0] === level) {
-      const [, apply] = OPERATORS[this.tokens[this.k++].word], before = left, right = next();
+      const [, apply] = OPERATORS[this.tokens[this.k++].word],
+        before = left,
+        right = next();
       left = (values) => apply(before(values), right(values));
     }
     return left;
@@ -107,8 +125,13 @@ class Reader {
     const { token } = this;
     if (!token || (token.kind === "sign" && token.word !== "(")) throw this.missing();
     this.k++;
-    const kinds = { number: () => () => Number(token.word), name: () => this.named(token), sign: () => this.inside(token) };
-    const value = kinds[token.kind](), next = this.token;
+    const kinds = {
+      number: () => () => Number(token.word),
+      name: () => this.named(token),
+      sign: () => this.inside(token),
+    };
+    const value = kinds[token.kind](),
+      next = this.token;
     if (next && (next.kind !== "sign" || next.word === "(")) throw fault(product(token, next), next);
     return value;
   }
@@ -126,7 +149,8 @@ class Reader {
   }
 
   named(token) {
-    const { names, aliases } = this, name = Object.hasOwn(aliases, token.word) ? aliases[token.word] : token.word;
+    const { names, aliases } = this,
+      name = Object.hasOwn(aliases, token.word) ? aliases[token.word] : token.word;
     if (names.includes(name)) return (values) => values[name];
     if (Object.hasOwn(CONSTANTS, name)) return () => CONSTANTS[name];
     if (!Object.hasOwn(FUNCTIONS, name)) throw fault(this.unknown(token.word), token);
@@ -135,7 +159,9 @@ class Reader {
   }
 
   called(name, token) {
-    const [least, most, apply] = FUNCTIONS[name], open = this.tokens[this.k++], given = [this.sum()];
+    const [least, most, apply] = FUNCTIONS[name],
+      open = this.tokens[this.k++],
+      given = [this.sum()];
     while (this.is(",") && given.length < most) {
       this.k++;
       given.push(this.sum());
@@ -151,12 +177,15 @@ class Reader {
     const parts = letters.flatMap((a) => letters.map((b) => [a, b])).find(([a, b]) => a + b === word);
     if (parts) return `“${word}” is not known here. Write a product with *: ${parts.join("*")}.`;
     if (word === "σ") return "“σ” is not known here. Write the logistic function as sigmoid(…).";
-    const known = names.length ? `The letters here are ${names.join(", ")}` : "A number is asked for, so there are no letters";
+    const known = names.length
+      ? `The letters here are ${names.join(", ")}`
+      : "A number is asked for, so there are no letters";
     return `“${word}” is not known here. ${known}; there are also pi, e and functions such as exp, log, sqrt.`;
   }
 
   missing() {
-    const before = this.tokens[this.k - 1], here = this.token;
+    const before = this.tokens[this.k - 1],
+      here = this.token;
     if (here?.word === ",") return fault(COMMA, here);
     if (here?.word === ")" && before?.word !== "(") return fault("Something is missing before this parenthesis.", here);
     if (before?.word === "(") return fault("There is nothing in these parentheses.", before);
@@ -197,8 +226,10 @@ export function instances({ ask, variables }) {
   return Array.from({ length: variables.length ? DRAWS : 1 }, drawn);
 }
 
-const spelled = (part) => [part.variables.map(({ name }) => name),
-                           Object.fromEntries(part.variables.map(({ name, symbol }) => [symbol || name, name]))];
+const spelled = (part) => [
+  part.variables.map(({ name }) => name),
+  Object.fromEntries(part.variables.map(({ name, symbol }) => [symbol || name, name])),
+];
 
 export const DIGITS = 3; // of a number, where a question does not ask for others
 
@@ -223,30 +254,43 @@ function almost(x, right, part) {
 // it would be with other parentheses, where that is right.
 export function judge(part, text) {
   const [names, aliases] = spelled(part);
-  const yours = read(text, names, aliases), ours = read(part.answer, names, aliases);
+  const yours = read(text, names, aliases),
+    ours = read(part.answer, names, aliases);
   const rows = instances(part).map((values) => ({ values, yours: yours(values), ours: ours(values) }));
   const off = rows.filter((row) => !near(row.yours, row.ours, part));
-  const mistake = off.length ? part.common_mistakes.find(([formula]) => agrees(read(formula, names, aliases), rows, part)) : null;
+  const mistake = off.length
+    ? part.common_mistakes.find(([formula]) => agrees(read(formula, names, aliases), rows, part))
+    : null;
   const right = (other) => {
     const formula = read(other, names, aliases);
     return rows.every(({ values, ours }) => near(formula(values), ours, part));
   };
-  return { right: !off.length, of: rows.length, off: off.length, first: off[0] ?? null, mistake: mistake?.[1] ?? null,
-           almost: off.every((row) => almost(row.yours, row.ours, part)),
-           meant: off.length ? regroupings(text).find(right) ?? null : null };
+  return {
+    right: !off.length,
+    of: rows.length,
+    off: off.length,
+    first: off[0] ?? null,
+    mistake: mistake?.[1] ?? null,
+    almost: off.every((row) => almost(row.yours, row.ours, part)),
+    meant: off.length ? (regroupings(text).find(right) ?? null) : null,
+  };
 }
 
 // The formula with parentheses more: around what follows a ^ or a /, and what stands before the /. What may have been
 // meant by x^1/2, a/b*c, a-b/c+d.
 export function regroupings(text) {
-  const tokens = tokensOf(text), found = [];
+  const tokens = tokensOf(text),
+    found = [];
   if (tokens.length > 80) return found; // they grow with the square of the length
   const wrapped = (from, to) => `(${text.slice(from, to).trim()})`;
   for (const [k, { word, at, length }] of tokens.entries()) {
     if (word !== "^" && word !== "/") continue;
-    const start = levelStart(tokens, k), after = at + length, sign = text.slice(at, after);
+    const start = levelStart(tokens, k),
+      after = at + length,
+      sign = text.slice(at, after);
     for (const end of levelEnds(tokens, k, text.length)) {
-      const right = wrapped(after, end), rest = text.slice(end);
+      const right = wrapped(after, end),
+        rest = text.slice(end);
       found.push(text.slice(0, after) + right + rest);
       if (word === "/") found.push(text.slice(0, start) + wrapped(start, at) + sign + right + rest);
     }
@@ -254,7 +298,8 @@ export function regroupings(text) {
   return found;
 }
 
-const opens = ({ word }) => word === "(", closes = ({ word }) => word === ")";
+const opens = ({ word }) => word === "(",
+  closes = ({ word }) => word === ")";
 
 // Where the innermost parentheses around token k begin.
 function levelStart(tokens, k) {

@@ -14,7 +14,9 @@ const place = (part, values) =>
 // The reader's text with the fault marked in it, and what is wrong there.
 function marked(text, { message, at, length }) {
   const mark = element("mark", { textContent: text.slice(at, at + length) || " " });
-  const where = length ? [element("code", { className: "mha-typed" }, text.slice(0, at), mark, text.slice(at + length))] : [];
+  const where = length
+    ? [element("code", { className: "mha-typed" }, text.slice(0, at), mark, text.slice(at + length))]
+    : [];
   return [length ? `At character ${at + 1}: ${message} ` : message, ...where];
 }
 
@@ -22,18 +24,22 @@ function differs(part, { off, of, first, mistake, almost, meant }) {
   if (mistake) return `Not yet. ${mistake}`;
   if (meant) return `Not yet: as it is typed it is another formula. With these parentheses it is right: ${meant}`;
   if (!Number.isFinite(first.yours))
-    return part.variables.length ? `Not yet: at ${place(part, first.values)} your formula has no finite value.`
-                                 : "Not yet: this has no finite value.";
+    return part.variables.length
+      ? `Not yet: at ${place(part, first.values)} your formula has no finite value.`
+      : "Not yet: this has no finite value.";
   return `Not yet: ${distance(part, { off, of, first, almost })}`;
 }
 
 function distance(part, { off, of, first, almost }) {
   if (!part.variables.length)
-    return almost ? `${shown(first.yours)} is near, but not right to ${wanted(part)}.`
-                  : `${shown(first.yours)} is too ${first.yours < first.ours ? "small" : "large"}.`;
+    return almost
+      ? `${shown(first.yours)} is near, but not right to ${wanted(part)}.`
+      : `${shown(first.yours)} is too ${first.yours < first.ours ? "small" : "large"}.`;
   if (almost)
-    return `your formula is near, and not the same: at ${place(part, first.values)} it gives ${shown(first.yours)}. `
-      + "If a number in it is rounded, write what it stands for.";
+    return (
+      `your formula is near, and not the same: at ${place(part, first.values)} it gives ${shown(first.yours)}. ` +
+      "If a number in it is rounded, write what it stands for."
+    );
   const many = off === of ? `on all ${of}` : `on ${off} of ${of}`;
   return `it differs ${many} drawn instances. At ${place(part, first.values)} your formula gives ${shown(first.yours)}.`;
 }
@@ -45,8 +51,9 @@ function agreed(part, { of }) {
 }
 
 function lettersOf(part) {
-  const letters = part.variables.map(({ name, symbol, meaning }) =>
-    (symbol ? `${name} for ${symbol}` : name) + (meaning ? ` (${meaning})` : "")).join(", ");
+  const letters = part.variables
+    .map(({ name, symbol, meaning }) => (symbol ? `${name} for ${symbol}` : name) + (meaning ? ` (${meaning})` : ""))
+    .join(", ");
   if (letters) return `A formula in ${letters}`;
   return part.digits ? `A number, to ${wanted(part)}` : "A number, or a formula for it";
 }
@@ -76,7 +83,9 @@ class Field {
 
   // No form: JupyterLab takes the Enter that would submit it.
   listen() {
-    this.input.addEventListener("keydown", (event) => { if (event.key === "Enter") this.answer(); });
+    this.input.addEventListener("keydown", (event) => {
+      if (event.key === "Enter") this.answer();
+    });
     this.check.addEventListener("click", () => this.answer());
     this.input.addEventListener("input", () => this.changed());
     this.more.addEventListener("click", () => this.hint());
@@ -117,7 +126,8 @@ class Field {
   }
 
   next() {
-    const { length } = this.hints.children, all = this.part.hints.length;
+    const { length } = this.hints.children,
+      all = this.part.hints.length;
     this.more.hidden = length >= all;
     this.more.textContent = length ? `Another hint (${length} of ${all} seen)` : "Hint";
   }
@@ -130,13 +140,17 @@ class Field {
 
   show() {
     const { part, last } = this;
-    this.say("wrong", `At ${place(part, last.values)} your formula gives ${shown(last.yours)}, ours ${shown(last.ours)}.`);
+    this.say(
+      "wrong",
+      `At ${place(part, last.values)} your formula gives ${shown(last.yours)}, ours ${shown(last.ours)}.`,
+    );
     this.ours.hidden = true;
     this.input.focus();
   }
 }
 
-const HELP = "Numbers, + − * / ^ and parentheses; exp, log (natural), sqrt, abs, sin, cos, tanh, sigmoid, min and max; " +
+const HELP =
+  "Numbers, + − * / ^ and parentheses; exp, log (natural), sqrt, abs, sin, cos, tanh, sigmoid, min and max; " +
   "pi and e. Write every product with *, and a root as sqrt(x) or x^(1/2): x^1/2 is (x^1)/2, and " +
   `a/b*c is (a/b)*c. A number that is not whole may be rounded to ${DIGITS} digits, or to as many as its field asks for; ` +
   "whole numbers and the numbers inside a formula have to be exact. " +
@@ -145,11 +159,21 @@ const HELP = "Numbers, + − * / ^ and parentheses; exp, log (natural), sqrt, ab
 
 function render({ model, el }) {
   const { parts } = model.get("exercise");
-  const help = element("details", { className: "mha-help" }, element("summary", { textContent: "How to type an answer" }),
-                       element("p", { textContent: HELP }));
-  el.append(element("div", { className: "mha-exercise", role: "group", "aria-label": `Check your answer: ${parts[0].ask}` },
-                    element("p", { className: "mha-exercise-title", textContent: "Check your answer" }),
-                    ...parts.map((part) => new Field(part).root), help));
+  const help = element(
+    "details",
+    { className: "mha-help" },
+    element("summary", { textContent: "How to type an answer" }),
+    element("p", { textContent: HELP }),
+  );
+  el.append(
+    element(
+      "div",
+      { className: "mha-exercise", role: "group", "aria-label": `Check your answer: ${parts[0].ask}` },
+      element("p", { className: "mha-exercise-title", textContent: "Check your answer" }),
+      ...parts.map((part) => new Field(part).root),
+      help,
+    ),
+  );
 }
 
 export default { render };

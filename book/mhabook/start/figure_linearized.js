@@ -9,12 +9,16 @@ import { liveFigure } from "mhalib/live/figure.js";
 
 // ∇Φ(X_i; θ) in rows, at the θ of the last `forward` of a multi-head model.
 function featuresOf({ n, T, d, H, heads, head, size, X, A, P }) {
-  const rows = new Float64Array(n * size), D = new Float64Array(T * T), wide = new Float64Array(T * d);
+  const rows = new Float64Array(n * size),
+    D = new Float64Array(T * T),
+    wide = new Float64Array(T * d);
   for (let i = 0; i < n; i++)
     for (let h = 0; h < heads; h++) {
-      const at = (i * heads + h) * T * T, to = i * size + h * head;
+      const at = (i * heads + h) * T * T,
+        to = i * size + h * head;
       for (let t = 0; t < T; t++) {
-        const from = at + t * T, read = dot(A.subarray(from, from + T), P.subarray(from, from + T));
+        const from = at + t * T,
+          read = dot(A.subarray(from, from + T), P.subarray(from, from + T));
         for (let j = 0; j < T; j++) D[t * T + j] = A[from + j] * (P[from + j] - read);
       }
       product(D, 0, X, i * T * d, T, T, d, wide, 0);
@@ -34,7 +38,8 @@ class Linearized {
     this.ends = null;
     this.curves = {
       loss: (now) => now.loss,
-      linear_loss: ({ theta }) => mean(this.linearLogits(this.tangent(theta)).map((phi, i) => logistic(phi * data.y[i]))),
+      linear_loss: ({ theta }) =>
+        mean(this.linearLogits(this.tangent(theta)).map((phi, i) => logistic(phi * data.y[i]))),
       distance: ({ theta }) => {
         this.ends = [this.linearLogits(this.tangent(theta)), this.logits(this.own(theta))];
         return Math.max(1e-4, Math.sqrt(mean(this.ends[0].map((phi, i) => (phi - this.ends[1][i]) ** 2))));
@@ -65,7 +70,8 @@ class Linearized {
   }
 
   linearLogits(theta) {
-    const { begin, first, features, each } = this, moved = theta.map((x, k) => x - begin[k]);
+    const { begin, first, features, each } = this,
+      moved = theta.map((x, k) => x - begin[k]);
     return first.map((phi, i) => phi + dot(features.subarray(i * each, (i + 1) * each), moved));
   }
 
@@ -75,8 +81,10 @@ class Linearized {
 
   lossAndGrad(theta, grad) {
     if (!this.begin) this.prepare(this.tangent(theta));
-    const { model, each, features } = this, { n, y } = model;
-    const loss = model.lossAndGrad(this.own(theta), this.own(grad)), pull = this.tangent(grad).fill(0);
+    const { model, each, features } = this,
+      { n, y } = model;
+    const loss = model.lossAndGrad(this.own(theta), this.own(grad)),
+      pull = this.tangent(grad).fill(0);
     this.linearLogits(this.tangent(theta)).forEach((phi, i) => {
       const g = (y[i] * slope(y[i] * phi)) / n;
       for (let k = 0; k < each; k++) pull[k] += g * features[i * each + k];

@@ -8,12 +8,17 @@ import { liveFigure } from "mhalib/live/figure.js";
 // Weights, their covariance matrix, and the attention mean over the first score with its tangent here.
 function scores({ first, read }, { a1, a2, a3, shift, tau }) {
   function weights(all) {
-    const divided = all.map((a) => (a + shift) / tau), top = Math.max(...divided);
-    const e = divided.map((a) => Math.exp(a - top)), total = e[0] + e[1] + e[2];
+    const divided = all.map((a) => (a + shift) / tau),
+      top = Math.max(...divided);
+    const e = divided.map((a) => Math.exp(a - top)),
+      total = e[0] + e[1] + e[2];
     return e.map((one) => one / total);
   }
-  const meanOf = (pi) => dot(pi, read), pi = weights([a1, a2, a3]), here = meanOf(pi);
-  const tilt = (pi[0] * (read[0] - here)) / tau, half = 1 / Math.hypot(1, tilt);
+  const meanOf = (pi) => dot(pi, read),
+    pi = weights([a1, a2, a3]),
+    here = meanOf(pi);
+  const tilt = (pi[0] * (read[0] - here)) / tau,
+    half = 1 / Math.hypot(1, tilt);
   const loss = () => Math.log(1 / pi[0]);
   const lasts = {
     jacobian: () => pi.map((p, j) => pi.map((q, k) => p * ((j === k) - q))),

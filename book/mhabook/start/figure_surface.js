@@ -4,14 +4,19 @@ import { liveFigure } from "mhalib/live/figure.js";
 
 // f = ½ λ₁u² + ½ λ₂v², or with (1 + cos πv) |λ₂|/π² in v if λ₂ < 0; (u, v) along the direction of λ₁ and across.
 function surface(data, values) {
-  const { first, low, angle } = values, [c, s] = data.directions[angle], visited = [];
+  const { first, low, angle } = values,
+    [c, s] = data.directions[angle],
+    visited = [];
   const height = (u, v) =>
     (first * u * u) / 2 + (low >= 0 ? (low * v * v) / 2 : (-low / Math.PI ** 2) * (1 + Math.cos(Math.PI * v)));
   const lossAt = (x, y) => height(c * x + s * y, c * y - s * x);
 
   function lossAndGrad(theta, grad) {
-    const [x, y] = theta, u = c * x + s * y, v = c * y - s * x;
-    const du = first * u, dv = low >= 0 ? low * v : (low / Math.PI) * Math.sin(Math.PI * v);
+    const [x, y] = theta,
+      u = c * x + s * y,
+      v = c * y - s * x;
+    const du = first * u,
+      dv = low >= 0 ? low * v : (low / Math.PI) * Math.sin(Math.PI * v);
     grad[0] = c * du - s * dv;
     grad[1] = s * du + c * dv;
     return height(u, v);
@@ -28,7 +33,9 @@ function surface(data, values) {
 }
 
 function lastsOf({ directions, at, along, rates }, { first, low, angle, lr, q1, q2 }, visited, lossAt) {
-  const [c, s] = directions[angle], factor = (curvature) => Math.abs(1 - lr * curvature), axis = (x) => [-2 * x, 2 * x];
+  const [c, s] = directions[angle],
+    factor = (curvature) => Math.abs(1 - lr * curvature),
+    axis = (x) => [-2 * x, 2 * x];
 
   // The path up to the first point outside of the square.
   function seen() {

@@ -3,7 +3,11 @@
 
 export function arrays({ n: all, T, d, X, y, relevant }, { n = all }) {
   return {
-    n, T, d, X: Float64Array.from(X.slice(0, n * T * d)), y: Float64Array.from(y.slice(0, n)),
+    n,
+    T,
+    d,
+    X: Float64Array.from(X.slice(0, n * T * d)),
+    y: Float64Array.from(y.slice(0, n)),
     relevant: relevant && Uint8Array.from(relevant.slice(0, n * T)),
   };
 }

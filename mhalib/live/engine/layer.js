@@ -9,7 +9,10 @@ import { addTransposedProduct, dot, product, productWithTransposed } from "./mat
 // are those of the last θ.
 export class AttentionLayer {
   constructor({ N, n, D, m, X, y }, { H, d, kernel, c = 0.5, moves }) {
-    const T = N * n, one = D * d, all = H * one, zeros = (length) => new Float64Array(length);
+    const T = N * n,
+      one = D * d,
+      all = H * one,
+      zeros = (length) => new Float64Array(length);
     Object.assign(this, { N, n, D, m, X, y, H, d, c, T, one, all, size: 3 * all + H * d * m, root: Math.sqrt(d) });
     this.distances = kernel !== "softmax";
     this.normalizes = kernel !== "gaussian";
@@ -22,7 +25,8 @@ export class AttentionLayer {
 
   softmaxRow(S, from) {
     const { n } = this;
-    let top = -Infinity, sum = 0;
+    let top = -Infinity,
+      sum = 0;
     for (let j = from; j < from + n; j++) if (!(S[j] <= top)) top = S[j];
     for (let j = from; j < from + n; j++) sum += S[j] = Math.exp(S[j] - top);
     for (let j = from; j < from + n; j++) S[j] /= sum;
@@ -57,7 +61,8 @@ export class AttentionLayer {
   // S and B of head h on sample i, from Q and K.
   weigh(i, h) {
     const { n, D, d, T, X, Q, K, root, weights, mixed, distances, normalizes } = this;
-    const at = (h * T + i * n) * n, tokens = (h * T + i * n) * d;
+    const at = (h * T + i * n) * n,
+      tokens = (h * T + i * n) * d;
     productWithTransposed(Q, tokens, K, tokens, n, d, n, weights, at);
     for (let k = 0; k < n; k++) {
       const row = at + k * n;
@@ -86,7 +91,8 @@ export class AttentionLayer {
   // ∇W^V = G W^Oᵀ and ∇W^O = W^Vᵀ G with G = BᵀR/N, of head h.
   pullValues(theta, grad, h) {
     const { N, D, d, m, T, one, all, mixed, R, G, moving } = this;
-    const values = 2 * all + h * one, out = 3 * all + h * d * m;
+    const values = 2 * all + h * one,
+      out = 3 * all + h * d * m;
     G.fill(0);
     addTransposedProduct(mixed, h * T * D, R, 0, T, D, m, G, 0);
     for (let k = 0; k < D * m; k++) G[k] /= N;
@@ -96,7 +102,8 @@ export class AttentionLayer {
 
   // ∂f/∂scores of sample i and head h, from ∂f/∂S = R Uᵀ/N with U = X W^V W^O.
   pullScores(i, h) {
-    const { N, n, m, T, weights, R, U, P, normalizes } = this, at = (h * T + i * n) * n;
+    const { N, n, m, T, weights, R, U, P, normalizes } = this,
+      at = (h * T + i * n) * n;
     productWithTransposed(R, i * n * m, U, i * n * m, n, m, n, P, 0);
     for (let k = 0; k < n; k++) {
       let sum = 0;
@@ -108,12 +115,14 @@ export class AttentionLayer {
   // dQ = P K/√d and dK = PᵀQ/√d, and for the Gaussian kernel (2c/√d)(P K − diag(P1) Q) and (2c/√d)(PᵀQ − diag(Pᵀ1) K).
   pullTokens(i, h) {
     const { n, d, c, T, root, Q, K, dQ, dK, P, distances } = this;
-    const at = (h * T + i * n) * d, scale = (distances ? 2 * c : 1) / root;
+    const at = (h * T + i * n) * d,
+      scale = (distances ? 2 * c : 1) / root;
     for (let k = 0; k < n; k++)
       for (let j = 0; j < n; j++) {
         const p = scale * P[k * n + j];
         for (let a = 0; a < d; a++) {
-          const q = Q[at + k * d + a], key = K[at + j * d + a];
+          const q = Q[at + k * d + a],
+            key = K[at + j * d + a];
           dQ[at + k * d + a] += p * (distances ? key - q : key);
           dK[at + j * d + a] += p * (distances ? q - key : q);
         }
@@ -121,7 +130,8 @@ export class AttentionLayer {
   }
 
   lossAndGrad(theta, grad) {
-    const loss = this.forward(theta), { N, H, D, d, m, T, X, one, all, WVO, U, dQ, dK, moving } = this;
+    const loss = this.forward(theta),
+      { N, H, D, d, m, T, X, one, all, WVO, U, dQ, dK, moving } = this;
     grad.fill(0);
     for (let h = 0; h < H; h++) {
       this.pullValues(theta, grad, h);

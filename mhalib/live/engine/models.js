@@ -4,8 +4,13 @@
 // `optimizers`. Curves and lasts are functions of {theta, first, grad, loss, step, lr, model}.
 
 // One that does not train: its loss, and what is measured.
-export const computation = (loss, lasts) =>
-  ({ size: 1, forward: loss, lossAndGrad: (theta, grad) => (grad.fill(0), loss()), curves: { loss }, lasts });
+export const computation = (loss, lasts) => ({
+  size: 1,
+  forward: loss,
+  lossAndGrad: (theta, grad) => (grad.fill(0), loss()),
+  curves: { loss },
+  lasts,
+});
 
 // A model of which more is measured: `added` has functions of (the model, data, values, spec) that give curves.
 export const measuring = (make, added) => (data, values, context) => {

@@ -6,7 +6,8 @@ import { addTransposedProduct, dot, mean, norm, product, productWithTransposed }
 // Heads that start at zero stay equal: with `shortcut` one head is computed and counted H times. By the compiled kernel
 // where there is one.
 export function multihead(data, { H, shortcut }, { start }) {
-  const heads = shortcut && start.kind === "zeros" ? 1 : H, { n, T, d, X, y } = data;
+  const heads = shortcut && start.kind === "zeros" ? 1 : H,
+    { n, T, d, X, y } = data;
   const kernel = compiled(X, y, { n, T, d, H: heads });
   return kernel ? new Compiled(data, H, heads, kernel) : new MultiHead(data, H, heads);
 }
@@ -14,7 +15,8 @@ export function multihead(data, { H, shortcut }, { start }) {
 // Rows of scores to rows of weights; a row's largest score is subtracted first, so nothing overflows.
 function softmaxRows(S, from, T) {
   for (let row = from; row < from + T * T; row += T) {
-    let largest = S[row], sum = 0;
+    let largest = S[row],
+      sum = 0;
     for (let j = 1; j < T; j++) if (!(S[row + j] <= largest)) largest = S[row + j];
     for (let j = 0; j < T; j++) sum += S[row + j] = Math.exp(S[row + j] - largest);
     for (let j = 0; j < T; j++) S[row + j] /= sum;
@@ -23,7 +25,9 @@ function softmaxRows(S, from, T) {
 
 class MultiHead {
   constructor({ n, T, d, X, y, relevant }, H, heads) {
-    const head = d * d + T * d, size = heads * head, square = () => new Float64Array(T * T);
+    const head = d * d + T * d,
+      size = heads * head,
+      square = () => new Float64Array(T * T);
     Object.assign(this, { n, T, d, X, y, relevant, H, heads, head, size, copies: H / heads });
     this.A = new Float64Array(n * heads * T * T); // weights
     this.P = new Float64Array(n * heads * T * T); // readings U Xᵀ
@@ -62,7 +66,9 @@ class MultiHead {
 
   // A, P and v of head h on sample i; gives Σ_t v_t.
   vote(i, h, theta) {
-    const { T, heads, head, A, P, v } = this, at = (i * heads + h) * T * T, row = (i * heads + h) * T;
+    const { T, heads, head, A, P, v } = this,
+      at = (i * heads + h) * T * T,
+      row = (i * heads + h) * T;
     this.scores(i, theta, h * head, A, at);
     softmaxRows(A, at, T);
     this.readings(i, theta, h * head, P, at);
@@ -91,12 +97,14 @@ class MultiHead {
 
   // g_i = y_i ℓ′(z_i)/(n √H); dS = g A (P − v), dP = g A.
   lossAndGrad(theta, grad) {
-    const loss = this.forward(theta), { n, T, H, heads, head, y, z, A, P, v, D, G } = this;
+    const loss = this.forward(theta),
+      { n, T, H, heads, head, y, z, A, P, v, D, G } = this;
     grad.fill(0);
     for (let i = 0; i < n; i++) {
       const g = (y[i] * slope(z[i])) / (n * Math.sqrt(H));
       for (let h = 0; h < heads; h++) {
-        const at = (i * heads + h) * T * T, row = (i * heads + h) * T;
+        const at = (i * heads + h) * T * T,
+          row = (i * heads + h) * T;
         for (let t = 0, k = 0; t < T; t++)
           for (let j = 0; j < T; j++, k++) {
             G[k] = g * A[at + k];
@@ -117,19 +125,24 @@ class MultiHead {
     for (let i = 0; i < n; i++) {
       let phi = 0; // the derivative of Φ along V, times √H
       for (let h = 0; h < heads; h++) phi = this.voteAlong(i, h, V, { dA, dP, dv }, phi);
-      const g = (y[i] * slope(z[i])) / (n * Math.sqrt(H)), dg = (curvature(z[i]) * copies * phi) / (n * H);
+      const g = (y[i] * slope(z[i])) / (n * Math.sqrt(H)),
+        dg = (curvature(z[i]) * copies * phi) / (n * H);
       this.pullAlong(i, g, dg, { dA, dP, dv }, out);
     }
   }
 
   // The derivatives of A, P and v of head h along V; gives phi + Σ_t dv_t.
   voteAlong(i, h, V, { dA, dP, dv }, phi) {
-    const { T, heads, head, A, P } = this, TT = T * T, at = (i * heads + h) * TT;
+    const { T, heads, head, A, P } = this,
+      TT = T * T,
+      at = (i * heads + h) * TT;
     this.scores(i, V, h * head, dA, h * TT);
     this.readings(i, V, h * head, dP, h * TT);
     for (let t = 0; t < T; t++) {
-      const row = at + t * T, own = (h * T + t) * T;
-      let along = 0, sum = 0;
+      const row = at + t * T,
+        own = (h * T + t) * T;
+      let along = 0,
+        sum = 0;
       for (let j = 0; j < T; j++) along += A[row + j] * dA[own + j];
       for (let j = 0; j < T; j++) {
         dA[own + j] = A[row + j] * (dA[own + j] - along);
@@ -144,7 +157,8 @@ class MultiHead {
   pullAlong(i, g, dg, { dA, dP, dv }, out) {
     const { T, heads, head, A, P, v, D, G } = this;
     for (let h = 0, own = 0; h < heads; h++) {
-      const at = (i * heads + h) * T * T, row = (i * heads + h) * T;
+      const at = (i * heads + h) * T * T,
+        row = (i * heads + h) * T;
       for (let t = 0, k = 0; t < T; t++)
         for (let j = 0; j < T; j++, k++, own++) {
           G[k] = g * dA[own] + dg * A[at + k];
@@ -175,14 +189,16 @@ class MultiHead {
 
   // B = √T R³ (r + √(r² + 4))/2, r = R² max‖U_h‖ (Proposition 1).
   hessianConstant(theta) {
-    const { T, radius } = this, r = radius ** 2 * Math.max(...this.normsU(theta));
+    const { T, radius } = this,
+      r = radius ** 2 * Math.max(...this.normsU(theta));
     return (Math.sqrt(T) * radius ** 3 * (r + Math.sqrt(r * r + 4))) / 2;
   }
 }
 
 // What can be recorded at a step, after `lossAndGrad(theta)`.
 function curvesOf(model) {
-  const { n, T, H, heads, copies, relevant, A, z } = model, root = Math.sqrt(H);
+  const { n, T, H, heads, copies, relevant, A, z } = model,
+    root = Math.sqrt(H);
   return {
     loss: (now) => now.loss,
     grad_norm: (now) => norm(now.grad) * Math.sqrt(copies),
@@ -193,8 +209,7 @@ function curvesOf(model) {
     attention_score: () => {
       let sum = 0;
       for (let i = 0, k = 0; i < n; i++)
-        for (let row = 0; row < heads * T; row++)
-          for (let j = 0; j < T; j++, k++) if (relevant[i * T + j]) sum += A[k];
+        for (let row = 0; row < heads * T; row++) for (let j = 0; j < T; j++, k++) if (relevant[i * T + j]) sum += A[k];
       return sum / (n * heads * T);
     },
     norm_W: ({ theta }) => mean(model.normsW(theta)),
@@ -218,7 +233,9 @@ function lastsOf({ T, heads, relevant, A }) {
 class Compiled extends MultiHead {
   constructor(data, H, heads, kernel) {
     super(data, H, heads);
-    const { d, copies, head, size, relevant } = this, root = Math.sqrt(copies), isU = (k) => k % head >= d * d;
+    const { d, copies, head, size, relevant } = this,
+      root = Math.sqrt(copies),
+      isU = (k) => k % head >= d * d;
     this.kernel = kernel;
     this.toOne = Float64Array.from({ length: size }, (_, k) => (isU(k) ? root : 1));
     this.fromOne = Float64Array.from({ length: size }, (_, k) => (isU(k) ? 1 / root : 1 / copies));
@@ -239,7 +256,8 @@ class Compiled extends MultiHead {
 
   lossAndGrad(theta, grad) {
     this.hand(theta);
-    const { kernel, fromOne, size } = this, loss = kernel.lossAndGrad();
+    const { kernel, fromOne, size } = this,
+      loss = kernel.lossAndGrad();
     for (let k = 0; k < size; k++) grad[k] = kernel.grad[k] * fromOne[k];
     return loss;
   }

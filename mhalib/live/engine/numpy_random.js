@@ -4,13 +4,19 @@
 // ask for any seed and any size. After numpy.random (Copyright (c) NumPy Developers, BSD-3-Clause,
 // https://numpy.org/doc/stable/license.html) and PCG64 (Copyright (c) M. E. O'Neill, MIT), written anew.
 
-const WORD = 0xffffffffn, WIDE = (1n << 64n) - 1n, LONG = (1n << 128n) - 1n;
+const WORD = 0xffffffffn,
+  WIDE = (1n << 64n) - 1n,
+  LONG = (1n << 128n) - 1n;
 const MULTIPLIER = 0x2360ed051fc65da44385df649fccf645n;
 
 // SeedSequence: four words of state, twice over, from the words of the entropy.
 function seedWords(entropy, count) {
-  const INIT_A = 0x43b0d7e5, MULT_A = 0x931e8875, INIT_B = 0x8b51f9dd, MULT_B = 0x58f38ded;
-  const MIX_L = 0xca01f9dd, MIX_R = 0x4973f715;
+  const INIT_A = 0x43b0d7e5,
+    MULT_A = 0x931e8875,
+    INIT_B = 0x8b51f9dd,
+    MULT_B = 0x58f38ded;
+  const MIX_L = 0xca01f9dd,
+    MIX_R = 0x4973f715;
   let hash = INIT_A;
   function hashed(value) {
     value = (value ^ hash) >>> 0;
@@ -37,9 +43,15 @@ function seedWords(entropy, count) {
 
 // The ziggurat of Marsaglia and Tsang with 256 layers, in numpy's scaling: x = r · w[layer] inside if r < k[layer].
 const ZIGGURAT = (() => {
-  const R = 3.6541528853610088, V = 0.004928673233974655, M = 2 ** 52, density = (x) => Math.exp(-0.5 * x * x);
-  const k = new Float64Array(256), w = new Float64Array(256), f = new Float64Array(256);
-  let edge = R, above = R;
+  const R = 3.6541528853610088,
+    V = 0.004928673233974655,
+    M = 2 ** 52,
+    density = (x) => Math.exp(-0.5 * x * x);
+  const k = new Float64Array(256),
+    w = new Float64Array(256),
+    f = new Float64Array(256);
+  let edge = R,
+    above = R;
   const q = V / density(R);
   [k[0], k[1], w[0], w[255], f[0], f[255]] = [Math.floor((R / q) * M), 0, q / M, R / M, 1, density(R)];
   for (let i = 254; i >= 1; i--) {
@@ -52,7 +64,8 @@ const ZIGGURAT = (() => {
 
 class Generator {
   constructor(entropy) {
-    const words = seedWords(entropy, 8).map(BigInt), pair = (at) => words[at] | (words[at + 1] << 32n);
+    const words = seedWords(entropy, 8).map(BigInt),
+      pair = (at) => words[at] | (words[at + 1] << 32n);
     this.increment = ((((pair(4) << 64n) | pair(6)) << 1n) | 1n) & LONG;
     this.state = (this.increment + ((pair(0) << 64n) | pair(2))) & LONG;
     this.half = null;
@@ -65,7 +78,9 @@ class Generator {
 
   next64() {
     this.advance();
-    const { state } = this, turn = state >> 122n, folded = ((state >> 64n) ^ state) & WIDE;
+    const { state } = this,
+      turn = state >> 122n,
+      folded = ((state >> 64n) ^ state) & WIDE;
     return ((folded >> turn) | (folded << (64n - turn))) & WIDE;
   }
 
@@ -88,7 +103,8 @@ class Generator {
   // Uniform in 0 … count − 1 (Lemire).
   below(count) {
     if (count === 1) return 0;
-    const wide = BigInt(count), least = (WORD + 1n - wide) % wide;
+    const wide = BigInt(count),
+      least = (WORD + 1n - wide) % wide;
     for (;;) {
       const product = BigInt(this.next32()) * wide;
       if ((product & WORD) >= least) return Number(product >> 32n);
@@ -98,7 +114,9 @@ class Generator {
   normal() {
     const { k, w, f } = ZIGGURAT;
     for (;;) {
-      const bits = this.next64(), layer = Number(bits & 0xffn), r = Number((bits >> 9n) & 0xfffffffffffffn);
+      const bits = this.next64(),
+        layer = Number(bits & 0xffn),
+        r = Number((bits >> 9n) & 0xfffffffffffffn);
       const x = ((bits >> 8n) & 1n ? -r : r) * w[layer];
       if (r < k[layer]) return x;
       if (layer === 0) return this.tail((BigInt(r) >> 8n) & 1n ? -1 : 1);
@@ -110,7 +128,8 @@ class Generator {
   tail(sign) {
     const { R } = ZIGGURAT;
     for (;;) {
-      const far = -Math.log1p(-this.uniform()) / R, y = -Math.log1p(-this.uniform());
+      const far = -Math.log1p(-this.uniform()) / R,
+        y = -Math.log1p(-this.uniform());
       if (y + y > far * far) return sign * (R + far);
     }
   }

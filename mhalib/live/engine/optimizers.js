@@ -4,10 +4,12 @@
 export const rate = (lr, k) => (typeof lr === "function" ? lr(k) : lr);
 
 export const optimizers = {
-  gd: ({ lr }) => (theta, grad, k) => {
-    const eta = rate(lr, k);
-    for (let i = 0; i < theta.length; i++) theta[i] -= eta * grad[i];
-  },
+  gd:
+    ({ lr }) =>
+    (theta, grad, k) => {
+      const eta = rate(lr, k);
+      for (let i = 0; i < theta.length; i++) theta[i] -= eta * grad[i];
+    },
 
   momentum: ({ lr, beta = 0.9 }, size) => {
     const m = new Float64Array(size);
@@ -18,9 +20,12 @@ export const optimizers = {
   },
 
   adam: ({ lr, beta1 = 0.9, beta2 = 0.999, eps = 1e-8 }, size) => {
-    const m = new Float64Array(size), v = new Float64Array(size);
+    const m = new Float64Array(size),
+      v = new Float64Array(size);
     return (theta, grad, k) => {
-      const eta = rate(lr, k), c1 = 1 - beta1 ** (k + 1), c2 = 1 - beta2 ** (k + 1);
+      const eta = rate(lr, k),
+        c1 = 1 - beta1 ** (k + 1),
+        c2 = 1 - beta2 ** (k + 1);
       for (let i = 0; i < size; i++) {
         m[i] = beta1 * m[i] + (1 - beta1) * grad[i];
         v[i] = beta2 * v[i] + (1 - beta2) * grad[i] * grad[i];

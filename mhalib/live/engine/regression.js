@@ -6,18 +6,35 @@ import { applied, eigen, spectralNorm, times, transposedTimes } from "./symmetri
 
 // Σ has geometrically spaced eigenvalues with trace d, M Σ^{1/2} geometrically spaced singular values, in the carried
 // rotations of d; x = Σ^{1/2} z and y = M x + σ w from the first n d numbers of the carried streams. p = d.
-export const regressionData = (carried, values) =>
-  ({ instances: carried.instances.map((drawn) => instance(drawn, values)) });
+export const regressionData = (carried, values) => ({
+  instances: carried.instances.map((drawn) => instance(drawn, values)),
+});
 
 export function instance({ tokens, noise, rotations }, { n, d, kappa, s_max, kappa_M, sigma }) {
-  const { basis, left, right } = rotations[d], spaced = (ratio) => (_, k) => ratio ** (k / (d - 1));
-  const sizes = Array.from({ length: d }, spaced(kappa)), scale = d / sizes.reduce((sum, x) => sum + x, 0);
+  const { basis, left, right } = rotations[d],
+    spaced = (ratio) => (_, k) => ratio ** (k / (d - 1));
+  const sizes = Array.from({ length: d }, spaced(kappa)),
+    scale = d / sizes.reduce((sum, x) => sum + x, 0);
   const of = { values: sizes.map((x) => scale * x), basis: Float64Array.from(basis) };
   const singular = Array.from({ length: d }, spaced(1 / kappa_M)).map((x) => s_max * x);
-  const root = applied(of, Math.sqrt), inverse = applied(of, (x) => 1 / Math.sqrt(x)), Sigma = applied(of, (x) => x);
+  const root = applied(of, Math.sqrt),
+    inverse = applied(of, (x) => 1 / Math.sqrt(x)),
+    Sigma = applied(of, (x) => x);
   const target = new Float64Array(d * d); // M Σ^{1/2}
-  productWithTransposed(left.map((x, k) => x * singular[k % d]), 0, right, 0, d, d, d, target, 0);
-  const M = times(target, inverse, d, d, d), x = times(tokens, root, n, d, d), y = new Float64Array(n * d);
+  productWithTransposed(
+    left.map((x, k) => x * singular[k % d]),
+    0,
+    right,
+    0,
+    d,
+    d,
+    d,
+    target,
+    0,
+  );
+  const M = times(target, inverse, d, d, d),
+    x = times(tokens, root, n, d, d),
+    y = new Float64Array(n * d);
   productWithTransposed(x, 0, M, 0, n, d, d, y, 0);
   for (let k = 0; k < n * d; k++) y[k] += sigma * noise[k];
   return withTokens({ d, Sigma, root, M, sigma, singular, population: { root, inverse } }, x, y, n);
@@ -25,7 +42,8 @@ export function instance({ tokens, noise, rotations }, { n, d, kappa, s_max, kap
 
 // The same truth with these tokens, and what is computed of them once.
 export function withTokens(truth, x, y, n) {
-  const { d } = truth, moment = transposedTimes(x, x, n, d, d).map((sum) => sum / n);
+  const { d } = truth,
+    moment = transposedTimes(x, x, n, d, d).map((sum) => sum / n);
   return { ...truth, n, x, y, whitening: whiteningOf(moment, d) };
 }
 
@@ -35,11 +53,20 @@ export const firstTokens = (data, n) => withTokens(data, data.x.slice(0, n * dat
 // of V has a positive sum.
 export function regressionStart({ stream }, { size }, values, { n, d, x, y, whitening: { inverse } }) {
   if (values.start === "random") return Float64Array.from(stream.slice(0, size));
-  const fit = times(transposedTimes(y, x, n, d, d).map((sum) => sum / n), inverse, d, d, d);
-  const { values: squares, basis } = eigen(transposedTimes(fit, fit, d, d, d), d), theta = new Float64Array(size);
+  const fit = times(
+    transposedTimes(y, x, n, d, d).map((sum) => sum / n),
+    inverse,
+    d,
+    d,
+    d,
+  );
+  const { values: squares, basis } = eigen(transposedTimes(fit, fit, d, d, d), d),
+    theta = new Float64Array(size);
   const sums = squares.map((_, k) => basis.reduce((sum, b, at) => sum + (at % d === k ? b : 0), 0));
-  const W = basis.map((b, k) => b * Math.sign(sums[k % d])), P = times(fit, W, d, d, d);
-  const U = P.map((b, k) => b * squares[k % d] ** -0.25), V = W.map((b, k) => b * squares[k % d] ** 0.25);
+  const W = basis.map((b, k) => b * Math.sign(sums[k % d])),
+    P = times(fit, W, d, d, d);
+  const U = P.map((b, k) => b * squares[k % d] ** -0.25),
+    V = W.map((b, k) => b * squares[k % d] ** 0.25);
   putBack(theta, U, V, inverse, d);
   return theta;
 }
@@ -52,7 +79,9 @@ const PARTS = Float64Array.from({ length: 64 }, (_, k) => 2 ** (-k / 64));
 
 export function exponentials(scores) {
   const n = scores.length;
-  let top = scores[0], sum = 0, squares = 0;
+  let top = scores[0],
+    sum = 0,
+    squares = 0;
   for (let j = 1; j < n; j++) if (!(scores[j] <= top)) top = scores[j];
   for (let j = 0; j < n; j++) {
     const x = scores[j] - top;
@@ -88,7 +117,9 @@ function factorsMinus(theta, d, Sigma, M) {
 // columns, one for each coordinate, taken three at a time, with zeros to fill up: long loops without a branch.
 class Regression {
   constructor(data) {
-    const { n, d, x } = data, wide = 3 * Math.ceil(d / 3), of = (length) => new Float64Array(length);
+    const { n, d, x } = data,
+      wide = 3 * Math.ceil(d / 3),
+      of = (length) => new Float64Array(length);
     const column = (a) => Float64Array.from({ length: n }, (_, j) => (a < d ? x[j * d + a] : 0));
     Object.assign(this, { data, n, d, size: 2 * d * d, wide, whitening: data.whitening });
     this.columns = Array.from({ length: wide }, (_, a) => column(a));
@@ -105,8 +136,12 @@ class Regression {
   combine(factors, out) {
     const { n, wide, columns } = this;
     for (let a = 0; a < wide; a += 3) {
-      const x0 = columns[a], x1 = columns[a + 1], x2 = columns[a + 2];
-      const f0 = factors[a], f1 = factors[a + 1], f2 = factors[a + 2];
+      const x0 = columns[a],
+        x1 = columns[a + 1],
+        x2 = columns[a + 2];
+      const f0 = factors[a],
+        f1 = factors[a + 1],
+        f2 = factors[a + 2];
       if (a) for (let j = 0; j < n; j++) out[j] += f0 * x0[j] + f1 * x1[j] + f2 * x2[j];
       else for (let j = 0; j < n; j++) out[j] = f0 * x0[j] + f1 * x1[j] + f2 * x2[j];
     }
@@ -116,8 +151,12 @@ class Regression {
   average(values, out) {
     const { n, wide, columns, weights, share } = this;
     for (let a = 0; a < wide; a += 3) {
-      const x0 = columns[a], x1 = columns[a + 1], x2 = columns[a + 2];
-      let s0 = 0, s1 = 0, s2 = 0;
+      const x0 = columns[a],
+        x1 = columns[a + 1],
+        x2 = columns[a + 2];
+      let s0 = 0,
+        s1 = 0,
+        s2 = 0;
       for (let j = 0; j < n; j++) {
         const w = weights[j] * values[j];
         s0 += w * x0[j];
@@ -132,7 +171,15 @@ class Regression {
 
   // Attention mean m and residual r of query i; gives ‖r‖²/2n.
   query(i, A, B) {
-    const { n, d, b, m, r, weights, data: { x, y } } = this;
+    const {
+      n,
+      d,
+      b,
+      m,
+      r,
+      weights,
+      data: { x, y },
+    } = this;
     for (let c = 0; c < d; c++) {
       let sum = 0;
       for (let a = 0; a < d; a++) sum += x[i * d + a] * B[a * d + c];
@@ -152,8 +199,18 @@ class Regression {
 
   // ∇_A = −(1/n) Σ r mᵀ and ∇_B = Σ x_i (C_i g)ᵀ with g = −Aᵀ r/n, C_i g = Σ_j π_ij ⟨g, x_j⟩ x_j − m ⟨m, g⟩.
   lossAndGrad(theta, grad) {
-    const { n, d, r, m, g, along, pulled, data: { x } } = this;
-    const A = theta.subarray(0, d * d), B = theta.subarray(d * d);
+    const {
+      n,
+      d,
+      r,
+      m,
+      g,
+      along,
+      pulled,
+      data: { x },
+    } = this;
+    const A = theta.subarray(0, d * d),
+      B = theta.subarray(d * d);
     let loss = 0;
     this.tokens = 0;
     grad.fill(0);
@@ -183,7 +240,8 @@ class Regression {
 }
 
 const curvesOf = (model) => {
-  const { data, d } = model, { root, sigma } = data;
+  const { data, d } = model,
+    { root, sigma } = data;
   return {
     loss: (now) => now.loss,
     excess: ({ theta }) => populationExcess(theta, data),
@@ -200,7 +258,9 @@ export const regression = (data) => new Regression(data);
 export const population = ({ d, Sigma, M, population }) => {
   const forward = (theta) => populationExcess(theta, { d, Sigma, M });
   const lossAndGrad = (theta, grad) => {
-    const A = theta.subarray(0, d * d), B = theta.subarray(d * d), away = factorsMinus(theta, d, Sigma, M);
+    const A = theta.subarray(0, d * d),
+      B = theta.subarray(d * d),
+      away = factorsMinus(theta, d, Sigma, M);
     const weighted = times(away, Sigma, d, d, d);
     grad.set(times(weighted, times(B, Sigma, d, d, d), d, d, d));
     grad.set(transposedTimes(weighted, times(A, Sigma, d, d, d), d, d, d), d * d);

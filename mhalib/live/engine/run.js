@@ -31,7 +31,8 @@ const measured = (model, name, now) => (model.curves[name] ?? model.lasts[name] 
 // as in mhalib. A computation that is no training is a run of no steps: record = [0].
 export class Run {
   constructor({ datasets, starts, models }, spec, values) {
-    const all = settings(spec, values), start = chosen(spec.start, all);
+    const all = settings(spec, values),
+      start = chosen(spec.start, all);
     const make = (part, values) => {
       const data = datasets[part.kind](part, values);
       return { data, model: models[spec.model](data, all, { start, spec }) };
@@ -48,8 +49,13 @@ export class Run {
     this.recorded = new Set(spec.record);
     this.last = Math.max(...spec.record);
     this.asksTest = spec.curves.some((name) => name.startsWith("test_"));
-    this.result = { steps: [], curves: Object.fromEntries(spec.curves.map((name) => [name, []])), lasts: {},
-                    done: false, stopped: null };
+    this.result = {
+      steps: [],
+      curves: Object.fromEntries(spec.curves.map((name) => [name, []])),
+      lasts: {},
+      done: false,
+      stopped: null,
+    };
     this.k = 0;
   }
 
@@ -62,14 +68,16 @@ export class Run {
   }
 
   record(at, loss) {
-    const { fresh, result, theta, unused } = this, now = this.now(this.model, at, loss, this.grad);
+    const { fresh, result, theta, unused } = this,
+      now = this.now(this.model, at, loss, this.grad);
     const then = this.asksTest && this.now(fresh, at, fresh.lossAndGrad(theta, unused), unused);
     result.steps.push(at);
     for (const name of this.spec.curves) result.curves[name].push(this.measure(name, now, then));
   }
 
   finish() {
-    const { fresh, theta } = this, now = this.now(this.model, this.k, this.model.forward(theta), this.grad);
+    const { fresh, theta } = this,
+      now = this.now(this.model, this.k, this.model.forward(theta), this.grad);
     const then = fresh && { ...now, model: fresh, loss: fresh.forward(theta) };
     for (const name of this.spec.lasts) this.result.lasts[name] = this.measure(name, now, then);
     this.result.done = true;
@@ -96,7 +104,8 @@ export class Run {
   }
 
   advance(milliseconds = Infinity) {
-    const { model, theta, grad, result } = this, until = Date.now() + milliseconds;
+    const { model, theta, grad, result } = this,
+      until = Date.now() + milliseconds;
     while (!result.done && Date.now() < until) {
       const loss = model.lossAndGrad(theta, grad);
       if (!Number.isFinite(loss)) this.stop();

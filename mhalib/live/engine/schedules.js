@@ -8,7 +8,10 @@ export const schedules = {
 
   // Up for a tenth of the steps, and down.
   cycle: (peak, steps) => (k) => {
-    const top = 0.1 * steps - 1, last = steps - 1, low = peak / 25, end = peak / 250000;
+    const top = 0.1 * steps - 1,
+      last = steps - 1,
+      low = peak / 25,
+      end = peak / 250000;
     return k <= top ? low + ((peak - low) * k) / top : peak + (end - peak) * Math.min((k - top) / (last - top), 1);
   },
 };

@@ -5,7 +5,12 @@ import { norm } from "./matrices.js";
 // In falling order, of A (r, k) with r ≤ k: rows are turned in pairs until all are orthogonal. Small ones come out to
 // rounding of the largest, which the eigenvalues of A Aᵀ would not give.
 export function singularValues(A, r, k) {
-  if (r > k) return singularValues(A.map((_, at) => A[(at % r) * k + Math.floor(at / r)]), k, r);
+  if (r > k)
+    return singularValues(
+      A.map((_, at) => A[(at % r) * k + Math.floor(at / r)]),
+      k,
+      r,
+    );
   const rows = Array.from({ length: r }, (_, p) => A.slice(p * k, (p + 1) * k));
   for (let sweep = 0, turned = true; turned && sweep < 40; sweep++) {
     turned = false;
@@ -19,15 +24,19 @@ export function singularValues(A, r, k) {
 
 // Turns two rows so that they are orthogonal; says whether they were not.
 function orthogonal(x, y) {
-  let xx = 0, yy = 0, xy = 0;
+  let xx = 0,
+    yy = 0,
+    xy = 0;
   for (let i = 0; i < x.length; i++) {
     xx += x[i] * x[i];
     yy += y[i] * y[i];
     xy += x[i] * y[i];
   }
   if (!(Math.abs(xy) > 1e-15 * Math.sqrt(xx * yy))) return false;
-  const zeta = (yy - xx) / (2 * xy), t = (zeta < 0 ? -1 : 1) / (Math.abs(zeta) + Math.hypot(zeta, 1));
-  const c = 1 / Math.hypot(t, 1), s = t * c;
+  const zeta = (yy - xx) / (2 * xy),
+    t = (zeta < 0 ? -1 : 1) / (Math.abs(zeta) + Math.hypot(zeta, 1));
+  const c = 1 / Math.hypot(t, 1),
+    s = t * c;
   for (let i = 0; i < x.length; i++) {
     const old = x[i];
     x[i] = c * old - s * y[i];

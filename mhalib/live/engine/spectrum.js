@@ -4,7 +4,8 @@ import { dot, norm } from "./matrices.js";
 
 // How many eigenvalues of the tridiagonal matrix (a, b) lie below x: negative pivots of its LDLᵀ.
 function countBelow(a, b, x) {
-  let count = 0, pivot = 1;
+  let count = 0,
+    pivot = 1;
   for (let i = 0; i < a.length; i++) {
     pivot = a[i] - x - (i ? (b[i - 1] * b[i - 1]) / pivot : 0);
     if (pivot === 0) pivot = 1e-300;
@@ -16,11 +17,13 @@ function countBelow(a, b, x) {
 // The k-th smallest eigenvalue by bisection, to the last digit.
 function tridiagonalEigenvalue(a, b, k) {
   const reach = Math.max(...a.map((x, i) => Math.abs(x) + Math.abs(b[i] ?? 0) + Math.abs(b[i - 1] ?? 0)));
-  let low = -reach, high = reach;
-  for (let middle = 0; low < middle || middle < high; ) {
+  let low = -reach,
+    high = reach;
+  for (let middle = 0; low < middle || middle < high;) {
     middle = (low + high) / 2;
     if (middle === low || middle === high) break;
-    if (countBelow(a, b, middle) > k) high = middle; else low = middle;
+    if (countBelow(a, b, middle) > k) high = middle;
+    else low = middle;
   }
   return (low + high) / 2;
 }
@@ -29,10 +32,14 @@ function tridiagonalEigenvalue(a, b, k) {
 // a relative `precision`, or the only one of them that is `wanted`: 0 for the smallest, 1 for the largest.
 export function spectrumEnds(multiply, size, wanted = [0, 1], precision = 1e-11) {
   const next = Float64Array.from({ length: size }, (_, i) => Math.sin(1 + i * i)); // any direction, always the same
-  const basis = [], a = [], b = [];
-  let ends = null, moved = 0;
+  const basis = [],
+    a = [],
+    b = [];
+  let ends = null,
+    moved = 0;
   for (let k = 0; k < size && (k < 10 || k - moved <= 3); k++) {
-    const length = norm(next), q = new Float64Array(size);
+    const length = norm(next),
+      q = new Float64Array(size);
     if (k) {
       if (length <= 1e-14 * Math.abs(a[0]) + 1e-300) break; // the directions that the start can reach are used up
       b.push(length);

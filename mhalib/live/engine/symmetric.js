@@ -18,7 +18,8 @@ export function transposedTimes(A, B, r, m, k) {
 
 // Eigenvalues in falling order, and the eigenvectors as the columns of `basis`, by Jacobi's rotations.
 export function eigen(symmetric, d) {
-  const S = symmetric.slice(), Q = new Float64Array(d * d);
+  const S = symmetric.slice(),
+    Q = new Float64Array(d * d);
   for (let a = 0; a < d; a++) Q[a * d + a] = 1;
   for (let sweep = 0; sweep < 30; sweep++) {
     let off = 0;
@@ -41,7 +42,9 @@ function rotate(S, Q, d, p, q) {
     return;
   }
   const theta = (S[q * d + q] - S[p * d + p]) / (2 * off);
-  const t = (theta < 0 ? -1 : 1) / (Math.abs(theta) + Math.hypot(theta, 1)), c = 1 / Math.hypot(t, 1), s = t * c;
+  const t = (theta < 0 ? -1 : 1) / (Math.abs(theta) + Math.hypot(theta, 1)),
+    c = 1 / Math.hypot(t, 1),
+    s = t * c;
   const turn = (A, i, j) => ([A[i], A[j]] = [c * A[i] - s * A[j], s * A[i] + c * A[j]]);
   for (let a = 0; a < d; a++) turn(S, a * d + p, a * d + q);
   for (let a = 0; a < d; a++) turn(S, p * d + a, q * d + a);
@@ -51,7 +54,9 @@ function rotate(S, Q, d, p, q) {
 
 // Q diag(f(λ)) Qᵀ.
 export function applied({ values, basis }, f) {
-  const d = values.length, scaled = basis.map((x, k) => x * f(values[k % d])), out = new Float64Array(d * d);
+  const d = values.length,
+    scaled = basis.map((x, k) => x * f(values[k % d])),
+    out = new Float64Array(d * d);
   productWithTransposed(scaled, 0, basis, 0, d, d, d, out, 0);
   return out;
 }

@@ -1,0 +1,17 @@
+import globals from "globals";
+
+const rules = {
+  "max-lines-per-function": ["error", { max: 40, skipBlankLines: true, skipComments: true }],
+  "no-unused-vars": ["error", { args: "after-used" }],
+  "no-undef": "error",
+  eqeqeq: "error",
+  "prefer-const": ["error", { destructuring: "all" }],
+};
+// `linked` is the function that mhalib/live/modules.py makes of all modules of a widget.
+const named = { ...globals.browser, linked: "readonly" };
+
+export default [
+  { ignores: ["**/vendor/**", "**/_build/**", ".venv/**"] },
+  { files: ["mhalib/**/*.js", "book/mhabook/**/*.js"], languageOptions: { sourceType: "module", globals: named }, rules },
+  { files: ["book/_static/*.js"], languageOptions: { sourceType: "script", globals: { ...globals.browser, Plotly: "readonly" } }, rules },
+];
