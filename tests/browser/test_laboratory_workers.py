@@ -2,7 +2,7 @@
 
 import pytest
 
-from laboratory_page import Alone
+from laboratory_page import Lab
 from visits import eventually
 from widgets import FINISHED, MOUNT
 
@@ -31,13 +31,13 @@ def hurried(open_widget):
     page.evaluate(FATE)
     page.evaluate(MOUNT)
     page.wait_for_function(FINISHED)
-    return Alone(page)
+    return Lab(page)
 
 
 def test_a_run_that_lasts_is_not_described_by_the_one_before(hurried):
-    eventually(hurried.place, lambda: in_a_worker(hurried))
+    eventually(hurried.page, lambda: in_a_worker(hurried))
     assert "After 500 steps" in hurried.summary.inner_text()
-    hurried.place.evaluate("() => { window.fate = 'hangs'; }")
+    hurried.page.evaluate("() => { window.fate = 'hangs'; }")
     hurried.press("Reset")
     hurried.summary.filter(has_text="Training with these values").wait_for()
     hurried.settle()
@@ -45,13 +45,12 @@ def test_a_run_that_lasts_is_not_described_by_the_one_before(hurried):
 
 
 def end_with(lab, fate):
-    lab.place.evaluate("(given) => { window.fate = given; }", fate)
-    lab.press("Reset")
-    lab.settle()
+    lab.page.evaluate("(given) => { window.fate = given; }", fate)
+    lab.reset()
 
 
 def done_in(lab, place):
-    root = lab.place.locator(".mha-live")
+    root = lab.page.locator(".mha-live")
     assert (root.get_attribute("data-state"), root.get_attribute("data-place")) == ("done", place)
 
 
@@ -61,22 +60,22 @@ def in_a_worker(lab):
 
 
 def test_a_run_that_hangs_every_worker_does_not_come_to_the_page(hurried):
-    eventually(hurried.place, lambda: in_a_worker(hurried))
+    eventually(hurried.page, lambda: in_a_worker(hurried))
     end_with(hurried, "hangs")
     assert "one step takes too long for a page. Take fewer tokens or heads" in hurried.summary.inner_text()
-    eventually(hurried.place, lambda: in_a_worker(hurried))
+    eventually(hurried.page, lambda: in_a_worker(hurried))
 
 
 def test_workers_that_died_in_other_runs_are_forgotten(hurried):
     for _ in range(6):
-        eventually(hurried.place, lambda: in_a_worker(hurried))
-        hurried.place.evaluate("() => last.die()")
+        eventually(hurried.page, lambda: in_a_worker(hurried))
+        hurried.page.evaluate("() => last.die()")
     in_a_worker(hurried)
 
 
 def test_a_run_of_which_workers_die_comes_to_the_page_as_do_all_after_it(hurried):
     end_with(hurried, "dies")
-    assert hurried.place.locator(".mha-live").get_attribute("data-state") == "done"
+    assert hurried.page.locator(".mha-live").get_attribute("data-state") == "done"
     end_with(hurried, "lives")
     done_in(hurried, "page")
 
@@ -87,5 +86,5 @@ def test_a_worker_does_not_wait_for_its_channel(open_widget):
     page = open_widget("laboratory", change=lambda source: source.replace("new MessageChannel()", silent))
     page.evaluate(MOUNT)
     page.wait_for_function(FINISHED)
-    lab = Alone(page)
+    lab = Lab(page)
     eventually(page, lambda: in_a_worker(lab))

@@ -28,11 +28,11 @@ MOVES = """async (count) => {
 }"""
 
 
-class Alone:
-    """The laboratory on an open page, or in a frame of one."""
+class Lab:
+    """The laboratory on an open page, in its chapter or alone, or in a frame of one."""
 
-    def __init__(self, place):
-        self.place, self.root = place, place.locator(".mha-laboratory")
+    def __init__(self, page):
+        self.page, self.root = page, page.locator(".mha-laboratory")
         self.note, self.summary = self.root.locator(".mha-note"), self.root.locator(".mha-live-summary")
 
     def lines(self):
@@ -45,29 +45,8 @@ class Alone:
         self.root.get_by_role("button", name=text, exact=True).click()
 
     def settle(self):
-        self.place.evaluate("() => new Promise((go) => requestAnimationFrame(() => requestAnimationFrame(go)))")
-        self.place.wait_for_function(SETTLED)
-
-    def saved(self, text):
-        with self.place.expect_download() as waiting:
-            self.press(text)
-        return waiting.value.path().read_bytes()
-
-    def go_to(self, hash):
-        self.place.evaluate("(hash) => { window.location.hash = hash; }", hash)
-
-    def hand_over(self, name, content):
-        file = {"name": name, "mimeType": "", "buffer": content}
-        self.root.locator("input[type=file]").set_input_files(file)
-        self.note.filter(has_text="It stays on this machine").wait_for()
-
-
-class Lab(Alone):
-    """The laboratory in its chapter."""
-
-    def __init__(self, page):
-        super().__init__(page)
-        self.page = page
+        self.page.evaluate("() => new Promise((go) => requestAnimationFrame(() => requestAnimationFrame(go)))")
+        self.page.wait_for_function(SETTLED)
 
     def choose(self, name, text):
         self.control(name).select_option(text)
@@ -77,8 +56,13 @@ class Lab(Alone):
         self.press("Reset")
         self.settle()
 
+    def saved(self, text):
+        with self.page.expect_download() as waiting:
+            self.press(text)
+        return waiting.value.path().read_bytes()
+
     def go_to(self, hash):
-        super().go_to(hash)
+        self.page.evaluate("(hash) => { window.location.hash = hash; }", hash)
         self.settle()
 
     def hand_over(self, name, content):
