@@ -8,7 +8,7 @@ import pytest
 
 import mhabook
 from laboratory_page import MOVES, PAGE, SETTLED, Lab
-from malformed import BAD, GOOD, LABELS, LARGEST, OVERSIZED, X, npz
+from malformed import ADVICE, BAD, GOOD, LABELS, LARGEST, OVERSIZED, X, npz
 from visits import BUILD, RANGES, eventually, missing
 
 # The last worker, so that it can be killed.
@@ -29,7 +29,6 @@ MEASURED = """() => {
     return drawn;
   };
 }"""
-ADVICE = r"\b(Save|Name|Make|Correct|Give|Put|Write|Remove|Keep|Take|Add|is expected|Expected are|saves one)\b"
 
 
 @pytest.fixture(scope="module")

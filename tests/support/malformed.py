@@ -41,6 +41,8 @@ GOOD = {
     "regression.npz": npz(x=X[:, 0], y=LABELS), "layer.npz": npz(X=X, y=TARGETS),
     "integers.npz": npz(X=np.arange(24, dtype="u2").reshape(4, 3, 2), y=np.asfortranarray(TARGETS)),
 }
+# Every refusal says what to do.
+ADVICE = r"\b(Save|Name|Make|Correct|Give|Put|Write|Remove|Keep|Take|Add|is expected|Expected are|saves one)\b"
 # Name → the bytes, and a word of the page's refusal.
 BAD = {
     "empty.csv": (b"", "empty"), "blank.csv": (b"\n \n", "empty"), "header-only.csv": (b"x1,x2,y1\n", "no numbers"),
