@@ -6,6 +6,7 @@ import re
 from importlib.resources import files
 
 WIDGET_STATE = "application/vnd.jupyter.widget-state+json"
+MANAGER = r"vendor/(require|paths|html-manager/embed-amd)\.js"
 FIGURE_MARKS = ('class="mha-figure"', "application/vnd.jupyter.widget-view+json")
 
 
@@ -33,17 +34,12 @@ def load_live_figures(app, pagename, templatename, context, doctree):
     models = [model for state in states for model in json.loads(state)["state"].values()]
     if models and all(is_live(model) or model["model_module"] == "@jupyter-widgets/base" for model in models):
         app.add_js_file("live.js", priority=120)
-        context["script_files"] = [js for js in context["script_files"] if not is_manager(js)]
+        context["script_files"] = [js for js in context["script_files"] if not re.search(MANAGER, str(js.filename))]
 
 
 def is_live(model):
     """Tell whether a widget is one of the book's: an anywidget that needs neither kernel nor buffers."""
     return model["state"].get("_anywidget_id", "").startswith(("mhalib.live.", "mhabook."))
-
-
-def is_manager(js):
-    """Tell whether a script belongs to the widget manager."""
-    return bool(re.search(r"vendor/(require|paths|html-manager/embed-amd)\.js", str(js.filename)))
 
 
 def mend_roles(app, pagename, templatename, context, doctree):
@@ -54,12 +50,8 @@ def mend_roles(app, pagename, templatename, context, doctree):
 
 def drop_thebe(app, pagename, templatename, context, doctree):
     """Leave out the in-page kernel that the theme always prepares: it would come from another host."""
-    context["script_files"] = [js for js in context["script_files"] if "thebe" not in script_text(js)]
-
-
-def script_text(js):
-    """Give the file name and the inline text of one of Sphinx's scripts."""
-    return f"{js.filename} {js.attributes.get('body', '')}".lower()
+    context["script_files"] = [js for js in context["script_files"]
+                               if "thebe" not in f"{js.filename} {js.attributes.get('body', '')}".lower()]
 
 
 def ask_the_register(app, uri):
