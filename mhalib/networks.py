@@ -93,7 +93,9 @@ def _arrays(data, rows):
 
 
 def _torch_rule(rule, parameters):
-    lr = rate(rule.lr, 0) if hasattr(rule, "lr") else None
+    if not isinstance(rule, (GradientDescent, Momentum, Adam)):
+        raise TypeError(f"optimizer: expected GradientDescent, Momentum, Adam or AdamW of mhalib.optim, got {rule!r}")
+    lr = rate(rule.lr, 0)
     match rule:
         case GradientDescent():
             return torch.optim.SGD(parameters, lr=lr)
@@ -102,9 +104,7 @@ def _torch_rule(rule, parameters):
         case AdamW():
             return torch.optim.AdamW(parameters, lr=lr, betas=(rule.beta1, rule.beta2), eps=rule.eps,
                                      weight_decay=rule.weight_decay)
-        case Adam():
-            return torch.optim.Adam(parameters, lr=lr, betas=(rule.beta1, rule.beta2), eps=rule.eps)
-    raise TypeError(f"optimizer: expected GradientDescent, Momentum, Adam or AdamW of mhalib.optim, got {rule!r}")
+    return torch.optim.Adam(parameters, lr=lr, betas=(rule.beta1, rule.beta2), eps=rule.eps)
 
 
 def _require_parts(model, data, test):

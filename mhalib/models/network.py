@@ -149,7 +149,7 @@ class _Loss(nn.Module):
 
     def __init__(self, network: nn.Module) -> None:
         super().__init__()
-        self.network = network
+        self.network: Any = network  # torch's stubs say of a module's attribute that it may be a tensor
 
     def forward(self, *batch: torch.Tensor) -> torch.Tensor:
         return self.network.loss(*batch)
