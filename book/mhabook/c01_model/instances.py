@@ -32,6 +32,9 @@ class Heads(Model, Protocol):
         """The numbers (H, T, d)."""
         ...
 
+    def __call__(self, X: Array, /) -> Any:
+        """Logits (n,)."""
+
 
 def token_radius(X: Array) -> float:
     """R = the largest token norm in X (n, T, d)."""

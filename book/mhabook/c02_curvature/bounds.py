@@ -56,7 +56,7 @@ def gradient_constant(model: Heads, R: float) -> float:
     return float(steepness(model.sizes[1], R, decoder_sizes(model)[1]))
 
 
-def hessian_constant(model: MultiHeadAttention, R: float, deviation: float = 1.0) -> float:
+def hessian_constant(model: Heads, R: float, deviation: float = 1.0) -> float:
     """B = √T R³ (r + √(r² + 4))/2, where ‖∇²Φ‖ ≤ B/√H.  Source: Proposition 1 (ours, attained at U = 0).
 
     r = c R² u for any c with E|Y − EY| ≤ c max q²: ``deviation`` = 1 is the easy one, 4/(3√3) the best.

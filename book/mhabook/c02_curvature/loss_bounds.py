@@ -7,6 +7,7 @@ import numpy as np
 
 from mhabook.c01_model.instances import (
     TOKENS,
+    Heads,
     between,
     confident,
     equal_tokens,
@@ -109,7 +110,7 @@ def numerical_hessian(gradient: Callable[[Any], Array], model: Any, step: float 
     return np.stack(rows) / (2 * step)
 
 
-def curvature_constant(model: MultiHeadAttention, data: Dataset | None, R: float | None = None) -> float:
+def curvature_constant(model: Heads, data: Dataset | None, R: float | None = None) -> float:
     """κ = B/√H."""
     return hessian_constant(model, radius_or_given(data, R)) / model.sizes[0] ** 0.5
 

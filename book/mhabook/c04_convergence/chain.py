@@ -15,7 +15,6 @@ from mhabook.c04_convergence.groups import HeadGroups
 from mhabook.ledger import Along, Check, Checks
 from mhalib._array import Array, is_positive, require_count
 from mhalib.data import Dataset
-from mhalib.models.vector import Vector
 
 CURVED = 7 / 64
 """The training theorem asks for (B/√H) D₀² ≤ 7/64, that is √H ≥ (64/7) D₀² B."""
@@ -103,7 +102,7 @@ def logit_slopes(model: Heads, direction: Heads, X: Array) -> np.ndarray:
 class Reference(NamedTuple):
     """θ = θ₀ + D₀θ* of the corollary, with the three numbers that D₀ = (B_Φ + ½ + log K)/γ is made of."""
 
-    model: Vector
+    model: Any
     distance: float
     largest_logit: float
     margin: float

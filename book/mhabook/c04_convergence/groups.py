@@ -41,8 +41,8 @@ class HeadGroups(Vector):
     Source: this book, Proposition "Groups of equal heads".
     """
 
-    W: np.ndarray
-    U: np.ndarray
+    W: Array
+    U: Array
     copies: tuple[int, ...]
 
     def __post_init__(self) -> None:

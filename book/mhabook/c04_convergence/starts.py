@@ -119,7 +119,7 @@ def near(seed: int, per_head: bool = False) -> Instance:
                 int(rng.integers(1, 9)), float(rng.choice([1, rng.random()])))
 
 
-def first_phase_groups(data: Dataset, copies: tuple[int, int]) -> HeadGroups:
+def first_phase_groups(data: Dataset, copies: tuple[int, ...]) -> HeadGroups:
     """The first phase of H = n₊ + n₋ heads, in two groups: U_h = ±1 (mean of y x̄)ᵀ, W_h = 0.
 
     ``copies`` = (n₊, n₋).  Source: this book, chapter 3.
@@ -135,13 +135,13 @@ def coin_tosses(H: int, seed: int) -> tuple[int, int]:
     return plus, H - plus
 
 
-def decoder_witness(data: Dataset, copies: tuple[int, int]) -> HeadGroups:
+def decoder_witness(data: Dataset, copies: tuple[int, ...]) -> HeadGroups:
     """The direction in which all decoders move along 1(μ₊ − μ₋)ᵀ; its margin on a mixture is ζS√(T/2)."""
     (_, T, d), mu = data.X.shape, data.truth.mu
     return HeadGroups(np.zeros((2, d, d)), np.tile(mu[1] - mu[0], (2, T, 1)), copies)
 
 
-def mixture_witness(data: Dataset, copies: tuple[int, int]) -> HeadGroups:
+def mixture_witness(data: Dataset, copies: tuple[int, ...]) -> HeadGroups:
     """``ntk.witness`` for the two groups of the first phase on a mixture: it separates where there is no noise.
 
     Source: this book, chapter 3.

@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from mhalib._array import Array
-from mhalib.attention import Gaussian, gaussian, normalized_gaussian, softmax
+from mhalib.attention import Gaussian, Softmax, gaussian, normalized_gaussian, softmax
 
 REACH = 200.0
 GRID = REACH * np.sinh(np.linspace(-7, 7, 4001)) / np.sinh(7)
@@ -27,9 +27,9 @@ class Minimum:
 class Line:
     """What one query on a line sees: keys and values, (n,) of one problem or (P, n) of many, and a kernel."""
 
-    keys: np.ndarray
-    values: np.ndarray
-    kernel: object = softmax
+    keys: ArrayLike
+    values: ArrayLike
+    kernel: Softmax | Gaussian = softmax
 
     @property
     def means(self) -> bool:

@@ -32,7 +32,7 @@ def _spectral(data):
 
 # Name → (condition, piece) pairs, of which the first that holds is taken. Its arguments are other pieces, or values of
 # controls; a lambda begins on a line of its own.
-PIECES = {
+PIECES: dict[str, Any] = {
     "data": (
         (MIXTURE, lambda n, T, d, M, relevant, S, sigma, seed: mha.data.tokenized_mixture(
             n=n, T=T, d=d, M=M, zeta=relevant / T, S=S, sigma=sigma, seed=seed)),

@@ -18,17 +18,17 @@ class Choice(Control):
     where that is another.
     """
 
-    when: dict = field(default_factory=dict)
-    entries: dict = field(default_factory=dict)
-    python: tuple = ()
+    when: dict[str, tuple[Any, ...]] = field(default_factory=dict)
+    entries: dict[Any, dict[str, tuple[Any, ...]]] = field(default_factory=dict)
+    python: tuple[Any, ...] = ()
     group: str = "data"
 
-    def __post_init__(self):
+    def __post_init__(self) -> None:
         super().__post_init__()
         if not self.python:
             object.__setattr__(self, "python", self.values)
 
-    def offered(self, values: Mapping[str, Any]) -> tuple:
+    def offered(self, values: Mapping[str, Any]) -> tuple[Any, ...]:
         """The values that can be chosen where the controls before stand at ``values``; none if it is not there."""
         if not holds(self.when, values):
             return ()
@@ -49,7 +49,7 @@ class Choice(Control):
                                     "group": self.group}
 
 
-def holds(conditions: Mapping[str, tuple], values: Mapping[str, Any]) -> bool:
+def holds(conditions: Mapping[str, tuple[Any, ...]], values: Mapping[str, Any]) -> bool:
     """Whether every named value is one of those that a condition lists."""
     return all(values.get(name, "") in allowed for name, allowed in conditions.items())
 

@@ -51,7 +51,7 @@ class Laboratory(Face):
     values = traitlets.Dict().tag(sync=True)
     own = traitlets.Dict().tag(sync=True)
 
-    def __init__(self):
+    def __init__(self) -> None:
         self._file, self._sum, self._last = None, None, {}
         super().__init__(laboratory=_description() | {"still": uuid4().hex}, values=DEFAULTS)
 
@@ -65,7 +65,7 @@ class Laboratory(Face):
         """The controls by name, each with its label, its values, and the one at the start."""
         return BY_NAME
 
-    def __repr__(self):
+    def __repr__(self) -> str:
         stand = ", ".join(f"{name} = {self.values[name]}" for name in shown(self.values, self._kind))
         return f"Laboratory({stand})"
 
@@ -88,7 +88,7 @@ class Laboratory(Face):
         changed = {name: BY_NAME[name].own(value) for name, value in values.items()}
         return settled(self.values | changed, self._kind)
 
-    def read(self, path: str | PathLike) -> None:
+    def read(self, path: str | PathLike[str]) -> None:
         """Train on the CSV or NPZ file of a path, as ``mha.data.from_file`` reads it; chooses the model that it fits.
 
         The file stays with Python. A page that shows the laboratory says so, and trains on it once it is opened there.

@@ -1,5 +1,8 @@
 """What the laboratory draws, computed by mhalib: name → function of (a path, its data and rule, the values)."""
 
+from collections.abc import Callable, Mapping
+from typing import Any
+
 import numpy as np
 
 from mhabook.c01_model.instances import token_radius
@@ -9,35 +12,36 @@ from mhabook.c13_layer.statements import least_singular, value_smoothness
 from mhalib._array import to_numpy
 from mhalib.landscape import spectrum
 from mhalib.optim import rate
+from mhalib.training import Path
 
 EDGES = {"gd": 2.0, "momentum": 3.8}
 SHOWN = 16
 """A regression shows the attention of so many tokens."""
 
 
-def rates(path, run, values):
+def rates(path: Path, run: Mapping[str, Any], values: Mapping[str, Any]) -> np.ndarray:
     """The step size of every recorded step."""
     return np.array([rate(run["rule"].lr, int(k)) for k in path.steps])
 
 
-def looks(rule):
+def looks(rule: str) -> dict[str, Any]:
     """How the edge of an update rule is called, and whether it has one."""
     return {"edge": f"{EDGES.get(rule, 2.0):g}/η", "has_edge": rule in EDGES}
 
 
-def there(values):
+def there(values: Mapping[str, Any]) -> dict[str, bool]:
     """Whether the curvature is measured, and whether the values alone move, so that their bound is one of it."""
     return {"has_curvature": values["curvature"], "has_value_bound": values["moves"] == "WV"}
 
 
-def edges(path, run, values):
+def edges(path: Path, run: Mapping[str, Any], values: Mapping[str, Any]) -> np.ndarray:
     """2/η for gradient descent, 2(1 + β)/η with momentum: where steps on a quadratic begin to grow."""
     sizes = rates(path, run, values)
     known = np.where(sizes > 0, EDGES.get(values["optimizer"], np.nan), np.nan)
     return known / np.where(sizes > 0, sizes, 1)
 
 
-def sharpness(path, run, values):
+def sharpness(path: Path, run: Mapping[str, Any], values: Mapping[str, Any]) -> np.ndarray:
     """The largest eigenvalue of the Hessian in the weights that move, or 0 where none is positive."""
     moves = values["moves"].split() if values["model"] == "layer" else None
     return np.array([max(spectrum(model, run["data"], only=moves).values[-1], 0.0) for model in path.models])
@@ -52,7 +56,7 @@ def _floor(path, run, values):
     return np.full(len(path), values["noise"] ** 2 * values["dimension"] / 2)
 
 
-CURVES = {
+CURVES: dict[str, Callable[..., np.ndarray]] = {
     "rate": rates, "stability_edge": edges, "sharpness": sharpness, "floor": _floor,
     "smoothness_bound": _of(lambda model, data: smoothness_constant(model, token_radius(data.X))),
     "planted_W": lambda path, run, values: alignments(path, run["data"].truth)["W"],
@@ -62,7 +66,7 @@ CURVES = {
 }
 
 
-def weights(model, data, values):
+def weights(model: Any, data: Any, values: Mapping[str, Any]) -> np.ndarray:
     """The attention weights that are shown, a row for each query."""
     if values["model"] == "regression":
         scores = data.x[:SHOWN] @ model.B @ data.x.T
@@ -73,7 +77,7 @@ def weights(model, data, values):
     return to_numpy(model.attention(X) if values["model"] == "heads" else model.weights(X))[0, head]
 
 
-def tokens(data, values):
+def tokens(data: Any, values: Mapping[str, Any]) -> list[str]:
     """The names of the tokens that are shown; a star marks a relevant one."""
     relevant = getattr(data, "relevant", None)
     marks = () if relevant is None else relevant[min(values["sample"], len(data) - 1)]

@@ -1,7 +1,9 @@
 """What the laboratory draws of each kind of data: six panels, and the sentence below them."""
 
 import json
+from typing import Any
 
+import plotly.graph_objects as go
 from plotly.subplots import make_subplots
 
 from mhalib.plots import COLORS, DASHES, SEQUENTIAL, finish
@@ -27,7 +29,7 @@ _LAYER = (("loss", LOSSES[:1], LOG), ("norms of the weights", WEIGHTS, {}),
           ("curvature", (("sharpness", "largest eigenvalue"), ("value_smoothness", "its bound in WV"), EDGE),
            LOG),
           ("least singular value of B", (("least_singular", "σ_min(B)"),), {}))
-PANELS = {
+PANELS: dict[str, tuple[Any, ...]] = {
     "mixture": (*_HEADS, ("attention score", (("attention_score", "attention score"),), SHARE)),
     "planted": (*_HEADS, ("alignment with the planted head", (("planted_W", "W"), ("planted_U", "U")),
                           {"range": [-1.03, 1.03]})),
@@ -44,18 +46,18 @@ PANELS = {
 }
 
 
-def curves(kind):
+def curves(kind: str) -> list[str]:
     """The names of what is measured at every recorded step."""
     return [name for _, traces, _ in PANELS[kind] for name, _ in traces] + ["rate"]
 
 
-def alt(kind):
+def alt(kind: str) -> str:
     """What the figure shows, in words."""
     titles = [title for title, _, _ in PANELS[kind]]
     return f"Six panels: {', '.join(titles)}, step size, and attention at the end."
 
 
-def frame(kind):
+def frame(kind: str) -> tuple[go.Figure, list[dict[str, Any]]]:
     """The figure without numbers, and where they go."""
     panels = (*PANELS[kind][:4], ("step size", RATE, LOG))
     titles = [title for title, _, _ in panels]
@@ -122,7 +124,7 @@ SAYS = {
 }
 
 
-def to_json():
+def to_json() -> dict[str, Any]:
     """What the browser reads: for each kind of data its curves, its frame and its sentence."""
     described = {}
     for kind in PANELS:

@@ -5,8 +5,6 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
-import numpy as np
-
 from mhalib._array import Array, require, require_labels, require_same_dtype
 from mhalib.losses import logistic
 from mhalib.models.multihead import MultiHeadAttention
@@ -45,7 +43,7 @@ class Linearized(Vector):
     True
     """
 
-    V: np.ndarray
+    V: Array
     start: MultiHeadAttention
 
     def __post_init__(self) -> None:
