@@ -32,9 +32,12 @@ def anywhere(pattern, name):
 
 def classes_of_optim(method):
     """The classes of mhalib.optim that have a method: ``step`` of update rules, ``__call__`` of schedules."""
-    parts = {name: getattr(mha.optim, name) for name in mha.optim.__all__}
-    return {name for name, part in parts.items()
-            if isinstance(part, type) and method in dir(part) and not getattr(part, "_is_protocol", False)}
+    return {name for name in mha.optim.__all__ if is_class(part := getattr(mha.optim, name)) and method in dir(part)}
+
+
+def is_class(part):
+    """Whether it is a class, and no protocol, which types alone know."""
+    return isinstance(part, type) and not getattr(part, "_is_protocol", False)
 
 
 @pytest.mark.parametrize("model", choices("model"))
@@ -62,7 +65,7 @@ def test_every_kernel_of_mhalib_is_offered():
     layer = {"model": "layer", "data": "sequences"}
     offered = {type(LAB.run(**layer, kernel=kernel)["model"].kernel) for kernel in choices("kernel", **layer)}
     assert offered == {part for part in vars(mha.attention).values()
-                       if isinstance(part, type) and part.__module__ == "mhalib.attention"}
+                       if is_class(part) and part.__module__ == "mhalib.attention"}
 
 
 def test_every_start_that_a_model_has_is_offered():
