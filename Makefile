@@ -42,10 +42,13 @@ test: lint notebooks chromium book   ## everything that is checked: style, book,
 	    -n 2 --dist loadgroup --no-loadscope-reorder -rs \
 	    --nbval-lax --nbval-current-env --nbval-cell-timeout 300 $(ARGS)
 
-lint: $(READY)   ## style of the code, and who imports whom
+lint: $(READY)   ## style of the code, who imports whom, and types
 	@echo "== style"
 	@$(PY) -m ruff check .
 	@said=$$(PYTHONPATH=.:book $(BIN)/lint-imports --no-cache --no-logo) || { echo "$$said"; exit 1; }
+	@$(PY) -m basedpyright >/dev/null || $(PY) -m basedpyright
+	@said=$$(PATH="$(CURDIR)/$(BIN):$$PATH" PYTHONPATH=.:book $(BIN)/basedpyright --verifytypes mhalib \
+	    --ignoreexternal) || { echo "$$said" | grep -B1 error; exit 1; }
 	@.ci/javascript
 
 notebooks: $(READY)   ## are the notebooks committed without outputs?

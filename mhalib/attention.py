@@ -154,7 +154,18 @@ class NormalizedGaussian(Gaussian):
     """
 
     normalized = True
-    __call__, vjp, vjp_along = Softmax.__call__, Softmax.vjp, Softmax.vjp_along
+
+    def __call__(self, S: Array) -> Array:
+        """Weights A (…, q, k) of scores S (…, q, k), as softmax has them."""
+        return softmax(S)
+
+    def vjp(self, A: Array, dA: Array) -> Array:
+        """As softmax's."""
+        return softmax.vjp(A, dA)
+
+    def vjp_along(self, A: Array, dA: Array, A_: Array, dA_: Array) -> Array:
+        """As softmax's."""
+        return softmax.vjp_along(A, dA, A_, dA_)
 
 
 def _without_offset(K, *rows):

@@ -143,7 +143,7 @@ def train(model: Model, data: Data, optimizer: Rule, steps: int, *, test: Data |
 def run(model: Model, data: Data, optimizer: Rule, steps: int, test: Data | None, record: int | Iterable[int],
         batch: int | None = None, seed: int = 0, only: str | Iterable[str] | None = None) -> Path:
     """``train`` without its warning."""
-    recorder = Recorder(model, data, optimizer, test)
+    recorder = _Recorder(model, data, optimizer, test)
     optimizer = optimizer.on(data) if hasattr(optimizer, "on") else optimizer
     recorded = set(recorded_steps(steps, record))
     workspace, stopped = recorder.train_space, None
@@ -309,7 +309,7 @@ class Records:
         return Path(np.array(self.steps, dtype=int), tuple(self.models), curves, stopped)
 
 
-class Recorder:
+class _Recorder:
     """What a run computes on, and what it measures; everything costly happens here, at recorded steps only."""
 
     def __init__(self, model: Model, data: Data, optimizer: Rule, test: Data | None) -> None:

@@ -2,30 +2,40 @@
 
 from html import escape
 from pathlib import Path
+from typing import TYPE_CHECKING, Any
 from uuid import uuid4
 
-import anywidget
+import plotly.graph_objects as go
 import plotly.offline
 import traitlets
 from IPython.display import HTML, display
 
-from mhalib.live.description import Description
+from mhalib import training
+from mhalib.live.description import Control, Description
 from mhalib.live.modules import widget_module
+
+if TYPE_CHECKING:
+    class AnyWidget:
+        """anywidget's, whose own base has no types."""
+
+        def __init__(self, **traits: Any) -> None: ...
+else:
+    from anywidget import AnyWidget
 
 HERE = Path(__file__).parent
 
 
-class Face(anywidget.AnyWidget):
+class Face(AnyWidget):
     """What a live figure and the laboratory share: the words that stand until JavaScript runs, and plotly.js.
 
     A subclass says in ``_said`` its title, its alt text, and the mark ``still`` by which JavaScript finds these words.
     """
 
-    def __init__(self, **traits):
+    def __init__(self, **traits: Any) -> None:
         super().__init__(**traits)
         self.on_msg(self._answer)
 
-    def still(self):
+    def still(self) -> str:
         """Title and alt text as HTML, until the live figure takes their place; the book puts a picture there too."""
         said = self._said()
         return (f'<figure class="mha-still" data-still="{said["still"]}"><figcaption>{escape(said["title"])}'
@@ -51,36 +61,36 @@ class LiveFigure(Face):
     """
 
     _css = (HERE / "widget.css").read_text("utf-8")
-    spec = traitlets.Dict().tag(sync=True)
-    values = traitlets.Dict().tag(sync=True)
+    spec: Any = traitlets.Dict().tag(sync=True)
+    values: Any = traitlets.Dict().tag(sync=True)
 
-    def __init__(self, description: Description, entry: str | Path = HERE / "heads.js"):
+    def __init__(self, description: Description, entry: str | Path = HERE / "heads.js") -> None:
         self._description = description
         self._esm = widget_module(Path(entry).with_suffix(".js"))
         # Not the model's id, which this widget does not have yet; as unlikely to be another's.
         super().__init__(spec=description.to_json() | {"still": uuid4().hex}, values=description.defaults)
 
     @property
-    def controls(self):
+    def controls(self) -> dict[str, Control]:
         """Name → ``Control``: its label, its values, and the one at the start."""
         return {control.name: control for control in self._description.controls}
 
-    def __repr__(self):
+    def __repr__(self) -> str:
         values = ", ".join(f"{name} = {value}" for name, value in self.values.items())
         return f"LiveFigure({self._description.title}: {values})"
 
-    def path(self, **values):
+    def path(self, **values: Any) -> training.Path:
         """The ``Path`` of the figure's run by mhalib, for the controls as they stand, or for other values.
 
         Raises ValueError for a name that no control has, or a value that it cannot take.
         """
         return self._description.path(self._description.values(self.values | values))
 
-    def drawn(self, **values):
+    def drawn(self, **values: Any) -> dict[str, Any]:
         """What is drawn, by name: ``steps``, the curves, and what is measured of the last model; by mhalib."""
         return self._description.results(self._description.values(self.values | values))
 
-    def figure(self, **values):
+    def figure(self, **values: Any) -> go.Figure:
         """The figure as a plotly figure that stands still, drawn from mhalib's own run."""
         return self._description.figure(self._description.values(self.values | values))
 

@@ -34,39 +34,39 @@ class MultiHeadHessian:
         require_labels(y, X)
         A, P = model._attend(X)
         (n, T, d), H, xp = X.shape, len(model.W), namespace(X)
-        self.model, self.X, self.flat, self.keys = model, X, X.reshape(n * T, d), xp.ascontiguousarray(X.mT)
-        self.ones = xp.new_ones((T, 1), X)
-        self.A, P = (xp.ascontiguousarray(part.swapaxes(1, 2)).reshape(n, T * H, T) for part in (A, P))
-        read = (self.A * P) @ self.ones
+        self._model, self._X, self._flat, self._keys = model, X, X.reshape(n * T, d), xp.ascontiguousarray(X.mT)
+        self._ones = xp.new_ones((T, 1), X)
+        self._A, P = (xp.ascontiguousarray(part.swapaxes(1, 2)).reshape(n, T * H, T) for part in (A, P))
+        read = (self._A * P) @ self._ones
         z = y * read.sum(axis=(1, 2)) / H ** 0.5
-        self.away = P - read
-        self.dS = self.A * self.away
-        self.g = (y * logistic.slope(z) / (n * H ** 0.5))[:, None, None]
-        self.curvature = logistic.curvature(z) / (n * H)  # y² = 1
+        self._away = P - read
+        self._dS = self._A * self._away
+        self._g = (y * logistic.slope(z) / (n * H ** 0.5))[:, None, None]
+        self._curvature = logistic.curvature(z) / (n * H)  # y² = 1
 
     def __call__(self, V: Any) -> Any:
         """The product with a direction V, again a ``MultiHeadAttention``."""
-        self.model.require_direction(V)
+        self._model.require_direction(V)
         weights, reads = self._along(V)
-        change = (weights * self.away) + self.A * reads
-        total = change @ self.ones
-        change -= self.A * total
-        g = (self.curvature * total.sum(axis=(1, 2)))[:, None, None]
-        return self._pull(self.g * change + g * self.dS, self.g * weights + g * self.A)
+        change = (weights * self._away) + self._A * reads
+        total = change @ self._ones
+        change -= self._A * total
+        g = (self._curvature * total.sum(axis=(1, 2)))[:, None, None]
+        return self._pull(self._g * change + g * self._dS, self._g * weights + g * self._A)
 
     def _along(self, V):
         """Ȧ and Ṗ."""
-        xp, (H, T, d), n = namespace(self.X), self.model.sizes, len(self.X)
+        xp, (H, T, d), n = namespace(self._X), self._model.sizes, len(self._X)
         maps = V.W.swapaxes(0, 1).reshape(d, H * d)
-        scores = (self.flat @ maps).reshape(n, T * H, d) @ self.keys
-        weights = self.A * (scores - (self.A * scores) @ self.ones)
-        return weights, xp.ascontiguousarray(V.U.swapaxes(0, 1)).reshape(T * H, d) @ self.keys
+        scores = (self._flat @ maps).reshape(n, T * H, d) @ self._keys
+        weights = self._A * (scores - (self._A * scores) @ self._ones)
+        return weights, xp.ascontiguousarray(V.U.swapaxes(0, 1)).reshape(T * H, d) @ self._keys
 
     def _pull(self, dS, dP):
         """From derivatives with respect to scores and readings to those with respect to (W, U)."""
-        xp, (H, T, d), n = namespace(self.X), self.model.sizes, len(self.X)
-        W = self.flat.mT @ (dS @ self.X).reshape(n * T, H * d)
-        U = dP.swapaxes(0, 1).reshape(T * H, n * T) @ self.flat
+        xp, (H, T, d), n = namespace(self._X), self._model.sizes, len(self._X)
+        W = self._flat.mT @ (dS @ self._X).reshape(n * T, H * d)
+        U = dP.swapaxes(0, 1).reshape(T * H, n * T) @ self._flat
         own = xp.ascontiguousarray
-        return self.model._with({"W": own(W.reshape(d, H, d).swapaxes(0, 1)),
+        return self._model._with({"W": own(W.reshape(d, H, d).swapaxes(0, 1)),
                                  "U": own(U.reshape(T, H, d).swapaxes(0, 1))})

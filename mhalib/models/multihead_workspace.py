@@ -51,31 +51,29 @@ class MultiHeadWorkspace(ClassifierWorkspace):
 
     def __init__(self, model: Any, X: Array, y: Array) -> None:
         super().__init__(model, X, y)
-        self.H = model.sizes[0]
-        self.first, self.member = equal_heads(model)
-        self._arrange(np.bincount(self.member))
+        self._H = model.sizes[0]
+        self._first, self._member = equal_heads(model)
+        self._arrange(np.bincount(self._member))
 
     def _arrange(self, copies):
         """Everything that depends on the sizes alone; ``copies`` says how often each group occurs."""
-        (self.n, self.T, self.d), self.groups, self.xp = self.X.shape, len(copies), namespace(self.X)
-        self.share = self.y / (self.n * self.H ** 0.5)  # turns a slope ℓ′(z_i) into g_i = ∂L/∂(√H Φ_i)
-        self.grad = self.xp.new_empty((self.d, self.groups * (self.d + self.T)), self.X)
-        per_head = self.n * self.T * max(self.d, self.T) * self.X.itemsize
-        count = min(self.groups, -(-self.groups * per_head // BLOCK_BYTES))
-        size = -(-self.groups // count)  # groups a block, the last one perhaps fewer
+        (self._n, self._T, self._d), self._groups, self._xp = self.X.shape, len(copies), namespace(self.X)
+        self._share = self.y / (self._n * self._H ** 0.5)  # turns a slope ℓ′(z_i) into g_i = ∂L/∂(√H Φ_i)
+        self._grad = self._xp.new_empty((self._d, self._groups * (self._d + self._T)), self.X)
+        per_head = self._n * self._T * max(self._d, self._T) * self.X.itemsize
+        count = min(self._groups, -(-self._groups * per_head // BLOCK_BYTES))
+        size = -(-self._groups // count)  # groups a block, the last one perhaps fewer
         batch = _Batch(self.X, size)
-        self.blocks = [self._block(batch, first, copies[first:first + size]) for first in range(0, self.groups, size)]
-
-    def _block(self, batch, first, copies):
-        return Heads(batch, first, copies, self.groups)
+        self.blocks: list[_Heads] = [_Heads(batch, first, copies[first:first + size], self._groups)
+                                     for first in range(0, self._groups, size)]
 
     def pack(self, model: Any) -> Array:
         """θ = [W_1ᵀ … W_Gᵀ, U_1ᵀ … U_Gᵀ], a copy (d, G (d + T)), with one head for each group.
 
         Raises ValueError if two heads that were equal in the model of this workspace are not equal in this one.
         """
-        if any(not (part == part[self.first][self.member]).all() for part in (model.W, model.U)):
-            raise ValueError(f"model: this workspace counts {self.H} heads as {self.groups}, because the others were "
+        if any(not (part == part[self._first][self._member]).all() for part in (model.W, model.U)):
+            raise ValueError(f"model: this workspace counts {self._H} heads as {self._groups}, because the others were "
                              "copies of them; expected a model with the same copies")
         return self.pack_own(model)
 
@@ -85,43 +83,43 @@ class MultiHeadWorkspace(ClassifierWorkspace):
         They need not be equal to the bit, because a product rounds each head by itself, nor be numbers at all in a run
         that is to end here.
         """
-        return self._columns(model.W[self.first], model.U[self.first])
+        return self._columns(model.W[self._first], model.U[self._first])
 
     def _columns(self, W, U):
-        return self.xp.concatenate([part.mT.swapaxes(0, 1).reshape(self.d, -1) for part in (W, U)], axis=1)
+        return self._xp.concatenate([part.mT.swapaxes(0, 1).reshape(self._d, -1) for part in (W, U)], axis=1)
 
     def unpack(self, theta: Array) -> Any:
         """The model of θ, with all H heads."""
-        return self._with_heads(self.model, theta, self.member)
+        return self._with_heads(self.model, theta, self._member)
 
     def _parts(self, theta):
         """The columns of θ by group, (d, G, d) and (d, G, T)."""
-        at = self.groups * self.d
-        return {name: part.reshape(self.d, self.groups, -1) for name, part in
+        at = self._groups * self._d
+        return {name: part.reshape(self._d, self._groups, -1) for name, part in
                 (("W", theta[:, :at]), ("U", theta[:, at:]))}
 
     def _with_heads(self, model, theta, member):
-        own = self.xp.ascontiguousarray
+        own = self._xp.ascontiguousarray
         return model._with({name: own(part.swapaxes(0, 1).mT[member] + 0)
                             for name, part in self._parts(theta).items()})
 
     def logits(self, theta: Array) -> Array:
         """Φ (n,)."""
         first, *others = (block.forward(theta) for block in self.blocks)
-        return sum(others, start=first) * self.H ** -0.5
+        return sum(others, start=first) * self._H ** -0.5
 
     def loss_and_grad(self, theta: Array) -> tuple[Any, Array]:
         """Mean logistic loss and its gradient in the form of θ; the gradient is overwritten by the next call."""
         z = self.y * self.logits(theta)
         values = logistic(z)
-        g = self.share * logistic.slope(z, values)
+        g = self._share * logistic.slope(z, values)
         for block in self.blocks:
-            block.backward(g, self.grad)
-        return values.sum(axis=-1) / self.n, self.grad
+            block.backward(g, self._grad)
+        return values.sum(axis=-1) / self._n, self._grad
 
     def attention_score(self, theta: Array, relevant: Array) -> float:
         """The weight on relevant tokens, averaged; from the forward pass that ``logits`` took."""
-        return sum(float(block.weight_on(relevant)) for block in self.blocks) / (self.n * self.H * self.T)
+        return sum(float(block.weight_on(relevant)) for block in self.blocks) / (self._n * self._H * self._T)
 
 
 class MultiHeadParts(ClassifierWorkspace):
@@ -132,9 +130,20 @@ class MultiHeadParts(ClassifierWorkspace):
 
     def __init__(self, model: Any, X: Array, y: Array, rows: int) -> None:
         super().__init__(model, X, y)
-        self.parts = [slice(at, at + rows) for at in range(0, len(X), rows)]
-        first = MultiHeadWorkspace(model, X[:1], y[:1])
-        self.pack, self.pack_own, self.unpack = first.pack, first.pack_own, first.unpack
+        self.parts: list[slice] = [slice(at, at + rows) for at in range(0, len(X), rows)]
+        self._first = MultiHeadWorkspace(model, X[:1], y[:1])
+
+    def pack(self, model: Any) -> Array:
+        """As ``MultiHeadWorkspace``."""
+        return self._first.pack(model)
+
+    def pack_own(self, model: Any) -> Array:
+        """As ``MultiHeadWorkspace``."""
+        return self._first.pack_own(model)
+
+    def unpack(self, theta: Array) -> Any:
+        """As ``MultiHeadWorkspace``."""
+        return self._first.unpack(theta)
 
     def _each(self, ask):
         """For every part its share of the samples, and what its workspace answers; only one of them is alive."""
@@ -177,7 +186,7 @@ class _Batch:
         self.R, self.EP = xp.new_empty((n * T * heads * d,), X), xp.new_empty((n * T * heads * T,), X)
 
 
-class Heads:
+class _Heads:
     """A block of heads: their columns of θ, their buffers, and their part of the two passes.
 
     ``copies`` says how often each occurs; ``first`` and ``all_heads`` count each once.

@@ -28,8 +28,13 @@ class MultiHead(nn.Module):
 
     def __init__(self, d: int, H: int, kernel: Kernel, scale: float = 1.0) -> None:
         super().__init__()
-        self.H, self.kernel, self.scale = H, kernel, scale
-        self.Q, self.K, self.V, self.out = (nn.Linear(d, d) for _ in range(4))
+        self.H: int = H
+        self.kernel: Kernel = kernel
+        self.scale: float = scale
+        self.Q: nn.Linear = nn.Linear(d, d)
+        self.K: nn.Linear = nn.Linear(d, d)
+        self.V: nn.Linear = nn.Linear(d, d)
+        self.out: nn.Linear = nn.Linear(d, d)
 
     def weights(self, Q: torch.Tensor, K: torch.Tensor, mask: torch.Tensor) -> torch.Tensor:
         """Attention weights (n, H, L, L) of queries and keys (n, H, L, d/H), and no weight on padding."""
@@ -54,9 +59,10 @@ class Layer(nn.Module):
 
     def __init__(self, d: int, H: int, hidden: int, kernel: Kernel, scale: float = 1.0) -> None:
         super().__init__()
-        self.norm_1, self.norm_2 = nn.LayerNorm(d), nn.LayerNorm(d)
-        self.attention = MultiHead(d, H, kernel, scale)
-        self.network = nn.Sequential(nn.Linear(d, hidden), nn.GELU(), nn.Linear(hidden, d))
+        self.norm_1: nn.LayerNorm = nn.LayerNorm(d)
+        self.norm_2: nn.LayerNorm = nn.LayerNorm(d)
+        self.attention: MultiHead = MultiHead(d, H, kernel, scale)
+        self.network: nn.Sequential = nn.Sequential(nn.Linear(d, hidden), nn.GELU(), nn.Linear(hidden, d))
 
     def forward(self, X: torch.Tensor, mask: torch.Tensor) -> torch.Tensor:
         """Tokens (n, L, d) to tokens."""
@@ -72,6 +78,8 @@ class Transformer(nn.Module):
     """
 
     field: str
+    unit: str
+    advice: str
 
     def __init__(self, sizes: dict[str, int], length: int, *, d: int = 32, H: int = 4, layers: int = 1,
                  hidden: int = 64, kernel: Kernel = softmax, scale: float = 1.0, gain: float = 1.0,
@@ -87,9 +95,10 @@ class Transformer(nn.Module):
         self.length = length
         with torch.random.fork_rng(devices=[]):  # modules draw when they are made; what they drew is replaced below
             self._read_in(d, **sizes)
-            self.positions = nn.Embedding(length, d)
-            self.layers = nn.ModuleList(Layer(d, H, hidden, kernel, scale) for _ in range(layers))
-            self.norm, self.read = nn.LayerNorm(d), nn.Linear(d, 1)
+            self.positions: nn.Embedding = nn.Embedding(length, d)
+            self.layers: nn.ModuleList = nn.ModuleList(Layer(d, H, hidden, kernel, scale) for _ in range(layers))
+            self.norm: nn.LayerNorm = nn.LayerNorm(d)
+            self.read: nn.Linear = nn.Linear(d, 1)
         self._start(torch.Generator().manual_seed(int(seed)), gain, embedding)
 
     @torch.no_grad()
@@ -180,13 +189,15 @@ class TextTransformer(Transformer):
     Source: Vaswani et al. 2017, with the normalization before each part.
     """
 
-    field, unit, advice = "tokens", "a sentence", "; encode with length="
+    field: str = "tokens"
+    unit: str = "a sentence"
+    advice: str = "; encode with length="
 
     def __init__(self, words: int, length: int, **options: Any) -> None:
         super().__init__({"words": words}, length, **options)
 
     def _read_in(self, d, words):
-        self.words = nn.Embedding(words, d)
+        self.words: nn.Embedding = nn.Embedding(words, d)
 
     def _embed(self, tokens):
         positions, mask, words = self._positions(tokens), tokens > 0, self.words.num_embeddings
@@ -211,13 +222,15 @@ class PatchTransformer(Transformer):
     options : those of ``TextTransformer``; ``embedding`` is for positions alone
     """
 
-    field, unit, advice = "X", "patches an image", ""
+    field: str = "X"
+    unit: str = "patches an image"
+    advice: str = ""
 
     def __init__(self, width: int, length: int, **options: Any) -> None:
         super().__init__({"width": width}, length, **options)
 
     def _read_in(self, d, width):
-        self.patches = nn.Linear(width, d)
+        self.patches: nn.Linear = nn.Linear(width, d)
 
     def _embed(self, tokens):
         mask = torch.ones(tokens.shape[:2], dtype=torch.bool, device=tokens.device)

@@ -19,7 +19,7 @@ class Vector:
     a Gaussian one there is no third layer.
     """
 
-    __array_ufunc__ = None  # np.float64(0.1) * model is our product, not numpy's attempt at an object array
+    __array_ufunc__: None = None  # np.float64(0.1) * model is our product, not numpy's attempt at an object array
 
     def arrays(self) -> dict[str, Array]:
         """The array fields by name, in order."""
@@ -112,7 +112,11 @@ class Vector:
     def __pow__(self, power: float) -> Self:
         return self._apply(operator.pow, power)
 
-    __radd__, __rmul__ = __add__, __mul__
+    def __radd__(self, other: Self | float) -> Self:
+        return self + other
+
+    def __rmul__(self, other: Self | float) -> Self:
+        return self * other
 
     def __neg__(self) -> Self:
         return -1.0 * self

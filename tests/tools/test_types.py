@@ -1,0 +1,55 @@
+"""The type checker reads what mhalib says of its types: it refuses a call that does not fit, and what says nothing."""
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[2]
+START = """import mhalib as mha
+data = mha.data.tokenized_mixture(n=8)
+model = mha.MultiHeadAttention.zeros(H=1, T=10, d=8)
+rule = mha.GradientDescent(lr=mha.Cosine(0.1, steps=5))
+"""
+RIGHT = "path = mha.train(model - 0.1 * model, data, rule, steps=5, record=[0, 5])\nprint(path.loss, path[-1].W)\n"
+WRONG = {
+    "a word for a number": ("mha.train(model, data, rule, steps='many')", "reportArgumentType"),
+    "no steps": ("mha.train(model, data, rule)", "reportCallIssue"),
+    "an argument that is none": ("mha.data.tokenized_mixture(samples=8)", "reportCallIssue"),
+    "data for the model": ("mha.train(data, data, rule, steps=5)", "reportArgumentType"),
+    "a model for the rule": ("mha.train(model, data, model, steps=5)", "reportArgumentType"),
+    "a list for an array": ("model.loss([[1.0]], data.y)", "reportArgumentType"),
+}
+
+
+def checked(*arguments, more=ROOT):
+    """What the checker of this environment says, with the packages of the working tree."""
+    paths = {"PATH": f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}",
+             "PYTHONPATH": os.pathsep.join(map(str, (ROOT, ROOT / "book", more)))}
+    return subprocess.run([sys.executable, "-m", "basedpyright", *map(str, arguments)], capture_output=True, text=True,
+                          env=os.environ | paths)
+
+
+@pytest.mark.xdist_group("types")
+def test_calls_that_do_not_fit_are_refused_and_others_are_not(tmp_path):
+    (tmp_path / "pyrightconfig.json").write_text('{"typeCheckingMode": "standard"}', "utf-8")
+    (tmp_path / "right.py").write_text(START + RIGHT, "utf-8")
+    for k, (line, _) in enumerate(WRONG.values()):
+        (tmp_path / f"wrong_{k}.py").write_text(f"{START}{line}\n", "utf-8")
+    said = checked("-p", tmp_path, "--pythonpath", sys.executable).stdout
+    assert "right.py" not in said, said
+    for k, (line, rule) in enumerate(WRONG.values()):
+        part = said.split(f"wrong_{k}.py\n")[-1].split(".py\n")[0]
+        assert rule in part, f"{line}: {said}"
+
+
+@pytest.mark.xdist_group("types")
+def test_a_public_function_without_types_is_found(tmp_path):
+    package = tmp_path / "planted"
+    package.mkdir()
+    (package / "py.typed").touch()
+    (package / "__init__.py").write_text("def double(x):\n    return 2 * x\n", "utf-8")
+    found = checked("--verifytypes", "planted", "--ignoreexternal", more=tmp_path)
+    assert found.returncode == 1 and 'annotation for parameter "x" is missing' in found.stdout, found.stdout
