@@ -23,7 +23,7 @@ from mhalib.optim import (
     StructureAware,
     Warmup,
 )
-from mhalib.training import Path, train
+from mhalib.training import train
 
 if TYPE_CHECKING:
     from mhalib import live, plots
@@ -32,9 +32,9 @@ if TYPE_CHECKING:
 
 __version__ = "0.2.0"
 __all__ = ["Adam", "AdamW", "AttentionLayer", "AttentionRegression", "Backtracking", "Cosine", "GradientDescent",
-           "InverseRoot", "Momentum", "MultiHeadAttention", "OneCycle", "Path",
-           "Preconditioned", "StructureAware", "Warmup", "data", "explore", "gaussian", "landscape", "live", "losses",
-           "models", "normalized_gaussian", "plots", "softmax", "train", "train_network"]
+           "InverseRoot", "Momentum", "MultiHeadAttention", "OneCycle", "Preconditioned", "StructureAware", "Warmup",
+           "data", "explore", "gaussian", "landscape", "live", "losses", "models", "normalized_gaussian", "plots",
+           "softmax", "train", "train_network"]
 
 
 # Figures need plotly and widgets, and networks torch, which take longer to import than everything else together.

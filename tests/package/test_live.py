@@ -185,7 +185,7 @@ def test_browser_draws_what_mhalib_computes_from_its_own_spec(make):
 
 def test_a_run_that_stops_at_its_start_says_why():
     figure = c02.curvature(DATA, steps=5)._description
-    wrong = replace(figure, train=lambda values: mha.Path(np.array([]), (), {}, "too large"))
+    wrong = replace(figure, train=lambda values: mha.training.Path(np.array([]), (), {}, "too large"))
     with pytest.raises(ValueError, match="nothing to draw: too large"):
         wrong.results(wrong.defaults)
 
