@@ -23,8 +23,12 @@ def read_docstring(app, what, name, obj, options, lines):
     text = "\n".join(lines).replace("|", r"\|")
     text = re.sub(r"(?m)^([\w, ]+) : ", r"\1\n    ", text)
     text = re.sub(r"(?m)(^|  )Source: ", "\n\nSource\n------\n", text)
-    raised = re.compile(r"(?ms)(?:^|(?<=\.) )Raises ([\w, ]+Error) (.*?)(?=\n\n|\Z)")
-    text = raised.sub(lambda found: f"\n\nRaises\n------\n{found[1]}\n    " + found[2].replace("\n", "\n    "), text)
+    raised = re.compile(r"(?ms)(?:^|(?<=\.) )Raises ((?:[A-Z]\w+Error(?:, | or )?)+) (.*?)(?=\n\n|\Z)")
+
+    def section(found):  # two blank lines end it
+        return f"\n\nRaises\n------\n{found[1]}\n    " + found[2].replace("\n", "\n    ") + "\n\n"
+
+    text = raised.sub(section, text)
     lines[:] = text.split("\n")
 
 
