@@ -28,7 +28,7 @@ def pytest_addoption(parser):
 
 
 def unit(nodeid):
-    """What ``--dist loadgroup`` keeps on one worker, in its order: the tests of one page of the book, or of a file.
+    """What stays on one worker, in its order: the tests of one page of the book, or of a file.
 
     The tests of a page share the page, opened once, and what mhalib computes for its live figures.
     """
@@ -36,10 +36,22 @@ def unit(nodeid):
     return page[1] if page else nodeid.split("::")[0]
 
 
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_make_scheduler(config, log):
+    """Hand out units instead of files, so that no worker is left alone with the live figures.
+
+    Groups of xdist's own (``--dist loadgroup``) tear the cells of a notebook apart: nbval's items do not stay in them.
+    """
+    from xdist.scheduler import LoadScopeScheduling
+
+    class ByUnit(LoadScopeScheduling):
+        _split_scope = staticmethod(unit)
+
+    return ByUnit(config, log)
+
+
 def pytest_collection_modifyitems(config, items):
-    """Keep units together; shuffle, if asked to, units, files in them, tests in a file; cells of a notebook stay."""
-    for item in items:
-        item.add_marker(pytest.mark.xdist_group(unit(item.nodeid)))
+    """Shuffle, if asked to: the units, the files in a unit, the tests in a file; the cells of a notebook stay."""
     if (seed := config.getoption("shuffle")) is not None:
         rng, drawn = random.Random(seed), {}
 
