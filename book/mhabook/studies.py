@@ -53,10 +53,6 @@ def sweep(run: Callable[..., Any], grid: Any, seeds: int | Iterable[int] = 5, *,
     progress : whether joblib says now and then how many of the runs that are left are done. It writes to stderr, and
         nothing where that is a file. A page of the book says False
 
-    Returns
-    -------
-    Table
-
     Raises
     ------
     TypeError, ValueError
@@ -93,10 +89,8 @@ def sweep(run: Callable[..., Any], grid: Any, seeds: int | Iterable[int] = 5, *,
 def configurations(grid: Any) -> list[dict[str, Any]]:
     """The configurations of a grid in order, as dicts of Python's own numbers, words and truth values.
 
-    Raises
-    ------
-    TypeError, ValueError
-        if the grid is empty, its configurations differ in names or kinds, or one of them occurs twice.
+    Raises TypeError or ValueError if the grid is empty, its configurations differ in names or kinds, or one of them
+    occurs twice.
     """
     configs = [{name: _plain(name, value) for name, value in config.items()} for config in _listed(grid)]
     if not configs or any(config.keys() != configs[0].keys() for config in configs):
@@ -112,10 +106,7 @@ def configurations(grid: Any) -> list[dict[str, Any]]:
 def seed_list(seeds: int | Iterable[int]) -> list[int]:
     """The seeds 0, 1, 2, … for a number of them, or those of a list.
 
-    Raises
-    ------
-    ValueError
-        if there is none, one is no whole number ≥ 0 (below 2⁶³), or one occurs twice.
+    Raises ValueError if there is none, one is no whole number ≥ 0 (below 2⁶³), or one occurs twice.
     """
     if not isinstance(seeds, Iterable):
         require_count(seeds=seeds)
@@ -207,10 +198,7 @@ def _finished(kept, task):
 def origin(run: Callable[..., Any]) -> dict[str, str]:
     """What results depend on besides configuration and seed: the function's name and source, what is bound to it.
 
-    Raises
-    ------
-    ValueError
-        if the source cannot be read.
+    Raises ValueError if the source cannot be read.
     """
     try:
         function = unwrap(_inner(run))

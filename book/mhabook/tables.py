@@ -29,10 +29,7 @@ class Table:
     array. The columns are those of the configuration, ``seed``, and the results. ``about`` says what the rows come
     from: the function, its configurations and seeds, and the versions of Python, NumPy and mhalib that computed them.
 
-    Raises
-    ------
-    ValueError
-        if the columns differ in length, or one is named ``about``, ``file`` or ``allow_pickle``.
+    Raises ValueError if the columns differ in length, or one is named ``about``, ``file`` or ``allow_pickle``.
     """
 
     columns: Mapping[str, np.ndarray]
@@ -59,10 +56,7 @@ class Table:
     def where(self, **wanted: Any) -> "Table":
         """The rows in which every named column has the wanted value, or one of a list of them: ``where(H=4)``.
 
-        Raises
-        ------
-        ValueError
-            if there is no such row.
+        Raises ValueError if there is no such row.
 
         Examples
         --------
@@ -122,10 +116,7 @@ class Table:
     def load(cls, path: str | Path) -> "Table":
         """The table that ``save`` wrote.
 
-        Raises
-        ------
-        ValueError
-            if the file is damaged or something else.
+        Raises ValueError if the file is damaged or something else.
         """
         return _unpacked(Path(path).expanduser().read_bytes(), path)
 

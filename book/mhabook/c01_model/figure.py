@@ -24,14 +24,7 @@ def mixture(n: int = 64, T: int = 8, d: int = 8, M: int = 4, S: float = 2.0, ste
     n, T, d, M, S, seed : as in ``tokenized_mixture``
     steps : how many steps a run has
 
-    Returns
-    -------
-    LiveFigure
-
-    Raises
-    ------
-    ValueError
-        for what ``tokenized_mixture`` refuses, or if steps is no whole number ≥ 1.
+    Raises ValueError for what ``tokenized_mixture`` refuses, or if steps is no whole number ≥ 1.
 
     Source: Deora et al. 2023, data model DM1 [recalled].
     """

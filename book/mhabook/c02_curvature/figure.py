@@ -31,14 +31,7 @@ def curvature(data: Dataset, steps: int = 400, scale: float = 0.3, seed: int = 0
     steps : how many steps a run has
     scale, seed : the random start, as in ``MultiHeadAttention.random``; scale is one of 0.03, 0.1, 0.3, 1, 3
 
-    Returns
-    -------
-    LiveFigure
-
-    Raises
-    ------
-    TypeError, ValueError
-        if data is no ``Dataset``, steps no whole number ≥ 1, or scale none of those.
+    Raises TypeError or ValueError if data is no ``Dataset``, steps no whole number ≥ 1, or scale none of those.
 
     Source: Corollary 1 (ours).
     """

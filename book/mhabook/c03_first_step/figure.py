@@ -43,14 +43,7 @@ def realizability(n: int = 40, T: int = 10, d: int = 10, seed: int = 0) -> LiveF
     ----------
     n, T, d, seed : as in ``tokenized_mixture``; n is even, T is 10 or a multiple of it, and d at least 10
 
-    Returns
-    -------
-    LiveFigure
-
-    Raises
-    ------
-    ValueError
-        for what ``tokenized_mixture`` refuses, or if n is odd.
+    Raises ValueError for what ``tokenized_mixture`` refuses, or if n is odd.
 
     Source: Propositions "Margins after the first phase" and "The margin that cannot be passed from zero", Theorem
     "The exact margin" (this book).

@@ -44,10 +44,8 @@ def max_margin(features: Array, y: Array) -> MaxMargin:
     MaxMargin
         With margin 0, direction 0 and weights 0 if no direction separates: then no margin is positive.
 
-    Raises
-    ------
-    TypeError, ValueError
-        if features and labels differ in library or dtype, have other shapes, or are no finite numbers and labels.
+    Raises TypeError or ValueError if features and labels differ in library or dtype, have other shapes, or are no
+    finite numbers and labels.
 
     Source: Lemma "The margin is a distance" (this book).
     """

@@ -49,14 +49,7 @@ def theory_and_practice(n: int = 16, d: int = 7, M: int = 5, steps: int = 1000, 
     n, d, M, seed : as in ``tokenized_mixture``
     steps : how many steps a run has, K
 
-    Returns
-    -------
-    LiveFigure
-
-    Raises
-    ------
-    ValueError
-        for what ``tokenized_mixture`` refuses, or if steps is no whole number ≥ 1.
+    Raises ValueError for what ``tokenized_mixture`` refuses, or if steps is no whole number ≥ 1.
 
     Source: this book, Theorem 1, the theorem with fewer heads, and Corollary 2.
     """

@@ -33,10 +33,7 @@ class HeadGroups(Vector):
     U : (F, T, d) decoders
     copies : N_1, …, N_F, how many heads each group has: whole numbers ≥ 1
 
-    Raises
-    ------
-    TypeError, ValueError
-        as ``MultiHeadAttention`` does, or if copies are not F whole numbers ≥ 1.
+    Raises TypeError or ValueError as ``MultiHeadAttention`` does, or if copies are not F whole numbers ≥ 1.
 
     Source: this book, Proposition "Groups of equal heads".
     """

@@ -25,14 +25,7 @@ def width(n: int = 64, T: int = 8, d: int = 8, M: int = 4, S: float = 2.0, steps
     n, T, d, M, S, seed : as in ``tokenized_mixture``; as many fresh samples are the test set
     steps : how many steps a run has
 
-    Returns
-    -------
-    LiveFigure
-
-    Raises
-    ------
-    ValueError
-        for what ``tokenized_mixture`` refuses, or if steps is no whole number ≥ 1.
+    Raises ValueError for what ``tokenized_mixture`` refuses, or if steps is no whole number ≥ 1.
 
     Source: Deora et al. 2023, the curves of Figures 2 and 3 [paper], on data model DM1 [recalled].
     """

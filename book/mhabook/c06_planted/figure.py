@@ -27,14 +27,7 @@ def planted(n: int = 200, T: int = 6, d: int = 4, steps: int = 400, scale: float
     steps : how many steps a run has
     scale : standard deviation of the entries of the random start
 
-    Returns
-    -------
-    LiveFigure
-
-    Raises
-    ------
-    ValueError
-        for what ``planted`` refuses, or if steps is no whole number ≥ 1.
+    Raises ValueError for what ``planted`` refuses, or if steps is no whole number ≥ 1.
 
     Source: Deora et al. 2023, the curves of Figures 4 and 5 [paper], on data model DM2 [recalled].
     """

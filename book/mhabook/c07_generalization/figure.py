@@ -34,14 +34,8 @@ def generalization(n: int = 64, T: int = 8, d: int = 8, M: int = 4, S: float = 1
     steps : how many steps a run has
     tests : how many fresh samples the test set has
 
-    Returns
-    -------
-    LiveFigure
-
-    Raises
-    ------
-    ValueError
-        for what ``tokenized_mixture`` refuses, if n < 16 or T < 4, or if steps or tests is no whole number ≥ 1.
+    Raises ValueError for what ``tokenized_mixture`` refuses, if n < 16 or T < 4, or if steps or tests is no whole
+    number ≥ 1.
 
     Source: this book, Theorem 2, on data model DM1 [recalled].
     """

@@ -105,14 +105,7 @@ def leave_one_out(start: Heads, data: Dataset, lr: float, steps: int, *, test: D
     start, data, lr, steps, test, record : as in ``train``, with gradient descent; n ≥ 2
     left : the indices of the samples to leave out, one at a time; all by default
 
-    Returns
-    -------
-    LeaveOneOut
-
-    Raises
-    ------
-    ValueError
-        if data has fewer than two samples, lr is not positive, or a run stops being finite.
+    Raises ValueError if data has fewer than two samples, lr is not positive, or a run stops being finite.
 
     Source: this book, Theorem 2.
     """

@@ -26,15 +26,8 @@ def digits(classes: tuple[int, int] = (3, 8), n: int = 60, held_out: int = 80, s
     held_out : how many held-out images are tested on
     steps : how many steps a run has
 
-    Returns
-    -------
-    LiveFigure
-
-    Raises
-    ------
-    ValueError
-        for what ``mhalib.data.digits`` refuses, if there are not so many held-out images, or steps is no whole
-        number ≥ 1.
+    Raises ValueError for what ``mhalib.data.digits`` refuses, if there are not so many held-out images, or steps is no
+    whole number ≥ 1.
     """
     require_count(steps=steps, held_out=held_out)
     data = in_doubles(digit_images(classes, n, seed))

@@ -26,10 +26,6 @@ def tilting(seed: int = 0) -> LiveFigure:
     ----------
     seed : fixes eight samples of 1,024 tokens, rounded to four decimals; n tokens are the first n of a sample
 
-    Returns
-    -------
-    LiveFigure
-
     Source: Propositions "How many tokens are effective", "The error of one query", Theorem "The exponent" (this book).
     """
     measured = _Measured(seed)

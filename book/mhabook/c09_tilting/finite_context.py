@@ -47,10 +47,7 @@ def query_error(n: float, tau: float) -> tuple[float, float]:
     n : number of tokens ≥ 1; any size up to 1e100
     tau : standard deviation τ ≥ 0 of the scores
 
-    Raises
-    ------
-    ValueError
-        if a number is outside of its range.
+    Raises ValueError if a number is outside of its range.
 
     Source: this book.
     """

@@ -46,14 +46,7 @@ def descent(n: int = 400, steps: int = 40, seed: int = 0) -> LiveFigure:
     steps : how many steps a run has
     seed : fixes the draws
 
-    Returns
-    -------
-    LiveFigure
-
-    Raises
-    ------
-    ValueError
-        if n < 60, steps is no whole number ≥ 1, or seed none ≥ 0.
+    Raises ValueError if n < 60, steps is no whole number ≥ 1, or seed none ≥ 0.
 
     Source: this book (SA1, SA2), after Figure 2 of Goel et al. 2026 [paper].
     """

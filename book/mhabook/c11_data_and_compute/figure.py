@@ -46,14 +46,7 @@ def data_and_compute(n: int = 320, steps: int = 30, instances: int = 2) -> LiveF
     steps : how many steps a run has
     instances : how many draws a mean is of
 
-    Returns
-    -------
-    LiveFigure
-
-    Raises
-    ------
-    ValueError
-        if n < 80, or if steps or instances is no whole number ≥ 1.
+    Raises ValueError if n < 80, or if steps or instances is no whole number ≥ 1.
 
     Source: this book, after Theorem 2 of Goel et al. 2026 [paper].
     """

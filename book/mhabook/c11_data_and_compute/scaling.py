@@ -98,14 +98,8 @@ def fit_law(steps: Sequence[int] | Array, n: Array, excess: Array, *, resamples:
     excess : (seeds, m, k) positive numbers
     resamples, seed : how many resamplings, and what fixes them
 
-    Returns
-    -------
-    Fit
-
-    Raises
-    ------
-    ValueError
-        if shapes do not fit, numbers are not positive and finite, or three numbers of the law cannot be told apart.
+    Raises ValueError if shapes do not fit, numbers are not positive and finite, or three numbers of the law cannot be
+    told apart.
 
     Source: this book.
     """
@@ -201,14 +195,7 @@ def plan(target: float, law: Law, *, power: float = 2, n: int | None = None, ste
     power : a step of full attention costs n², one on a fixed number of queries n
     n, steps : one of the two if it is given; the least of the other is found
 
-    Returns
-    -------
-    Plan
-
-    Raises
-    ------
-    ValueError
-        if no plan reaches the target, with the least n or K that could; or an argument does not fit.
+    Raises ValueError if no plan reaches the target, with the least n or K that could; or an argument does not fit.
 
     Source: this book.
     """

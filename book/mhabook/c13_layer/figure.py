@@ -48,14 +48,7 @@ def layer(steps: int = 300, seed: int = 0) -> LiveFigure:
     steps : how many steps a run has, a multiple of 4
     seed : fixes tokens, targets and starts
 
-    Returns
-    -------
-    LiveFigure
-
-    Raises
-    ------
-    ValueError
-        if steps is no multiple of 4 that is ≥ 4, or seed no whole number ≥ 0.
+    Raises ValueError if steps is no multiple of 4 that is ≥ 4, or seed no whole number ≥ 0.
 
     Source: Theorem "Training the values must succeed" (this book).
     """

@@ -26,14 +26,7 @@ def traps(steps: int = 300) -> LiveFigure:
     ----------
     steps : how many steps of gradient descent a run has
 
-    Returns
-    -------
-    LiveFigure
-
-    Raises
-    ------
-    ValueError
-        if steps is no whole number ≥ 1.
+    Raises ValueError if steps is no whole number ≥ 1.
 
     Source: this book.
     """

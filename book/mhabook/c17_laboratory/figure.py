@@ -77,10 +77,7 @@ class Laboratory(Face):
     def settings(self, **values: Any) -> dict[str, Any]:
         """The controls as they stand with some values changed, each replaced that is not offered beside the others.
 
-        Raises
-        ------
-        ValueError
-            for a name that no control has, or a value that it cannot take.
+        Raises ValueError for a name that no control has, or a value that it cannot take.
         """
         for name in values:
             if name not in DEFAULTS:
@@ -93,10 +90,7 @@ class Laboratory(Face):
 
         The file stays with Python. A page that shows the laboratory says so, and trains on it once it is opened there.
 
-        Raises
-        ------
-        FileNotFoundError, ValueError
-            as ``mha.data.from_file``.
+        Raises FileNotFoundError or ValueError as ``mha.data.from_file``.
         """
         kind, file = KINDS[type(from_file(path))], File(path).expanduser()
         self._file, self._sum, self._last = str(path), f"{zlib.crc32(file.read_bytes()):x}", {}
@@ -107,10 +101,7 @@ class Laboratory(Face):
     def code(self, **values: Any) -> str:
         """The lines of Python that repeat the run, for the controls as they stand, or for other values.
 
-        Raises
-        ------
-        ValueError
-            as ``settings``, and on a file that was opened in the browser and not by ``read``.
+        Raises ValueError as ``settings``, and on a file that was opened in the browser and not by ``read``.
         """
         settings = self.settings(**values)
         if settings["data"] == "own" and self.own["sum"] != self._sum:

@@ -63,10 +63,8 @@ def read(folder: Traversable) -> dict[str, tuple[Question, ...]]:
     formulas to words. An entry of a question's ``variables`` describes one, or names one that stands under the file's
     own ``variables``, for several questions.
 
-    Raises
-    ------
-    ValueError
-        naming file and label, for an unknown or a missing key, an unknown variable, or a value of the wrong kind.
+    Raises ValueError naming file and label, for an unknown or a missing key, an unknown variable, or a value of the
+    wrong kind.
     """
     with (folder / "questions.yml").open("rb") as file:  # every scalar is read as text: an answer may be 0 or 1/2
         found = yaml.load(file, getattr(yaml, "CBaseLoader", yaml.BaseLoader))

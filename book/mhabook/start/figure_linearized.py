@@ -32,14 +32,7 @@ def linearized(n: int = 16, steps: int = 200, seed: int = 0) -> LiveFigure:
     n, seed : as in ``tokenized_mixture``; the seed also draws the start
     steps : how many steps both runs have
 
-    Returns
-    -------
-    LiveFigure
-
-    Raises
-    ------
-    ValueError
-        if n or steps is no whole number ≥ 1.
+    Raises ValueError if n or steps is no whole number ≥ 1.
 
     Source: Jacot et al. 2018, on the model of this book.
     """

@@ -30,14 +30,7 @@ def surface(steps: int = 60) -> LiveFigure:
     ----------
     steps : how many steps a run has
 
-    Returns
-    -------
-    LiveFigure
-
-    Raises
-    ------
-    ValueError
-        if steps is no whole number ≥ 1.
+    Raises ValueError if steps is no whole number ≥ 1.
     """
     require_count(steps=steps)
     return LiveFigure(Description(

@@ -76,10 +76,7 @@ class Linearized(Vector):
 
         V is again a ``Linearized``, as is the product.
 
-        Raises
-        ------
-        TypeError, ValueError
-            if V is no direction in the space of this model.
+        Raises TypeError or ValueError if V is no direction in the space of this model.
         """
         return self.hessian_operator(X, y)(V)
 

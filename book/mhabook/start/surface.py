@@ -27,10 +27,7 @@ class Surface:
     curvatures : the numbers (λ₁, λ₂) with λ₁ > 0, in a tuple, a list or an array; kept as a tuple
     direction : the eigenvector of λ₁, of length 1, likewise; (1, 0) unless you choose
 
-    Raises
-    ------
-    ValueError
-        if these are not such numbers.
+    Raises ValueError if these are not such numbers.
 
     Examples
     --------
