@@ -18,10 +18,10 @@ saved beside ``--out``; the same command takes it up again and ends with the sam
 
 import argparse
 import json
-import os
 from pathlib import Path
 
 import numpy as np
+import resumable  # beside this file
 import torch
 from torch.nn import functional
 from torch.nn.utils.rnn import pad_sequence
@@ -104,29 +104,16 @@ def encoded(args, tokenizer, split):
 
 def train(args, tokenizer, model):
     """The recorded rows."""
-    (rows, y), (dev_rows, dev_y) = (encoded(args, tokenizer, split) for split in ("train", "dev"))
-    padding, kept, first, recorded = tokenizer.pad_token_id, args.out.with_suffix(".checkpoint.pt"), 0, []
+    (rows, y), dev = (encoded(args, tokenizer, split) for split in ("train", "dev"))
     rule = torch.optim.AdamW(model.parameters(), lr=args.lr, weight_decay=args.weight_decay)
-    if kept.exists():
-        saved = torch.load(kept, map_location=args.device, weights_only=True)
-        if saved["settings"] != settings(args):
-            raise SystemExit(f"{kept} belongs to a run with other arguments; remove it, or choose another --out")
-        first, recorded = saved["step"], saved["recorded"]
-        model.load_state_dict(saved["model"])
-        rule.load_state_dict(saved["rule"])
-    for k in range(first, args.steps + 1):
-        if (k % args.every == 0 or k == args.steps) and (not recorded or recorded[-1]["steps"] < k):
-            recorded.append({"steps": k} | evaluate(model, dev_rows, dev_y, padding, args.device))
-            print(recorded[-1], flush=True)
-            state = {"settings": settings(args), "step": k, "recorded": recorded, "model": model.state_dict(),
-                     "rule": rule.state_dict()}
-            torch.save(state, kept.with_suffix(".unfinished"))
-            os.replace(kept.with_suffix(".unfinished"), kept)
-        if k < args.steps:
-            torch.manual_seed(args.seed * 1_000_003 + k)  # dropout draws the same, wherever the run was taken up
-            chosen = np.random.default_rng([args.seed, 7, k]).integers(len(rows), size=args.batch)
-            step(model, rule, [rows[i] for i in chosen], y[chosen], padding, args.device)
-    return recorded
+
+    def update(k):
+        torch.manual_seed(args.seed * 1_000_003 + k)  # dropout draws the same, wherever the run was taken up
+        chosen = resumable.minibatch(args, k, len(rows))
+        step(model, rule, [rows[i] for i in chosen], y[chosen], tokenizer.pad_token_id, args.device)
+
+    return resumable.train(args, settings(args), model, rule,
+                           lambda: evaluate(model, *dev, tokenizer.pad_token_id, args.device), update)
 
 
 def step(model, rule, rows, y, padding, device):
@@ -151,7 +138,8 @@ def main(argv=None):
         silence(model, args.keep_heads, args.seed)
     recorded = train(args, tokenizer, model.to(args.device).train())
     versions = {"mhalib": mha.__version__, "torch": torch.__version__, "numpy": np.__version__}
-    np.savez(args.out, config=json.dumps(settings(args)), versions=json.dumps(versions),
+    steps = np.array([row.pop("step") for row in recorded])
+    np.savez(args.out, config=json.dumps(settings(args)), versions=json.dumps(versions), steps=steps,
              **{name: np.array([row[name] for row in recorded]) for name in recorded[0]})
 
 

@@ -23,12 +23,12 @@ on where it was killed, to the same numbers on a CPU.
 """
 
 import argparse
-import os
 import platform
 from pathlib import Path
 
 import joblib
 import numpy as np
+import resumable  # beside this file
 import torch
 from torch.nn import functional
 from torch.nn.utils.rnn import pad_sequence
@@ -130,26 +130,15 @@ def train(args, parts, model):
     (X, y), (test_X, test_y) = parts
     some, rest = (np.unique(np.linspace(0, len(of) - 1, n).astype(int)) for of, n in ((y, 2000), (test_y, len(test_y))))
     rule = (torch.optim.SGD if args.task == "text" else torch.optim.Adam)(model.parameters(), lr=args.lr)
-    kept, first, rows = args.out.with_suffix(".checkpoint.pt"), 0, []
-    if kept.exists():
-        saved = torch.load(kept, map_location=args.device, weights_only=True)
-        if saved["settings"] != settings(args):
-            raise SystemExit(f"{kept} belongs to a run with other arguments; remove it, or choose another --out")
-        first, rows = saved["step"], saved["rows"]
-        model.load_state_dict(saved["model"])
-        rule.load_state_dict(saved["rule"])
-    for k in range(first, args.steps + 1):
-        if (k % args.every == 0 or k == args.steps) and (not rows or rows[-1]["step"] < k):
-            found, test = (measured(model, *part, args.at_once) for part in ((X, y, some), (test_X, test_y, rest)))
-            rows.append({"step": k} | found | {f"test_{name}": value for name, value in test.items()})
-            print(rows[-1], flush=True)
-            state = {"settings": settings(args), "step": k, "rows": rows, "model": model.state_dict(),
-                     "rule": rule.state_dict()}
-            torch.save(state, kept.with_suffix(".unfinished"))
-            os.replace(kept.with_suffix(".unfinished"), kept)
-        if k < args.steps:
-            step(model, rule, X, y, np.random.default_rng([args.seed, 7, k]).integers(len(y), size=args.batch), args)
-    return rows
+
+    def measure():
+        found, test = (measured(model, *part, args.at_once) for part in ((X, y, some), (test_X, test_y, rest)))
+        return found | {f"test_{name}": value for name, value in test.items()}
+
+    def update(k):
+        step(model, rule, X, y, resumable.minibatch(args, k, len(y)), args)
+
+    return resumable.train(args, settings(args), model, rule, measure, update)
 
 
 def step(model, rule, X, y, rows, args):
