@@ -4,10 +4,10 @@ The package behind the book *How Attention Learns*. Start with ``mha.data.tokeni
 ``mha.MultiHeadAttention`` and ``mha.train``.
 """
 
-from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from mhalib import data, landscape, losses, models
+from mhalib._later import Getattr, later
 from mhalib.attention import gaussian, normalized_gaussian, softmax
 from mhalib.models import AttentionLayer, AttentionRegression, MultiHeadAttention
 from mhalib.optim import (
@@ -38,17 +38,8 @@ __all__ = ["Adam", "AdamW", "AttentionLayer", "AttentionRegression", "Backtracki
 
 
 # Figures need plotly and widgets, and networks torch, which take longer to import than everything else together.
-_LATER = {"explore": "explorer", "live": "live", "plots": "plots", "train_network": "networks"}
-
-
-def __getattr__(name: str) -> Any:
-    if name not in _LATER:
-        raise AttributeError(f"module 'mhalib' has no attribute {name!r}")
-    try:
-        module = import_module(f"mhalib.{_LATER[name]}")
-    except ModuleNotFoundError as error:
-        raise ImportError(f"mhalib.{name} needs {error.name}: pip install {error.name}") from error
-    return module if name == _LATER[name] else getattr(module, name)
+__getattr__: Getattr = later("mhalib", {
+    "explore": "explorer", "live": "live", "plots": "plots", "train_network": "networks"})
 
 
 def __dir__() -> list[str]:

@@ -5,9 +5,10 @@ from earlier chapters only. Every statement is in ``mhabook.ledger``.
 """
 
 from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from mhabook.ledger import ledger
+from mhalib._later import Getattr, later
 
 # The order of the book, which is the order of the ledger.
 for _module in (
@@ -39,18 +40,8 @@ if TYPE_CHECKING:
 __all__ = ["Table", "exercise", "laboratory", "ledger", "stored", "sweep"]
 
 # Widgets take longer to import than all statements together; sweeps need joblib.
-_LATER = {"Table": "tables", "exercise": "exercises", "laboratory": "c17_laboratory", "stored": "tables",
-          "sweep": "studies"}
-
-
-def __getattr__(name: str) -> Any:
-    if name not in _LATER:
-        raise AttributeError(f"module 'mhabook' has no attribute {name!r}")
-    try:
-        return getattr(import_module(f"mhabook.{_LATER[name]}"), name)
-    except ModuleNotFoundError as error:
-        package = {"yaml": "pyyaml"}.get(error.name, error.name)
-        raise ImportError(f"mhabook.{name} needs {package}: pip install {package}") from error
+__getattr__: Getattr = later("mhabook", {
+    "Table": "tables", "exercise": "exercises", "laboratory": "c17_laboratory", "stored": "tables", "sweep": "studies"})
 
 
 def __dir__() -> list[str]:

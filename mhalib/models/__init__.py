@@ -1,8 +1,8 @@
 """Models: frozen dataclasses that are points of a vector space, one file per paper; and small torch Transformers."""
 
-from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
+from mhalib._later import Getattr, later
 from mhalib.models.layer import AttentionLayer
 from mhalib.models.multihead import MultiHeadAttention
 from mhalib.models.regression import AttentionRegression
@@ -13,15 +13,6 @@ if TYPE_CHECKING:
 
 __all__ = ["AttentionLayer", "AttentionRegression", "MultiHeadAttention", "NetworkPoint",
            "PatchTransformer", "TextTransformer"]
-_HOMES = {"NetworkPoint": "network", "PatchTransformer": "transformer", "TextTransformer": "transformer"}
-
-
-def __getattr__(name: str) -> Any:
-    # torch takes longer to import than everything else together.
-    if name not in _HOMES:
-        raise AttributeError(f"module 'mhalib.models' has no attribute {name!r}")
-    try:
-        return getattr(import_module(f"mhalib.models.{_HOMES[name]}"), name)
-    except ModuleNotFoundError as error:
-        raise ImportError(f"mhalib.models.{name} computes with {error.name}: "
-                          f"pip install {error.name}") from error
+# torch takes longer to import than everything else together.
+__getattr__: Getattr = later("mhalib.models", {
+    "NetworkPoint": "network", "PatchTransformer": "transformer", "TextTransformer": "transformer"}, needs="computes with")

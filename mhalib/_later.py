@@ -1,0 +1,25 @@
+"""Names of a package that are imported when they are asked for: what they stand on takes long to import."""
+
+from collections.abc import Callable, Mapping
+from importlib import import_module
+from typing import Any
+
+Getattr = Callable[[str], Any]
+
+
+def later(package: str, homes: Mapping[str, str], needs: str = "needs") -> Getattr:
+    """The ``__getattr__`` of ``package``: ``homes`` says which of its modules has a name, or is what is asked for.
+
+    It raises AttributeError for any other name, and ImportError that says what to install, where that is missing.
+    """
+    def get(name: str) -> Any:
+        if name not in homes:
+            raise AttributeError(f"module {package!r} has no attribute {name!r}")
+        try:
+            module = import_module(f"{package}.{homes[name]}")
+        except ModuleNotFoundError as error:
+            missing = {"yaml": "pyyaml"}.get(error.name or "", error.name)
+            raise ImportError(f"{package}.{name} {needs} {missing}: pip install {missing}") from error
+        return module if name == homes[name] else getattr(module, name)
+
+    return get
