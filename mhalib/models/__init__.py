@@ -15,4 +15,5 @@ __all__ = ["AttentionLayer", "AttentionRegression", "MultiHeadAttention", "Netwo
            "PatchTransformer", "TextTransformer"]
 # torch takes longer to import than everything else together.
 __getattr__: Getattr = later("mhalib.models", {
-    "NetworkPoint": "network", "PatchTransformer": "transformer", "TextTransformer": "transformer"}, needs="computes with")
+    "NetworkPoint": "network", "PatchTransformer": "transformer", "TextTransformer": "transformer",
+}, needs="computes with")
