@@ -133,6 +133,8 @@ def test_every_figure_shows_a_picture_without_javascript(unscripted):
         assert picture.get_attribute("aria-label").strip()
         assert 300 < inner["width"] <= box["width"]
         assert 60 < inner["height"] < 1050  # three rows of panels are the tallest
+        *_, width, height = map(float, picture.get_attribute("viewBox").split())
+        assert abs(inner["width"] * height - inner["height"] * width) < 2 * width, "it is stretched"
         assert inner["y"] - box["y"] < 100, "the empty drawing stands above it"
 
 
