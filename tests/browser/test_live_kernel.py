@@ -42,7 +42,6 @@ ipywidgets.VBox([probe, heard, seven])
 
 FIGURE = '''
 import ipywidgets
-import mhabook
 import mhalib as mha
 
 figure = mha.live.heads(mha.data.tokenized_mixture())
@@ -58,7 +57,7 @@ display(figure, heard, four)
 
 LABORATORY = """
 import ipywidgets
-import mhalib as mha
+import mhabook
 
 lab = mhabook.laboratory()
 heard, asked = ipywidgets.Label("nothing yet"), ipywidgets.Label("nothing yet")
