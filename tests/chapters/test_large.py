@@ -10,7 +10,7 @@ import torch
 
 import mhabook
 import mhalib as mha
-from scripts import ROOT, loaded
+from scripts import loaded
 
 VOCABULARY = mha.data.reviews(1).vocabulary
 
@@ -19,7 +19,6 @@ VOCABULARY = mha.data.reviews(1).vocabulary
 def recipe(tmp_path, monkeypatch):
     """A function that runs a recipe in a folder of its own, perhaps until a step breaks it off."""
     monkeypatch.chdir(tmp_path)
-    monkeypatch.syspath_prepend(ROOT / "book" / "results" / "large")  # as for a script
 
     def run(name, line, stopped_at=None):
         with loaded(f"book/results/large/{name}.py") as module, pytest.MonkeyPatch.context() as patch:

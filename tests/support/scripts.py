@@ -15,10 +15,12 @@ def loaded(path, name=None):
     spec = importlib.util.spec_from_file_location(name, ROOT / path)
     module, before = importlib.util.module_from_spec(spec), sys.modules.get(name)
     sys.modules[name] = module  # dataclasses look their module up, and sweeps their function
+    sys.path.insert(0, str((ROOT / path).parent))  # as Python does for a script
     try:
         spec.loader.exec_module(module)
         yield module
     finally:
+        sys.path.remove(str((ROOT / path).parent))
         del sys.modules[name]
         if before is not None:
             sys.modules[name] = before
