@@ -90,7 +90,7 @@ def measure_page(browser, site, path):
 
 def main():
     """Serve the built book and measure every page that holds a live figure."""
-    pages = [path for path in sorted(BUILD.rglob("book/**/*.html")) if "mha-still" in path.read_text("utf-8")]
+    pages = [path for path in sorted(BUILD.rglob("book/**/*.html")) if "mha-fallback" in path.read_text("utf-8")]
     if not pages:
         raise SystemExit("no built book with live figures at _build/html: run `make book` first")
     quiet = type("Quiet", (SimpleHTTPRequestHandler,), {"log_message": lambda *args: None})

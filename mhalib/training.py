@@ -207,7 +207,7 @@ def _restricted(ask, workspace, names):
     """The same loss with the gradient of some weights alone; those of the others are zero."""
     def restricted(theta, rows):
         loss, grad = ask(theta, rows)
-        return loss, workspace.pack_own(workspace.unpack(grad).only(names))
+        return loss, workspace.pack_unchecked(workspace.unpack(grad).only(names))
     return restricted
 
 
@@ -218,7 +218,7 @@ def _holding(step, workspace, model, names):
 
     def holding(theta, grad, state, k):
         theta, state = step(theta, grad, state, k)
-        return workspace.pack_own(workspace.unpack(theta).with_arrays(**held)), state
+        return workspace.pack_unchecked(workspace.unpack(theta).with_arrays(**held)), state
     return holding
 
 

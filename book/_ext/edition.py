@@ -81,7 +81,7 @@ def article(page, html, known):
     Raises Missing for a figure without a picture.
     """
     box = BeautifulSoup(html, "html.parser").select_one("article.bd-article")
-    for figure in box.select(".mha-figure, .mha-still"):
+    for figure in box.select(".mha-figure, .mha-fallback"):
         picture_alone(figure, page)
     for view in box.select(WIDGET):
         address_of_widget(view, page)
@@ -122,7 +122,7 @@ def picture_alone(figure, page):
 def address_of_widget(view, page):
     """Put a link to the living page under the picture of a live figure; a widget without one is only a link."""
     cell = view.find_parent(class_="cell_output")
-    words = ON_THE_WEB if cell and cell.select_one(".mha-still") else SCREEN_ONLY
+    words = ON_THE_WEB if cell and cell.select_one(".mha-fallback") else SCREEN_ONLY
     link = f'<p class="on-the-web">{words}<a href="{page.web}">{page.web.split("//")[1]}</a></p>'
     view.replace_with(BeautifulSoup(link, "html.parser"))
 

@@ -24,7 +24,7 @@ NAMES = re.compile(r"""(?<=\bid=")[^"]+|(?<=url\(#)[\w-]+|(?<=url\('#)[\w-]+""")
 DRAWN = """() => {
   const count = (selector) => document.querySelectorAll(selector).length;
   if (count(".mha-live[data-state=failed]")) throw new Error("a live figure could not train");
-  return !count(".mha-figure:not(:has(.main-svg))") && count(".mha-live[data-state=done]") === count(".mha-still");
+  return !count(".mha-figure:not(:has(.main-svg))") && count(".mha-live[data-state=done]") === count(".mha-fallback");
 }"""
 DRAW = """(width) => Promise.all([...document.querySelectorAll(".js-plotly-plot")].map((box) =>
   Plotly.toImage(box, { width, height: box.layout.height ?? 450, format: "svg", imageDataOnly: true })))"""

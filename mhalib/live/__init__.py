@@ -1,7 +1,7 @@
 """Live figures: training in the reader's hand, with a kernel behind the page or without."""
 
-from mhalib.live.description import Control, Description
-from mhalib.live.face import LiveFigure
 from mhalib.live.heads import heads
+from mhalib.live.spec import Control, FigureSpec
+from mhalib.live.widget import LiveFigure
 
-__all__ = ["Control", "Description", "LiveFigure", "heads"]
+__all__ = ["Control", "FigureSpec", "LiveFigure", "heads"]

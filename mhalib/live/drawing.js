@@ -38,7 +38,7 @@ function insert(source) {
 function fill(figure, draw, result) {
   const data = figure.data.map((trace) => ({ ...trace }));
   if (!result) return data;
-  const known = { steps: result.steps, ...result.curves, ...result.lasts, ...result.looks };
+  const known = { steps: result.steps, ...result.curves, ...result.final, ...result.looks };
   for (const { trace, once, layout, ...parts } of draw) {
     if (once || layout) continue;
     // A copy: plotly draws nothing where it gets the array that it has, and a run on the page goes on filling its own.
@@ -51,10 +51,10 @@ function fill(figure, draw, result) {
 function layoutOf(figure, draw, result) {
   const layout = structuredClone(figure.layout);
   for (const { layout: path, from } of draw) {
-    if (!path || !result?.lasts[from]) continue;
+    if (!path || !result?.final[from]) continue;
     const keys = path.split("."),
       name = keys.pop();
-    keys.reduce((node, key) => (node[key] ??= {}), layout)[name] = result.lasts[from];
+    keys.reduce((node, key) => (node[key] ??= {}), layout)[name] = result.final[from];
   }
   return layout;
 }
@@ -127,7 +127,7 @@ export class Drawer {
       width = box.clientWidth;
     const narrow = width > 0 && width < 560; // a figure that is still hidden has no width
     if (narrow) stackBars(data, panelsOf(spec.figure.layout));
-    const wanted = JSON.stringify([width, ...spec.draw.filter((p) => p.layout).map((p) => frame?.lasts[p.from])]);
+    const wanted = JSON.stringify([width, ...spec.draw.filter((p) => p.layout).map((p) => frame?.final[p.from])]);
     this.width = width;
     if (wanted !== this.made) {
       this.made = wanted;

@@ -43,7 +43,7 @@ class View {
     this.show(el);
     this.stop = opened(
       model,
-      spec.still,
+      spec.fallback,
       (Plotly) => this.begin(run, Plotly),
       (reason) => this.fail(reason),
     );
@@ -88,11 +88,11 @@ class View {
     this.grips.place();
     figure.drew(frame);
     if (!frame.done || frame.values !== values) return; // a newer run is on its way
-    figure.conclude("done", sentence(spec, values, frame), touched);
+    figure.finish("done", sentence(spec, values, frame), touched);
   }
 
   fail(reason) {
-    this.figure.conclude("failed", `This figure could not train: ${reason}`);
+    this.figure.finish("failed", `This figure could not train: ${reason}`);
   }
 
   setAll() {
@@ -119,7 +119,7 @@ class View {
 
   close() {
     this.stop();
-    this.figure.hush();
+    this.figure.cancelAnnouncement();
     this.kept.close();
     this.drawing?.close();
     this.train?.close();

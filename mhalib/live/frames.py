@@ -8,7 +8,7 @@ import numpy as np
 import plotly.graph_objects as go
 from plotly.subplots import make_subplots
 
-from mhalib.live.description import Control
+from mhalib.live.spec import Control
 from mhalib.optim import Adam, GradientDescent, Momentum
 from mhalib.plots import COLORS, DASHES, finish
 

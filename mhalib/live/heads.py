@@ -2,10 +2,10 @@
 
 from mhalib._array import require_count
 from mhalib.data import Dataset
-from mhalib.live.carried import arrays, in_doubles
-from mhalib.live.description import Control, Description
-from mhalib.live.face import LiveFigure
 from mhalib.live.frames import STEP_SIZES, chosen_rule, line, panels, rule_control, step_axis
+from mhalib.live.payload import arrays, in_doubles
+from mhalib.live.spec import Control, FigureSpec
+from mhalib.live.widget import LiveFigure
 from mhalib.models import MultiHeadAttention
 from mhalib.training import recorded_steps, train
 
@@ -45,7 +45,7 @@ def heads(data: Dataset, steps: int = 500) -> LiveFigure:
     step_axis(frame, steps)
     frame.update_yaxes(type="log", range=[-8, 4], dtick=2, exponentformat="power", col=1)
     frame.update_yaxes(range=[0, 1.03], col=2)
-    return LiveFigure(Description(
+    return LiveFigure(FigureSpec(
         title="Heads and step size, from zero",
         alt=f"Two curves over training steps, from zero, one head, step size 1: the training loss and the {words}. "
             "Sliders change the number of heads and the step size, a menu the update rule.",

@@ -116,7 +116,7 @@ export function sentence(spec, values, result) {
       ["first_" + name, curve[0]],
     ]),
   );
-  const known = { ...spec.fixed, ...set, ...ends, ...result.lasts, steps: last(result.steps), stopped: result.stopped };
+  const known = { ...spec.fixed, ...set, ...ends, ...result.final, steps: last(result.steps), stopped: result.stopped };
   const template = result.stopped === null ? spec.summary : spec.stopped;
   return template.replace(/\{(\w+)\}/g, (_, name) => digits(known[name]));
 }
@@ -138,7 +138,7 @@ export class Stage {
     [this.saying, this.waiting] = [null, null];
   }
 
-  hush() {
+  cancelAnnouncement() {
     clearTimeout(this.saying);
     clearTimeout(this.waiting);
     this.waiting = null;
@@ -146,18 +146,18 @@ export class Stage {
 
   // The state in which a run has ended, and its sentence; aloud only what stays for a while, not every value that a
   // drag passes.
-  conclude(state, words, aloud = true) {
+  finish(state, words, aloud = true) {
     const { root, summary, said } = this;
     root.dataset.state = state;
     summary.textContent = words;
-    this.hush();
+    this.cancelAnnouncement();
     if (aloud)
       this.saying = setTimeout(() => {
         if (said.textContent !== words) said.textContent = words;
       }, 700);
   }
 
-  // What a run before it has left is not said of a run that lasts.
+  // What a run before it has left is not said of a run that final.
   runs(place) {
     Object.assign(this.root.dataset, { state: "running", place });
     this.waiting ??= setTimeout(() => {
@@ -200,12 +200,12 @@ export function shared(model, now, heard) {
 }
 
 // Calls `begin` when plotly is there, and takes the default frame away; or says why it does not come. Gives what ends it.
-export function opened(model, still, begin, failed) {
+export function opened(model, fallback, begin, failed) {
   let closed = false;
   plotly(model)
     .then((Plotly) => {
       if (closed) return;
-      for (const frame of document.querySelectorAll(`[data-still="${still}"]`)) frame.hidden = true;
+      for (const frame of document.querySelectorAll(`[data-fallback="${fallback}"]`)) frame.hidden = true;
       begin(Plotly);
     })
     .catch((error) => closed || failed(error.message));

@@ -75,9 +75,9 @@ class MultiHeadWorkspace(ClassifierWorkspace):
         if any(not (part == part[self._first][self._member]).all() for part in (model.W, model.U)):
             raise ValueError(f"model: this workspace counts {self._H} heads as {self._groups}, because the others were "
                              "copies of them; expected a model with the same copies")
-        return self.pack_own(model)
+        return self.pack_unchecked(model)
 
-    def pack_own(self, model: Any) -> Array:
+    def pack_unchecked(self, model: Any) -> Array:
         """The same of a model or gradient whose copies are equal by construction: the first of a group stands for all.
 
         They need not be equal to the bit, because a product rounds each head by itself, nor be numbers at all in a run
@@ -137,9 +137,9 @@ class MultiHeadParts(ClassifierWorkspace):
         """As ``MultiHeadWorkspace``."""
         return self._first.pack(model)
 
-    def pack_own(self, model: Any) -> Array:
+    def pack_unchecked(self, model: Any) -> Array:
         """As ``MultiHeadWorkspace``."""
-        return self._first.pack_own(model)
+        return self._first.pack_unchecked(model)
 
     def unpack(self, theta: Array) -> Any:
         """As ``MultiHeadWorkspace``."""

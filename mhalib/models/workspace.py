@@ -25,7 +25,7 @@ class Workspace:
         """θ of a model."""
         return model
 
-    def pack_own(self, model: Any) -> Any:
+    def pack_unchecked(self, model: Any) -> Any:
         """θ of a model that came out of this workspace, or of its gradient: what must hold for ``pack`` holds by
         construction, up to rounding, and is not checked."""
         return self.pack(model)
@@ -41,7 +41,7 @@ class Workspace:
     def partial(self, theta: Any, rows: Any) -> tuple[Any, Any]:
         """Mean loss and gradient of some rows of the batch, as those of ``loss_and_grad``."""
         loss, grad = self.unpack(theta).loss_and_grad(self.X[rows], self.y[rows])
-        return loss, self.pack_own(grad)
+        return loss, self.pack_unchecked(grad)
 
     def summary(self, theta: Any, relevant: Array | None = None) -> dict[str, float]:
         """What a recorded step says about the batch, name → number: the loss.

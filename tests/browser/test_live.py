@@ -143,7 +143,7 @@ def test_every_live_figure_of_the_book_is_tested(site):
 @each
 def test_page_carries_the_figure_that_python_makes(place, site):
     carried, made = descriptions(place[0])[place[1]], json.loads(json.dumps(figure(*place).spec))
-    assert carried.pop("still") and made.pop("still")
+    assert carried.pop("fallback") and made.pop("fallback")
     carried.pop("figure"), made.pop("figure")  # its numbers are compared where they are drawn
     assert carried == made
 
@@ -240,7 +240,7 @@ def test_tab_reaches_every_control_in_order(live):
 
 @each
 def test_default_frame_makes_room_for_the_live_one(live):
-    still = live.page.locator(".mha-still").nth(live.at[1])
+    still = live.page.locator(".mha-fallback").nth(live.at[1])
     assert still.is_hidden()
     assert live.root.locator(".main-svg").first.bounding_box()["width"] > 200
 
@@ -288,7 +288,7 @@ def test_without_javascript_the_default_frame_stands(chromium, site, page):
     context = chromium.new_context(java_script_enabled=False)
     opened = context.new_page()
     opened.goto(site + page)
-    drawings = opened.locator(".mha-still > svg")
+    drawings = opened.locator(".mha-fallback > svg")
     assert drawings.count() == len(FIGURES[page])
     for drawing in drawings.all():
         assert drawing.is_visible() and drawing.bounding_box()["width"] > 200

@@ -36,7 +36,7 @@ def printed(chromium, tmp_path_factory):
 def test_every_figure_of_a_page_is_a_picture_of_the_pdf(printed):
     articles, target, _ = printed
     html = (BUILD / f"{CHOSEN[1]}.html").read_text("utf-8")
-    figures = html.count('class="mha-figure"') + html.count('class="mha-still"')
+    figures = html.count('class="mha-figure"') + html.count('class="mha-fallback"')
     assert figures > 5
     assert len(articles[1].figures) == figures
     assert sum(count for alt, count in pdf.pictures(target).items() if alt in articles[1].figures) == figures
@@ -80,7 +80,7 @@ def test_dropdowns_are_open_and_buttons_are_gone():
 
 @pytest.mark.parametrize("body", [
     '<figure class="mha-figure" aria-label="a"><div></div></figure>',
-    '<div class="cell_output"><figure class="mha-still"></figure>'
+    '<div class="cell_output"><figure class="mha-fallback"></figure>'
     '<script type="application/vnd.jupyter.widget-view+json">{}</script></div>'], ids=["plotly", "live"])
 def test_a_figure_without_a_picture_is_no_edition(body):
     with pytest.raises(edition.Missing, match="has no picture"):

@@ -307,7 +307,7 @@ BUGS = {
     "the witness's sign": ("(h ? -onW : onW)", "(h ? onW : onW)"),
     "the covariance": ("total += read / T + vq - v * q", "total += read / T + vq + v * q"),
     "the guarantee": ("(5 * loss) / 3", "(4 * loss) / 3"),
-    "five distances": ("lasts.heads_needed(now), lasts", "lasts.fewer_heads_needed(now), lasts"),
+    "five distances": ("final.heads_needed(now), final", "final.fewer_heads_needed(now), final"),
     "curvature": ("(S * S * u) ** 2 + 4)", "(S * S * u) ** 2 + 2)"),
     "steepness": ("Math.sqrt(1 + (S * S * u) ** 2)", "Math.sqrt(1 + (S * u) ** 2)"),
     "the step allowed": ("(D0 * D0) / (steps * loss)", "(D0 * D0) / (steps * loss) / 1e9"),

@@ -139,7 +139,7 @@ def test_the_mean_on_a_segment_is_bounded_as_the_lemma_says():
 @pytest.mark.parametrize("n", [1, 2, 3])
 def test_means_over_training_sets_are_over_all_of_them(n):
     start, data = small(n=3)
-    population = leave_one_out.Population(start, data, 0.5, 2, n)
+    population = leave_one_out.AllTrainingSets(start, data, 0.5, 2, n)
     sets = list(population.training_sets())
     assert len(sets) == comb(n + 2, n)
     assert sum(chance for chance, _ in sets) == pytest.approx(1, rel=1e-15)
@@ -156,7 +156,7 @@ def test_means_over_training_sets_are_over_all_of_them(n):
 
 def test_one_left_out_of_two_takes_half_the_step():
     start, data = small(n=3)
-    population = leave_one_out.Population(start, data, 0.5, 2, 2)
+    population = leave_one_out.AllTrainingSets(start, data, 0.5, 2, 2)
     expected = by_definition(start, data.subset([1, 2]), 1, 0.5, 2)
     assert_close(population.run((1,))[-1].ravel(), expected.ravel(), 1e-12)
     assert (population.run(())[-1] - start).norm() == 0
@@ -173,7 +173,8 @@ def test_every_other_instance_has_a_reference_for_each_training_set():
 @pytest.mark.parametrize("statement", [generalization.generalization, generalization.left_out_loss])
 def test_one_reference_is_the_same_for_each_training_set(statement):
     instance = mhabook.ledger["thm-2-generalization"].random(0)
-    sets = leave_one_out.Population(*(instance[name] for name in ("start", "data", "lr", "steps", "n"))).training_sets()
+    arguments = [instance[name] for name in ("start", "data", "lr", "steps", "n")]
+    sets = leave_one_out.AllTrainingSets(*arguments).training_sets()
     each = instance | {"reference": {drawn: instance["reference"] for _, drawn in sets}}
     one, many = (statement(**arguments) for arguments in (instance, each))
     assert_close(np.array(many[:2]), np.array(one[:2]), 1e-12)
@@ -261,7 +262,7 @@ BAD = {
     "one sample": (lambda: leave_one_out.leave_one_out(MODEL, small(n=1)[1], 0.1, 3), ["data: expected two", "got 1"]),
     "no step": (lambda: leave_one_out.leave_one_out(MODEL, DATA, 0.1, 0), ["steps: expected a whole number ≥ 1"]),
     "negative step size": (lambda: leave_one_out.leave_one_out(MODEL, DATA, -1.0, 3), ["lr: expected a positive"]),
-    "empty training set": (lambda: leave_one_out.Population(MODEL, DATA, 0.1, 3, 0), ["n: expected a whole number"]),
+    "empty training set": (lambda: leave_one_out.AllTrainingSets(MODEL, DATA, 0.1, 3, 0), ["n: expected a whole"]),
     "models far apart": (lambda: generalization.expansion(MODEL, MODEL + 10 * MODEL, DATA, 0.1), ["κD² < 8", "got"]),
     "runs far apart": (lambda: generalization.distance_of_runs(1e3 * MODEL, DATA, 1e3, 3), ["≤ 7/4, got"]),
     "a target of nothing": (lambda: generalization.samples_needed(target=0.0), ["target: expected a number above 0"]),

@@ -13,7 +13,7 @@ from agreement import stopped_at
 from engines import exposed, with_bug
 from laboratory import LAB, LIVE, SCRIPT, SMALL, asked, asked_run, machine, whole
 from mhabook.c17_laboratory import panels
-from mhabook.c17_laboratory.controls import CONTROLS, DEFAULTS, settled, shown
+from mhabook.c17_laboratory.controls import CONTROLS, DEFAULTS, resolve, shown
 from offered import COMBINATIONS, STARTS, choices
 from oracles import assert_refused
 
@@ -25,7 +25,7 @@ def drawn_settings(seed, **fixed):
     """Settings of all controls, those of SMALL aside, drawn from a seed."""
     rng = np.random.default_rng(seed)
     drawn = {control.name: control.values[rng.integers(len(control.values))] for control in CONTROLS}
-    return settled(drawn | SMALL | fixed)
+    return resolve(drawn | SMALL | fixed)
 
 
 def assert_repeats(v8, values, rel=1e-9):
@@ -42,8 +42,8 @@ def assert_repeats(v8, values, rel=1e-9):
         precise = 1e-5 if name == "sharpness" else rel
         np.testing.assert_allclose(found, right, rtol=precise, atol=1e-12, err_msg=f"{name} at {values}")
     if calm == len(path):
-        np.testing.assert_allclose(np.array(result["lasts"]["weights"], float), wanted["weights"], rtol=0, atol=1e-8)
-    assert result["lasts"]["tokens"] == wanted["tokens"]
+        np.testing.assert_allclose(np.array(result["final"]["weights"], float), wanted["weights"], rtol=0, atol=1e-8)
+    assert result["final"]["tokens"] == wanted["tokens"]
 
 
 def votes(path, values):
@@ -74,7 +74,7 @@ def test_exported_lines_give_the_curve_from_every_start(start):
 def test_exported_lines_leave_what_python_trains(model):
     for name in ("data", "classes", "start", "kernel", "keys", "moves", "optimizer", "schedule"):
         for choice in choices(name, model=model):
-            values, names = settled(DEFAULTS | SMALL | {"model": model, name: choice}), {}
+            values, names = resolve(DEFAULTS | SMALL | {"model": model, name: choice}), {}
             exec(LAB.code(**values), names)
             for left, ours in LAB.run(**values).items():
                 assert type(names[left]) is type(ours), f"{left} at {values}"
@@ -83,7 +83,7 @@ def test_exported_lines_leave_what_python_trains(model):
 
 @pytest.mark.parametrize("moves", choices("moves", model="layer"))
 def test_weight_decay_leaves_weights_that_do_not_move(moves):
-    assert_repeats(whole(), settled(DEFAULTS | SMALL | LAYER | {"optimizer": "adamw", "decay": 1.0, "moves": moves}))
+    assert_repeats(whole(), resolve(DEFAULTS | SMALL | LAYER | {"optimizer": "adamw", "decay": 1.0, "moves": moves}))
 
 
 @pytest.mark.parametrize("values", [
@@ -94,7 +94,7 @@ def test_weight_decay_leaves_weights_that_do_not_move(moves):
       for kernel, moves in (("softmax", "WQ WK WV WO"), ("gaussian", "WQ WK WV WO"), ("normalized", "WQ"),
                             ("normalized", "WQ WK WV"), ("gaussian", "WV")))], ids=str)
 def test_curvature_is_that_of_the_hessian(values):
-    assert_repeats(whole(), settled(DEFAULTS | SMALL | {"curvature": True} | values))
+    assert_repeats(whole(), resolve(DEFAULTS | SMALL | {"curvature": True} | values))
 
 
 @pytest.mark.parametrize(("rule", "name"), [("gd", "2/η"), ("momentum", "3.8/η"), ("adam", None)])
@@ -195,7 +195,7 @@ BUGS = {
 @pytest.mark.parametrize("bug", BUGS)
 def test_a_planted_bug_is_seen(bug):
     values, right, wrong = BUGS[bug]
-    values = settled(DEFAULTS | SMALL | values)
+    values = resolve(DEFAULTS | SMALL | values)
     assert_repeats(whole(), values)
     with pytest.raises(AssertionError):
         assert_repeats(machine(with_bug(SCRIPT, right, wrong)), values)
@@ -205,23 +205,23 @@ def test_page_and_python_offer_the_same():
     for seed in range(60):
         rng, own = np.random.default_rng(seed), ("", "heads", "regression", "layer")[seed % 4]
         drawn = {control.name: control.values[rng.integers(len(control.values))] for control in CONTROLS}
-        kept = settled(drawn, own)
-        assert asked(whole(), f"settled(spec.controls, {json.dumps(drawn)}, {json.dumps(own)})") == kept
+        kept = resolve(drawn, own)
+        assert asked(whole(), f"resolve(spec.controls, {json.dumps(drawn)}, {json.dumps(own)})") == kept
         there = f"(c) => offered(c, {json.dumps(kept)}, {json.dumps(own)}).length"
         assert asked(whole(), f"spec.controls.filter({there}).map((c) => c.name)") == shown(kept, own)
-        assert settled(kept, own) == kept
+        assert resolve(kept, own) == kept
 
 
 def test_an_entry_that_does_not_apply_is_not_offered():
-    assert settled(DEFAULTS | {"data": "own"})["data"] == "mixture"
-    assert settled(DEFAULTS | {"data": "own"}, "heads")["data"] == "own"
-    assert settled(DEFAULTS | {"model": "regression", "start": "zeros"})["start"] == "normal"
-    assert "kernel" not in shown(DEFAULTS) and "kernel" in shown(settled(DEFAULTS | {"model": "layer"}))
+    assert resolve(DEFAULTS | {"data": "own"})["data"] == "mixture"
+    assert resolve(DEFAULTS | {"data": "own"}, "heads")["data"] == "own"
+    assert resolve(DEFAULTS | {"model": "regression", "start": "zeros"})["start"] == "normal"
+    assert "kernel" not in shown(DEFAULTS) and "kernel" in shown(resolve(DEFAULTS | {"model": "layer"}))
 
 
 @pytest.mark.parametrize("name", LAB.experiments)
 def test_an_experiment_is_offered_as_it_stands(name):
-    assert settled(LAB.experiments[name]) == LAB.experiments[name]
+    assert resolve(LAB.experiments[name]) == LAB.experiments[name]
 
 
 @pytest.mark.parametrize(("call", "words"), [
@@ -261,6 +261,6 @@ def test_the_constants_of_a_layer_are_computed_once_a_step():
     right = "function valueConstants("
     counted = f"{right}...all) {{ globalThis.count = (globalThis.count ?? 0) + 1; return counted(...all); }}\n"
     v8 = machine(with_bug(SCRIPT, right, counted + "function counted("))
-    result = asked_run(v8, settled(DEFAULTS | SMALL | LAYER))
+    result = asked_run(v8, resolve(DEFAULTS | SMALL | LAYER))
     assert {"least_singular", "value_smoothness"} <= set(result["curves"]) and len(result["steps"]) > 10
     assert v8.eval("count") == len(result["steps"])

@@ -7,7 +7,7 @@ import pytest
 import mhabook
 import mhalib as mha
 from mhabook.c03_first_step.figure import STARTS
-from mhabook.c17_laboratory.controls import DEFAULTS, settled
+from mhabook.c17_laboratory.controls import DEFAULTS, resolve
 from notebooks import BOOK, read, text
 from offered import choices
 
@@ -21,7 +21,7 @@ FOR_TWO_MATRICES = {"Preconditioned", "StructureAware"}
 
 def written(pattern, name, **values):
     """What the exported lines have in the place of a pattern, over all choices of a control."""
-    lines = (LAB.code(**settled(DEFAULTS | values | {name: choice})) for choice in choices(name, **values))
+    lines = (LAB.code(**resolve(DEFAULTS | values | {name: choice})) for choice in choices(name, **values))
     return {found for line in lines for found in re.findall(pattern, line)}
 
 

@@ -12,7 +12,7 @@ import mhalib as mha
 from laboratory import SMALL, asked, machine, whole
 from malformed import ADVICE, BAD, GOOD
 from mhabook.c17_laboratory import code, figure
-from mhabook.c17_laboratory.controls import BEGINNINGS, DEFAULTS, settled
+from mhabook.c17_laboratory.controls import BEGINNINGS, DEFAULTS, resolve
 from notebooks import BOOK
 from oracles import assert_refused
 
@@ -77,7 +77,7 @@ def test_a_run_on_the_readers_file_is_repeated_by_its_lines(name, model, tmp_pat
     monkeypatch.chdir(tmp_path)
     (tmp_path / name).write_bytes(GOOD[name])
     v8, found = whole(), page_reads(name, GOOD[name])
-    values = settled(DEFAULTS | SMALL | {"model": model, "data": "own", "lr": 0.001}, model)
+    values = resolve(DEFAULTS | SMALL | {"model": model, "data": "own", "lr": 0.001}, model)
     v8.eval(f"var mine = {{ ...spec, own: {json.dumps(found)} }}; 0")
     result = json.loads(v8.eval(f"runAll(made, mine, {json.dumps(values)})"))
     lines, names = v8.eval(f"pythonOf(spec, {json.dumps(values)}, {json.dumps(name)})"), {}
@@ -98,7 +98,7 @@ def test_sample_files_can_be_read(tmp_path):
 def test_a_files_name_is_not_filled_in(name, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     (tmp_path / name).write_bytes(GOOD["regression.csv"])
-    values = settled(DEFAULTS | SMALL | {"model": "regression", "data": "own"}, "regression")
+    values = resolve(DEFAULTS | SMALL | {"model": "regression", "data": "own"}, "regression")
     lines, names = code.code(values, name), {}
     assert whole().eval(f"pythonOf(spec, {json.dumps(values)}, {json.dumps(name)})") == lines
     exec(lines, names)
@@ -169,7 +169,7 @@ IN_THE_BROWSER = ["data: the file 'mine.csv' was opened in the browser", "lab.re
 def lab():
     """Give a laboratory in whose page a file was opened: the page says so, as it does of every move."""
     lab = mhabook.laboratory()
-    moved = settled(DEFAULTS | SMALL | {"model": "regression", "data": "own"}, "regression")
+    moved = resolve(DEFAULTS | SMALL | {"model": "regression", "data": "own"}, "regression")
     lab.set_state({"values": moved, "own": OPENED})
     return lab
 

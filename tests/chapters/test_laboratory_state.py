@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from laboratory import LAB, asked, whole
-from mhabook.c17_laboratory.controls import BEGINNINGS, CONTROLS, DEFAULTS, settled
+from mhabook.c17_laboratory.controls import BEGINNINGS, CONTROLS, DEFAULTS, resolve
 
 RESET, LR = {"is": "reset"}, {"is": "set", "name": "lr", "value": 0.5}
 MINE = {"file": "mine.csv", "kind": "regression", "sum": "1", "words": "a few tokens"}
@@ -44,12 +44,12 @@ def test_after_any_moves_the_values_are_offered_beside_each_other(seed):
     rng, own = np.random.default_rng(seed), ("", "regression")[seed % 2]
     moves = [chosen(c.name, c.values[rng.integers(len(c.values))]) for c in rng.choice(CONTROLS, 100)]
     values = after(*([opened()] if own else []), *moves)["values"]
-    assert values == settled(values, own)
+    assert values == resolve(values, own)
 
 
 @pytest.mark.parametrize("model", BEGINNINGS)
 def test_a_model_begins_where_its_training_succeeds(model):
-    assert after(chosen("lr", 1000.0), chosen("model", model))["values"] == settled(
+    assert after(chosen("lr", 1000.0), chosen("model", model))["values"] == resolve(
         DEFAULTS | {"lr": 1000.0, "model": model} | BEGINNINGS[model])
 
 
@@ -89,7 +89,7 @@ def test_a_run_that_is_not_finite_at_the_start_has_failed():
 # --- links and files ------------------------------------------------------------------------------------------------
 
 def test_a_link_restores_what_it_says_or_says_what_is_wrong():
-    values = settled(DEFAULTS | {"model": "layer", "kernel": "gaussian"})
+    values = resolve(DEFAULTS | {"model": "layer", "kernel": "gaussian"})
     state = after(LR, {"is": "link", "values": values, "experiment": "far"})
     assert (state["values"], state["experiment"], state["by"]) == (values, "far", "link")
     state = after(LR, {"is": "link", "wrong": "This is no link."})
@@ -101,7 +101,7 @@ def test_a_link_restores_what_it_says_or_says_what_is_wrong():
 def test_a_link_to_a_file_waits_for_it(file, words):
     state = after(TO_THEIRS | file)
     assert_said(state, words)
-    assert state["values"] == settled(TO_THEIRS["values"]) and state["values"]["data"] != "own"
+    assert state["values"] == resolve(TO_THEIRS["values"]) and state["values"]["data"] != "own"
 
 
 def test_a_link_is_restored_by_its_file_and_by_another_with_a_warning():
@@ -137,7 +137,7 @@ def heard(*events, **more):
 
 
 def test_python_moves_the_controls_and_is_not_told_so():
-    state = after({"is": "python", "values": settled(DEFAULTS | {"model": "layer"}), "theirs": {}})
+    state = after({"is": "python", "values": resolve(DEFAULTS | {"model": "layer"}), "theirs": {}})
     assert (state["values"]["model"], state["by"], state["touched"]) == ("layer", "python", False)
 
 

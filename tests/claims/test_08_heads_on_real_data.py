@@ -218,14 +218,14 @@ def test_at_a_constant_step_size_a_head_of_many_moves_less(moved):
     assert round(root[0] / root[-1], 1) == 2.1
 
 
-def lasts(compared, scale):
+def final(compared, scale):
     """The last losses of the run and of the frozen run, by the number of heads."""
     return {H: (run[-1], frozen[-1]) for H, (_, run, frozen) in compared[scale].items()}
 
 
 @page.after("figure-frozen")
 def test_more_heads_follow_their_first_order_longer(compared):
-    small, large = lasts(compared, 0.1), lasts(compared, 1.0)
+    small, large = final(compared, 0.1), final(compared, 1.0)
     assert np.round([small[64], small[1]], 3).tolist() == [[0.203, 0.252], [0.058, 0.234]]
     assert np.round(large[64], 3).tolist() == [0.067, 0.07]
     assert all(run < frozen for scale in (small, large) for run, frozen in scale.values())
@@ -233,7 +233,7 @@ def test_more_heads_follow_their_first_order_longer(compared):
 
 @page.after("figure-frozen")
 def test_the_frozen_runs_from_a_small_start_are_nearly_the_same(compared):
-    assert np.ptp([frozen for _, frozen in lasts(compared, 0.1).values()]) < 0.02
+    assert np.ptp([frozen for _, frozen in final(compared, 0.1).values()]) < 0.02
 
 
 @page.after("figure-frozen")

@@ -15,7 +15,7 @@ import mhalib as mha
 from engines import plain
 from mhabook.c01_model import figure as c01
 from mhabook.c02_curvature import figure as c02
-from mhalib.live.description import Control
+from mhalib.live.spec import Control
 
 DATA = mha.data.tokenized_mixture(n=6, T=4, d=6, M=2, zeta=0.25, seed=1)
 FIGURES = {
@@ -113,7 +113,7 @@ def test_other_libraries_and_single_precision_become_doubles():
 def test_browser_gets_plain_numbers(make):
     spec = make().spec
     assert json.loads(json.dumps(spec, allow_nan=False)) == json.loads(json.dumps(spec))
-    named = {"steps", *spec["curves"], *spec["lasts"]}
+    named = {"steps", *spec["curves"], *spec["final"]}
     for place in spec["draw"]:
         assert set(place.values()) - {place.get("trace"), place.get("layout"), True} <= named
 
@@ -133,30 +133,30 @@ def test_still_and_figure_say_what_they_show(make):
     figure = make()
     alt = figure.figure().layout.meta["alt"]
     assert len(alt.split()) > 15
-    assert f'data-still="{figure.spec["still"]}"' in figure.still()
-    assert alt in unescape(figure.still())
+    assert f'data-fallback="{figure.spec["fallback"]}"' in figure.fallback()
+    assert alt in unescape(figure.fallback())
 
 
 @each
 def test_sentences_name_what_is_known(make):
     spec = make().spec
-    known = {"steps", *spec["curves"], *spec["lasts"], *spec["fixed"], *(c["name"] for c in spec["controls"])}
+    known = {"steps", *spec["curves"], *spec["final"], *spec["fixed"], *(c["name"] for c in spec["controls"])}
     words = {word.split("}")[0].removeprefix("first_") for word in spec["summary"].split("{")[1:]}
     assert words <= known and {c["name"] for c in spec["controls"]} - {"shortcut"} <= words
     assert "{stopped}" in spec["stopped"]
 
 
 def test_two_figures_have_two_stills():
-    assert mha.live.heads(DATA, steps=5).spec["still"] != mha.live.heads(DATA, steps=5).spec["still"]
+    assert mha.live.heads(DATA, steps=5).spec["fallback"] != mha.live.heads(DATA, steps=5).spec["fallback"]
 
 
 def test_display_is_the_still_and_then_the_widget(monkeypatch):
     shown = []
-    monkeypatch.setattr("mhalib.live.face.display", lambda *what, **options: shown.append((*what, options)))
+    monkeypatch.setattr("mhalib.live.widget.display", lambda *what, **options: shown.append((*what, options)))
     figure = mha.live.heads(DATA, steps=5)
     figure._ipython_display_()
     (still, _), (bundle, options) = shown
-    assert still.data == figure.still()
+    assert still.data == figure.fallback()
     assert bundle["application/vnd.jupyter.widget-view+json"]["model_id"] == figure.model_id and options["raw"]
 
 

@@ -262,9 +262,9 @@ def test_what_is_a_copy_by_construction_is_packed_unchecked():
     drawn = with_copies(problem(H=3))
     workspace = drawn.model.workspace(drawn.X, drawn.y)
     lost = drawn.model.with_arrays(W=drawn.model.W * np.nan)
-    theta = workspace.pack_own(lost)
+    theta = workspace.pack_unchecked(lost)
     assert np.isnan(theta).any() and theta.shape == workspace.pack(drawn.model).shape
-    assert_close(workspace.pack_own(drawn.model), workspace.pack(drawn.model), 0)
+    assert_close(workspace.pack_unchecked(drawn.model), workspace.pack(drawn.model), 0)
 
 
 def test_the_plain_workspace_is_the_model_itself():

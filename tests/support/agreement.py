@@ -11,8 +11,8 @@ import mhalib as mha
 from mhabook.c02_curvature import loss_bounds
 from mhabook.ledger import along
 from mhalib.data.mixture import draw
-from mhalib.live.carried import arrays, mixture_draws
 from mhalib.live.frames import RULES as OFFERED
+from mhalib.live.payload import arrays, mixture_draws
 from mhalib.models.multihead import normals
 
 DECAY = 0.1
@@ -69,7 +69,7 @@ class Case:
                 "start": {"kind": "normal", "stream": stream} if self.scale else {"kind": "zeros"},
                 "fixed": {"H": self.H, "scale": self.scale, "optimizer": self.optimizer, "decay": DECAY,
                           "shortcut": self.shortcut},
-                "curves": self.curves, "lasts": ["attention", "token_names", "test_accuracy"]}
+                "curves": self.curves, "final": ["attention", "token_names", "test_accuracy"]}
 
     def values(self):
         return {"lr": self.lr, "zeta": self.zeta, "sigma": self.sigma}
@@ -120,9 +120,9 @@ def assert_agrees(case, result):
         expected, found = path.curves[name], np.array(result["curves"][name], dtype=float)
         np.testing.assert_allclose(found[above], expected[above], rtol=1e-9, atol=0, err_msg=f"{name} of {case}")
     attention = path[-1].attention(case.data.X[:1])[0].mean(axis=0)
-    np.testing.assert_allclose(result["lasts"]["attention"], attention, rtol=0, atol=1e-9)
-    assert result["lasts"]["test_accuracy"] == path.test_accuracy[-1]
-    starred = [name.endswith("★") for name in result["lasts"]["token_names"]]
+    np.testing.assert_allclose(result["final"]["attention"], attention, rtol=0, atol=1e-9)
+    assert result["final"]["test_accuracy"] == path.test_accuracy[-1]
+    starred = [name.endswith("★") for name in result["final"]["token_names"]]
     assert starred == case.data.relevant[0].tolist()
 
 

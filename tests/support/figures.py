@@ -103,13 +103,13 @@ def assert_figure_agrees(made, values, result, rel=1e-9):
     assert result["stopped"] == stopped
     assert result["steps"] == right["steps"]
     calm = int((np.maximum.accumulate(loss) <= 10 * loss[0]).sum())
-    for name in result["curves"] | (result["lasts"] if calm == len(loss) else {}):
-        found, wanted = ((result["curves"] | result["lasts"])[name], right[name])
+    for name in result["curves"] | (result["final"] if calm == len(loss) else {}):
+        found, wanted = ((result["curves"] | result["final"])[name], right[name])
         if np.array(wanted).dtype.kind in "US":
             assert found == wanted
             continue
         found, wanted = (np.array(numbers, dtype=float) for numbers in (found, wanted))
         if name in result["curves"]:
             found, wanted = found[:calm], wanted[:calm]
-        np.testing.assert_allclose(found, wanted, rtol=rel, atol=1e-9 * (name in result["lasts"]),
+        np.testing.assert_allclose(found, wanted, rtol=rel, atol=1e-9 * (name in result["final"]),
                                    err_msg=f"{name} of {made.spec['title']!r} at {values}")

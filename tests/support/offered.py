@@ -2,12 +2,12 @@
 
 from itertools import product
 
-from mhabook.c17_laboratory.controls import BY_NAME, DEFAULTS, settled
+from mhabook.c17_laboratory.controls import BY_NAME, DEFAULTS, resolve
 
 
 def choices(name, **values):
     """What a control offers beside these values of others."""
-    return BY_NAME[name].offered(settled(DEFAULTS | values))
+    return BY_NAME[name].offered(resolve(DEFAULTS | values))
 
 
 COMBINATIONS = [(model, *rest) for model in choices("model")

@@ -10,7 +10,8 @@ from scripts import load
 
 bookext = load("book/_ext/bookext.py")
 MANAGER = ["_static/vendor/require.js", "_static/vendor/paths.js", "_static/vendor/html-manager/embed-amd.js"]
-LAYOUT, LIVE, OTHER = ("@jupyter-widgets/base", ""), ("anywidget", "mhalib.live.face.LiveFigure"), ("anywidget", "x.Y")
+LAYOUT, OTHER = ("@jupyter-widgets/base", ""), ("anywidget", "x.Y")
+LIVE = ("anywidget", "mhalib.live.widget.LiveFigure")
 
 
 def script(filename=None, **attributes):

@@ -9,7 +9,7 @@ from scripts import load
 
 pictures = load("book/_ext/pictures.py")
 
-LIVE = '<figure class="mha-still"><figcaption>b</figcaption><p class="mha-alt">{}</p></figure>'
+LIVE = '<figure class="mha-fallback"><figcaption>b</figcaption><p class="mha-alt">{}</p></figure>'
 DRAWN = ('<svg class="main-svg" width="7" height="3" viewBox="0 0 7 3"><clipPath id="clip1"/><clipPath id="clip1x"/>'
          "<g clip-path=\"url(#clip1x)\"/><path style=\"fill: url('#clip1')\"/></svg>")
 
@@ -23,7 +23,7 @@ def test_every_figure_has_a_picture_that_says_its_words():
     made = pictures.placed(page(), [DRAWN, DRAWN])
     assert re.findall('<svg class="mha-picture" role="img" aria-label="(.*?)" viewBox="0 0 7 3">', made) == [
         "a &quot;line&quot;", "3 &lt; 4"]
-    plotly, live = made.split('<figure class="mha-still">')
+    plotly, live = made.split('<figure class="mha-fallback">')
     assert '</svg><p class="mha-alt" aria-hidden="true">a &quot;line&quot;</p></noscript></figure>' in plotly
     assert live.startswith("<figcaption>b</figcaption><svg") and live.endswith("</svg></figure>")
 

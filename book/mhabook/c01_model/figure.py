@@ -2,10 +2,10 @@
 
 from mhalib._array import require_count
 from mhalib.data.mixture import draw, tokenized_mixture
-from mhalib.live.carried import mixture_draws
-from mhalib.live.description import Control, Description
-from mhalib.live.face import LiveFigure
 from mhalib.live.frames import STEP_SIZES, line, panels, step_axis
+from mhalib.live.payload import mixture_draws
+from mhalib.live.spec import Control, FigureSpec
+from mhalib.live.widget import LiveFigure
 from mhalib.models import MultiHeadAttention
 from mhalib.optim import GradientDescent
 from mhalib.plots import SEQUENTIAL
@@ -55,14 +55,14 @@ def mixture(n: int = 64, T: int = 8, d: int = 8, M: int = 4, S: float = 2.0, ste
     frame.update_yaxes(type="log", range=[-8, 4], dtick=2, exponentformat="power", col=1)
     frame.update_xaxes(title="key token", tickvals=list(range(T)), constrain="domain", col=2)
     frame.update_yaxes(title="query token", autorange="reversed", tickvals=list(range(T)), constrain="domain", col=2)
-    return LiveFigure(Description(
+    return LiveFigure(FigureSpec(
         title="Relevant tokens, noise, step size",
         alt="Left, training and test loss over 500 steps of one head from zero. Right, the attention weights of one "
             "sample after the last step: the column of the relevant token, which carries a star, stands out.",
         model="multihead", data=mixture_draws(source, draw(n, T, d, M, (seed, 1))), start={"kind": "zeros"},
         test=mixture_draws(source, draw(n, T, d, M, (seed, 2, 1))), record=tuple(record),
         fixed={"H": 1, "optimizer": "gd"},
-        curves=("loss", "test_loss"), lasts=("attention", "attention_score", "test_accuracy", "token_names"),
+        curves=("loss", "test_loss"), final=("attention", "attention_score", "test_accuracy", "token_names"),
         controls=(Control("zeta", "relevant share ζ", tuple(k / T for k in range(1, max(T // 2, 1) + 1)), 1 / T),
                   Control("sigma", "noise σ", (0.0, 0.2, 0.4, 0.6, 0.8, 1.0, 1.5, 2.0), 0.2),
                   Control("lr", "step size η", STEP_SIZES, 1.0)),

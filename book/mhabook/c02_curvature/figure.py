@@ -9,10 +9,10 @@ from mhabook.c02_curvature.bounds import smoothness_constant
 from mhabook.c02_curvature.loss_bounds import curvature_constant
 from mhalib._array import require_count
 from mhalib.data import Dataset
-from mhalib.live.carried import arrays, in_doubles
-from mhalib.live.description import Control, Description
-from mhalib.live.face import LiveFigure
 from mhalib.live.frames import line, panels, step_axis
+from mhalib.live.payload import arrays, in_doubles
+from mhalib.live.spec import Control, FigureSpec
+from mhalib.live.widget import LiveFigure
 from mhalib.models import MultiHeadAttention
 from mhalib.models.multihead import normals
 from mhalib.optim import GradientDescent
@@ -56,7 +56,7 @@ def curvature(data: Dataset, steps: int = 400, scale: float = 0.3, seed: int = 0
     frame.update_yaxes(range=[-5, 4], col=1)
     frame.update_yaxes(range=[-6, 4], col=2)
     curves = ("sharpness", "smoothness_bound", "edge", "negative_curvature", "weak_convexity_bound", "loss")
-    return LiveFigure(Description(
+    return LiveFigure(FigureSpec(
         title="Curvature along training, against its bounds",
         alt="Curves over training steps on logarithmic axes. Left, the largest eigenvalue of the loss's Hessian, the "
             "bound rho two to nearly five orders of magnitude above it, and the line 2 over eta. Right, the negative "

@@ -107,7 +107,7 @@ function realizability(data, values, { start }) {
     margin_W: (now) => margins(now)[1],
     margin: (now) => margins(now)[2],
   };
-  const lasts = {
+  const final = {
     bar_U: (now) => [0, margins(now)[0]],
     bar_W: (now) => [0, margins(now)[1]],
     bar_both: (now) => [0, margins(now)[2]],
@@ -121,7 +121,7 @@ function realizability(data, values, { start }) {
     here: () => [values.sigma],
     here_margin: (now) => [margins(now)[2]],
   };
-  return { size: T * d, heads: 1, T, d, forward, lossAndGrad: (U, grad) => (grad.fill(0), forward(U)), curves, lasts };
+  return { size: T * d, heads: 1, T, d, forward, lossAndGrad: (U, grad) => (grad.fill(0), forward(U)), curves, final };
 }
 
 export default liveFigure({

@@ -16,9 +16,9 @@ from mhabook.c03_first_step.ntk import (
 )
 from mhalib._array import require_count
 from mhalib.data.mixture import draw, patterns, tokenized_mixture
-from mhalib.live.description import Control, Description
-from mhalib.live.face import LiveFigure
 from mhalib.live.frames import line, panels
+from mhalib.live.spec import Control, FigureSpec
+from mhalib.live.widget import LiveFigure
 from mhalib.models import MultiHeadAttention
 from mhalib.models.multihead import normals
 from mhalib.plots import COLORS
@@ -52,7 +52,7 @@ def realizability(n: int = 40, T: int = 10, d: int = 10, seed: int = 0) -> LiveF
     if n % 2:
         raise ValueError(f"n: expected an even number, half of the samples and half mirrors, got {n}")
     margins = _Margins(n, T, d, seed)
-    return LiveFigure(Description(
+    return LiveFigure(FigureSpec(
         title="What a start can already separate",
         alt="Left, after the first phase, bars of the maximum margin of the features in U, in W, and in both, 0.894, "
             "0.865 and 1.24, with the closed forms on them. Right, the margin over the noise for three starts: the "
@@ -60,7 +60,7 @@ def realizability(n: int = 40, T: int = 10, d: int = 10, seed: int = 0) -> LiveF
         model="realizability", data=_carried(n, T, d, seed), record=(0,),
         start={"kind": "decoder", "stream": normals(T * d, seed).tolist(), "sign": signs(1, seed).item()},
         fixed={"optimizer": "gd", "grid": list(NOISES)},
-        curves=("loss", "margin_U", "margin_W", "margin"), lasts=tuple(margins.measures),
+        curves=("loss", "margin_U", "margin_W", "margin"), final=tuple(margins.measures),
         controls=(Control("zeta", "relevant share ζ", (0.1, 0.2, 0.3, 0.4, 0.5, 0.7, 0.9), 0.2),
                   Control("S", "norm S of the patterns", (0.5, 0.75, 1.0, 1.5, 2.0, 3.0), 2.0),
                   Control("M", "distracting patterns M", PATTERNS, 5),

@@ -36,7 +36,7 @@ class Groups {
     this.scaled = new Float64Array(size);
     this.known = null;
     this.curves = curvesOf(this);
-    this.lasts = lastsOf(this);
+    this.final = finalOf(this);
   }
 
   isU(k) {
@@ -201,9 +201,9 @@ const curvesOf = (model) => ({
 
 const GRID = Array.from({ length: 31 }, (_, k) => 10 ** (k / 15));
 
-function lastsOf(model) {
+function finalOf(model) {
   const { S } = model,
-    lasts = {
+    final = {
       distance: (now) => model.theorem(now).D0,
       margin: (now) => model.theorem(now).gamma,
       largest_step: (now) => model.theorem(now).largest,
@@ -214,10 +214,10 @@ function lastsOf(model) {
       heads_line: (now) => GRID.map((D) => model.headsNeeded(D, model.theorem(now).u0 + 5 * D)),
       fewer_line: (now) => GRID.map((D) => model.headsNeeded(D, model.theorem(now).u0 + 0.5 / (S * S))),
       asked_at: (now) => [model.theorem(now).D0, model.theorem(now).D0],
-      asked: (now) => [lasts.heads_needed(now), lasts.fewer_heads_needed(now)],
+      asked: (now) => [final.heads_needed(now), final.fewer_heads_needed(now)],
       run_line: () => GRID.map(() => model.H),
     };
-  return lasts;
+  return final;
 }
 
 export default liveFigure({

@@ -9,14 +9,14 @@ from mhabook.c04_convergence import chain
 from mhabook.c04_convergence.starts import first_phase_groups, mixture_witness
 from mhalib._array import require_count
 from mhalib.data.mixture import draw, tokenized_mixture
-from mhalib.live.description import Control, Description
-from mhalib.live.face import LiveFigure
 from mhalib.live.frames import line, panels, together
+from mhalib.live.spec import Control, FigureSpec
+from mhalib.live.widget import LiveFigure
 from mhalib.optim import GradientDescent
 from mhalib.training import recorded_steps, train
 
 CURVES = ("loss", "guarantee", "from_start", "from_reference", "limit", "attention_score")
-LASTS = ("distance", "margin", "largest_step", "heads_needed", "fewer_heads_needed", "grid", "heads_line", "fewer_line",
+FINAL = ("distance", "margin", "largest_step", "heads_needed", "fewer_heads_needed", "grid", "heads_line", "fewer_line",
          "asked_at", "asked", "run_line")
 ALT = ("Four panels for a trillion heads. The loss falls under the formula of Theorem 1. The distance from the start "
        "stays a fifth of its bound. The attention score does not move. The heads that two theorems ask for grow with "
@@ -71,12 +71,12 @@ def theory_and_practice(n: int = 16, d: int = 7, M: int = 5, steps: int = 1000, 
             "from_reference": np.array([(model - reference.model).norm() for model in path.models]),
             "limit": np.full(len(path), 3 * reference.distance)})
 
-    return LiveFigure(Description(
+    return LiveFigure(FigureSpec(
         title="Theory against practice", alt=ALT, model="groups",
         data={"by": "T", "choices": {T: _carried(n, T, d, M, seed) for T in (5, 10, 20)}},
         start={"kind": "first_phase"}, record=tuple(record), fixed={"optimizer": "gd", "steps": steps},
-        curves=CURVES, lasts=LASTS, controls=CONTROLS, frame=_frame(steps), draw=_draw(), summary=SUMMARY,
-        train=run, measure=together(LASTS, lambda values: _numbers(*problem(values), steps))), __file__)
+        curves=CURVES, final=FINAL, controls=CONTROLS, frame=_frame(steps), draw=_draw(), summary=SUMMARY,
+        train=run, measure=together(FINAL, lambda values: _numbers(*problem(values), steps))), __file__)
 
 
 def _carried(n, T, d, M, seed):

@@ -4,10 +4,10 @@ import numpy as np
 
 from mhalib._array import require_count
 from mhalib.data.mixture import draw, tokenized_mixture
-from mhalib.live.carried import mixture_draws
-from mhalib.live.description import Control, Description
-from mhalib.live.face import LiveFigure
 from mhalib.live.frames import STEP_SIZES, chosen_rule, line, panels, rule_control, scaling_control
+from mhalib.live.payload import mixture_draws
+from mhalib.live.spec import Control, FigureSpec
+from mhalib.live.widget import LiveFigure
 from mhalib.models import MultiHeadAttention
 from mhalib.training import recorded_steps, train
 
@@ -40,7 +40,7 @@ def width(n: int = 64, T: int = 8, d: int = 8, M: int = 4, S: float = 2.0, steps
         return train(zero, data, chosen_rule(values), steps, test=data.fresh(seed=1), record=record)
 
     source = sample().truth
-    return LiveFigure(Description(
+    return LiveFigure(FigureSpec(
         title="Heads and how the step size goes with them, from zero",
         alt="Four panels over 500 steps of gradient descent from zero, one head, step size 1. Training and test loss "
             "fall together and end parallel to 1/t. The norm of W rises to 2.3 and that of U to 2.9. The attention "

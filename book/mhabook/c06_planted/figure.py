@@ -5,10 +5,10 @@ from dataclasses import replace
 from mhabook.c06_planted.statements import alignments
 from mhalib._array import require_count
 from mhalib.data import planted as planted_data
-from mhalib.live.carried import arrays
-from mhalib.live.description import Control, Description
-from mhalib.live.face import LiveFigure
 from mhalib.live.frames import chosen_rule, line, panels, rule_control, scaling_control, step_axis
+from mhalib.live.payload import arrays
+from mhalib.live.spec import Control, FigureSpec
+from mhalib.live.widget import LiveFigure
 from mhalib.models import MultiHeadAttention
 from mhalib.models.multihead import normals
 from mhalib.training import recorded_steps, train
@@ -47,7 +47,7 @@ def planted(n: int = 200, T: int = 6, d: int = 4, steps: int = 400, scale: float
         return replace(path, curves=path.curves | {f"align_{name}": curve for name, curve in aligned.items()})
 
     stream = normals(HEADS[-1] * (d * d + T * d), seed).tolist()
-    return LiveFigure(Description(
+    return LiveFigure(FigureSpec(
         title="Looking for a planted head",
         alt="Left, training and test loss over 400 steps of momentum from zero, one head, step size 0.03: the training "
             "loss falls, the test loss levels off. Right, the alignment of W and of U with those of the planted head: "

@@ -31,7 +31,7 @@ class LeaveOneOut {
       ...curvesOf(this),
       ...heldOut(multihead(freshOf(context.spec, values), values, context), this.each),
     };
-    this.lasts = {};
+    this.final = {};
   }
 
   first(theta) {

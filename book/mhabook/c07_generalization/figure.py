@@ -9,10 +9,10 @@ from mhabook.c02_curvature.bounds import gradient_constant
 from mhabook.c07_generalization.leave_one_out import loss_gradient_norms, others, sample_losses
 from mhalib._array import require_count
 from mhalib.data.mixture import draw, tokenized_mixture
-from mhalib.live.carried import mixture_draws
-from mhalib.live.description import Control, Description
-from mhalib.live.face import LiveFigure
 from mhalib.live.frames import line, panels, step_axis
+from mhalib.live.payload import mixture_draws
+from mhalib.live.spec import Control, FigureSpec
+from mhalib.live.widget import LiveFigure
 from mhalib.models import MultiHeadAttention
 from mhalib.optim import GradientDescent
 from mhalib.training import recorded_steps, train
@@ -50,7 +50,7 @@ def generalization(n: int = 64, T: int = 8, d: int = 8, M: int = 4, S: float = 1
         return _with_and_without(start, data, values["left"], values["lr"], steps, data.fresh(tests, seed=1), record)
 
     source = tokenized_mixture(1, T, d, M, 1 / T, S, 0.0, seed).truth
-    return LiveFigure(Description(
+    return LiveFigure(FigureSpec(
         title="Training loss, test loss, and what one sample does",
         alt="Four panels over 500 steps of one head on 16 samples. Training and test loss fall, the test loss a little "
             "above. Their gap falls from step 5 on, and the formula of the theorem rises far above it. The distance "
@@ -58,7 +58,7 @@ def generalization(n: int = 64, T: int = 8, d: int = 8, M: int = 4, S: float = 1
             "without it.",
         model="leave_one_out", data=mixture_draws(source, draw(n, T, d, M, (seed, 1))) | {"kind": "sampled"},
         test=mixture_draws(source, draw(tests, T, d, M, (seed, 2, 1))), start={"kind": "zeros"}, record=tuple(record),
-        curves=CURVES, lasts=("test_accuracy",), fixed={"optimizer": "gd", "shortcut": True},
+        curves=CURVES, final=("test_accuracy",), fixed={"optimizer": "gd", "shortcut": True},
         controls=(Control("samples", "training samples n", tuple(k for k in (4, 8, 16, 32, 64, 128) if k <= n), 16),
                   Control("sigma", "noise σ", (0.0, 0.1, 0.2, 0.3, 0.5, 0.7, 1.0, 1.5), 0.2),
                   Control("zeta", "relevant share ζ", tuple(k / T for k in range(1, T // 2 + 1)), 2 / T),

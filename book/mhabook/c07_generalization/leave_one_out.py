@@ -157,7 +157,7 @@ def _finite(path):
     return path
 
 
-class Population:
+class AllTrainingSets:
     """Finitely many equally likely samples: means over all possible training sets of n of them are exact.
 
     ``start``, ``lr`` and ``steps`` say how one learns from a training set. Training sets that differ in order only

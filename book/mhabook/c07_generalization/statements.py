@@ -14,7 +14,7 @@ from mhabook.c04_convergence import statements as convergence
 from mhabook.c04_convergence.chain import CURVED, ROOM, STEP, Reference
 from mhabook.c04_convergence.groups import HeadGroups
 from mhabook.c07_generalization.leave_one_out import (
-    Population,
+    AllTrainingSets,
     descend,
     others,
     partial_loss_and_grad,
@@ -192,7 +192,7 @@ def symmetrization(start: Heads, data: Dataset, lr: float, steps: int, n: int, r
     lhs is the distance of the two sides relative to the sizes of the losses in them, rhs 1e-12. ``repeats`` = False
     draws without replacement, and is the twin.  Source: this book.
     """
-    population, gap, differences, size = Population(start, data, lr, steps, n), 0.0, 0.0, 0.0
+    population, gap, differences, size = AllTrainingSets(start, data, lr, steps, n), 0.0, 0.0, 0.0
     for chance, drawn in population.training_sets(repeats):
         own = population.losses(drawn)
         gap += chance * (own.mean() - own[list(drawn)].mean())
@@ -228,7 +228,7 @@ def _with_references(seed):
         return instance
     start, reference, data, steps, n, lr = instance.values()
     rng, away, references = np.random.default_rng([seed, 77]), reference - start, {}
-    for _, drawn in Population(start, data, lr, steps, n).training_sets():
+    for _, drawn in AllTrainingSets(start, data, lr, steps, n).training_sets():
         own = data.subset(list(drawn))
         toward = 1 / away.norm() * away - (grad := start.loss_and_grad(own.X, own.y)[1]) * (1 / (grad.norm() or 1))
         references[drawn] = start + rng.uniform(0.3, 1) * away.norm() / toward.norm() * toward
@@ -238,7 +238,7 @@ def _with_references(seed):
 
 def _references(start, reference, data, n):
     """The reference of every training set, one for all or each its own; and the constants that hold for all."""
-    sets = [drawn for _, drawn in Population(start, data, 1.0, 1, n).training_sets()]
+    sets = [drawn for _, drawn in AllTrainingSets(start, data, 1.0, 1, n).training_sets()]
     references = reference if isinstance(reference, dict) else dict.fromkeys(sets, reference)
     farthest = max((model - start).norm() for model in references.values())
     return references, chain.ball_constants(start, token_radius(data.X), farthest)
@@ -283,7 +283,7 @@ def generalization(start: Heads, reference: Heads | dict[tuple[int, ...], Heads]
     the twin. The constants are not pinned: no instance that we know uses a tenth of the bound.
     Source: this book, after Deora et al. 2023, Theorem 2.
     """
-    population, gap, rhs = Population(start, data, lr, steps, n), 0.0, 0.0
+    population, gap, rhs = AllTrainingSets(start, data, lr, steps, n), 0.0, 0.0
     references, constants = _references(start, reference, data, n)
     for chance, drawn in population.training_sets():
         own, model = population.losses(drawn), references[drawn]
@@ -343,7 +343,7 @@ def left_out_loss(start: Heads, reference: Heads | dict[tuple[int, ...], Heads],
     Means are over all training sets, and ``reference`` is as in ``generalization``; with ``copies`` > 1, the twin, one
     of n · copies samples is left out, which changes nothing. The 3/2 is not pinned.  Source: this book.
     """
-    population, lhs, rhs = Population(start, data, lr, steps, n), 0.0, 0.0
+    population, lhs, rhs = AllTrainingSets(start, data, lr, steps, n), 0.0, 0.0
     G = _references(start, reference, data, n)[1].G
     for chance, drawn in population.training_sets():
         losses = np.array([sample_losses(model, data) for model in population.run(drawn)])[:, list(drawn)]
@@ -377,7 +377,7 @@ def good_start_test_loss(start: Heads, direction: Heads, data: Dataset, lr: floa
     one sample ``copies`` are independent draws. No constant is pinned: no instance that we know uses half of the bound.
     Source: this book, after Deora et al. 2023, Theorem 2.
     """
-    population = Population(start, data, lr, steps, n)
+    population = AllTrainingSets(start, data, lr, steps, n)
     lhs = sum(chance * population.losses(drawn).mean() for chance, drawn in population.training_sets())
     reference = chain.reference_along(start, direction, data, steps)
     G = chain.ball_constants(start, token_radius(data.X), reference.distance).G

@@ -2,10 +2,10 @@
 
 from mhalib._array import require_count
 from mhalib.data import digits as digit_images
-from mhalib.live.carried import arrays, in_doubles
-from mhalib.live.description import Control, Description
-from mhalib.live.face import LiveFigure
 from mhalib.live.frames import chosen_rule, line, panels, rule_control, scaling_control, step_axis
+from mhalib.live.payload import arrays, in_doubles
+from mhalib.live.spec import Control, FigureSpec
+from mhalib.live.widget import LiveFigure
 from mhalib.models import MultiHeadAttention
 from mhalib.models.multihead import normals
 from mhalib.training import recorded_steps, train
@@ -40,7 +40,7 @@ def digits(classes: tuple[int, int] = (3, 8), n: int = 60, held_out: int = 80, s
 
     names = ("loss", "test_loss", "accuracy", "test_accuracy")
     count = HEADS[-1] * (d * d + T * d)
-    return LiveFigure(Description(
+    return LiveFigure(FigureSpec(
         title=f"Heads on digits, {classes[0]} against {classes[1]}, from a random start",
         alt=f"Left, training and test loss over {steps} steps of one head from a small random start: both fall, the "
             "test loss less far. Right, the shares of correct labels, in training and on held-out images, which rise "

@@ -59,7 +59,7 @@ function tilting(data, values) {
   const limit = () => queries.map((x) => v * x);
   const expected = () => queries.map((x) => Math.max(1, n * Math.exp(-((v * x) ** 2))));
   const edge = (side) => () => [side, side].map((sign) => (sign * Math.sqrt(2 * Math.log(n))) / v);
-  const lasts = {
+  const final = {
     mean,
     effective,
     limit,
@@ -76,7 +76,7 @@ function tilting(data, values) {
     two_limit: () => limit()[two],
     slope: () => -omega,
   };
-  return computation(() => all().error[size], lasts);
+  return computation(() => all().error[size], final);
 }
 
 export default liveFigure({ datasets: { tilting: chosen }, starts: { zeros }, models: { tilting } });

@@ -3,9 +3,9 @@
 import numpy as np
 
 from mhabook.c09_tilting.statements import exponent
-from mhalib.live.description import Control, Description
-from mhalib.live.face import LiveFigure
 from mhalib.live.frames import line, panels
+from mhalib.live.spec import Control, FigureSpec
+from mhalib.live.widget import LiveFigure
 from mhalib.models import AttentionRegression
 from mhalib.plots import COLORS
 from mhalib.training import Path
@@ -29,14 +29,14 @@ def tilting(seed: int = 0) -> LiveFigure:
     Source: Propositions "How many tokens are effective", "The error of one query", Theorem "The exponent" (this book).
     """
     measured = _Measured(seed)
-    return LiveFigure(Description(
+    return LiveFigure(FigureSpec(
         title="What a query reads",
         alt="Left, attention means of one sample of 128 tokens over queries from −4 to 4: they follow the line of "
             "slope 1 in the middle, then level off, at −2.3 and 1.5. Middle, effective tokens: a hill that falls from "
             "128 at query 0 to few at ±4, outside above the curve n e^(−v²x²). Right, the mean squared error falls "
             "with the number of tokens, about as steeply as the guide of the derived exponent.",
         model="tilting", data=measured.carried(), start={"kind": "zeros"}, record=(0,), curves=("loss",),
-        fixed={"optimizer": "gd"}, lasts=tuple(measured.measures),
+        fixed={"optimizer": "gd"}, final=tuple(measured.measures),
         controls=(Control("v", "key–query product v", NORMS, 1.0),
                   Control("n", "tokens n", SIZES, 128),
                   Control("sample", "sample", tuple(range(1, SAMPLES + 1)), 1),

@@ -15,9 +15,9 @@ from mhabook.c10_structure.figure_regression import (
     streams,
 )
 from mhalib._array import require_count
-from mhalib.live.description import Control, Description
-from mhalib.live.face import LiveFigure
 from mhalib.live.frames import line, panels
+from mhalib.live.spec import Control, FigureSpec
+from mhalib.live.widget import LiveFigure
 
 MEASURES = ("loss", "excess", "v", "effective_tokens")
 PLAIN = {"optimizer": "gd", "lr": 0.1, "share": 1.0}
@@ -61,7 +61,7 @@ def descent(n: int = 400, steps: int = 40, seed: int = 0) -> LiveFigure:
         beside = {f"{name}_plain": fitted(curve, len(path)) for name, curve in _curves(plain, data).items()}
         return replace(path, curves=_curves(path, data) | beside)
 
-    return LiveFigure(Description(
+    return LiveFigure(FigureSpec(
         title="Descent that knows the structure, and descent that does not", alt=ALT, summary=SUMMARY,
         model="descent", data=carried(n, SIZES, [seed]), start=streams(max(SIZES), [seed]),
         record=tuple(range(steps + 1)), fixed=FIXED | {"plain_lr": PLAIN["lr"]}, curves=DRAWN,

@@ -7,7 +7,7 @@ import numpy as np
 
 from mhalib._array import Array
 from mhalib.data.regression import RegressionDataset, linear_regression, rotation
-from mhalib.live.description import Control
+from mhalib.live.spec import Control
 from mhalib.models import AttentionRegression
 from mhalib.optim import GradientDescent, Preconditioned, StructureAware
 from mhalib.training import Data, Path, run

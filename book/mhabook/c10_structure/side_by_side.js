@@ -38,7 +38,7 @@ export function sideBySide(parts) {
     size: parts.length * size,
     lossAndGrad,
     curves,
-    lasts: {},
+    final: {},
     forward: (theta) => lossAndGrad(theta, new Float64Array(theta.length)),
     step: (theta, grad, k) => steps.forEach((step, part) => step(of(theta, part), of(grad, part), k)),
   };

@@ -19,12 +19,12 @@ function dataAndCompute({ instances }, values) {
   const all = sideBySide([...parts, ...limits]),
     { d, sigma, singular: s } = instances[0];
   const C = (sigma ** 2 * d ** 2 + (d * mean(s)) ** 2 + dot(s, s)) / 2;
-  const lasts = {
+  const final = {
     sizes: () => sizes,
     finals: (now) => sizes.map((n) => all.curves[`excess_${n}`](now)),
     predicted: () => sizes.map((n) => C / n),
   };
-  return { ...all, lasts };
+  return { ...all, final };
 }
 
 export default liveFigure({

@@ -19,9 +19,9 @@ from mhabook.c10_structure.figure_regression import (
 from mhabook.c10_structure.population import PopulationRegression
 from mhabook.c11_data_and_compute.statements import spectral_constant
 from mhalib._array import require_count
-from mhalib.live.description import Control, Description
-from mhalib.live.face import LiveFigure
 from mhalib.live.frames import line, panels
+from mhalib.live.spec import Control, FigureSpec
+from mhalib.live.widget import LiveFigure
 from mhalib.plots import COLORS
 
 SMALLEST = 1e-9
@@ -54,11 +54,11 @@ def data_and_compute(n: int = 320, steps: int = 30, instances: int = 2) -> LiveF
     if n < 80:
         raise ValueError(f"n: expected 80 tokens or more, of which an eighth is trained on too, got {n}")
     runs = _Runs(n, steps, range(instances))
-    return LiveFigure(Description(
+    return LiveFigure(FigureSpec(
         title="What tokens and steps buy", alt=ALT,
         model="data_and_compute", data=carried(n, (D,), runs.seeds), start=streams(D, runs.seeds),
         record=tuple(range(steps + 1)), fixed=FIXED | {"sizes": runs.sizes, "n": n, "d": D},
-        curves=("loss", *runs.curves), lasts=tuple(runs.measures),
+        curves=("loss", *runs.curves), final=tuple(runs.measures),
         controls=(*CONTROLS,
                   Control("kappa_M", "s_max/s_min", (1.0, 2.0, 4.0, 8.0, 16.0), 4.0),
                   Control("radius", "radius r of SA2", (0.25, 0.35, 0.5, 0.7, 1.0, NO_RADIUS), 0.5,

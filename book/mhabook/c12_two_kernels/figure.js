@@ -9,7 +9,7 @@ const chosen = ({ queries, sets }, values) => ({ queries, u: sets[values.values]
 // No training: weights, outputs and forces of all queries and of the chosen one.
 function kernels({ queries, u }, { q: here, k1, k2, k3, c, y }) {
   const readers = readersOnALine([k1, k2, k3], u, c);
-  const lasts = {
+  const final = {
     here: () => [here],
     k1_here: () => [k1],
     k2_here: () => [k2],
@@ -23,14 +23,14 @@ function kernels({ queries, u }, { q: here, k1, k2, k3, c, y }) {
       return { weight: weights[1], output, force: -(output - y) * slope };
     };
     for (const part of ["weight", "output", "force"]) {
-      lasts[`${name}_${part}`] = () => queries.map((q) => reader(q)[part]);
-      lasts[`${name}_at_${part}`] = () => [reader(here)[part]];
+      final[`${name}_${part}`] = () => queries.map((q) => reader(q)[part]);
+      final[`${name}_at_${part}`] = () => [reader(here)[part]];
     }
-    lasts[`${name}_mid`] = () => reader(here).weight;
-    lasts[`${name}_here_force`] = () => reader(here).force;
+    final[`${name}_mid`] = () => reader(here).weight;
+    final[`${name}_here_force`] = () => reader(here).force;
   }
   const loss = () => (readers.soft(here).output - y) ** 2 / 2;
-  return computation(loss, lasts);
+  return computation(loss, final);
 }
 
 export default liveFigure({ datasets: { kernels: chosen }, starts: { zeros }, models: { kernels } });

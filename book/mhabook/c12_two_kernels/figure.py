@@ -6,9 +6,9 @@ import numpy as np
 
 from mhalib._array import Array
 from mhalib.attention import Gaussian, softmax
-from mhalib.live.description import Control, Description
-from mhalib.live.face import LiveFigure
 from mhalib.live.frames import line, panels, places, together
+from mhalib.live.spec import Control, FigureSpec
+from mhalib.live.widget import LiveFigure
 from mhalib.models import AttentionLayer
 from mhalib.plots import COLORS
 from mhalib.training import Path
@@ -33,7 +33,7 @@ def kernels() -> LiveFigure:
     """
     frame = _frame()
     measures = together(_measured({"q": 3.0, **KEYS, "c": 0.5, "values": "mixed", "y": 1.5}), _measured)
-    return LiveFigure(Description(
+    return LiveFigure(FigureSpec(
         title="Three kernels, one query",
         alt="Left, the weight of the second key over queries from −5 to 5: softmax a low hill up to 0.35, the Gaussian "
             "kernel a bell up to 1 at the key, normalized rows a hill up to 0.59; the three keys stand below. Middle, "
@@ -41,7 +41,7 @@ def kernels() -> LiveFigure:
             "forces: all grow small at both ends, on the right the Gaussian one first.",
         model="kernels", data={"kind": "kernels", "queries": QUERIES.tolist(),
                                "sets": {name: list(u) for name, u in VALUES.items()}},
-        start={"kind": "zeros"}, record=(0,), curves=("loss",), fixed={"optimizer": "gd"}, lasts=tuple(measures),
+        start={"kind": "zeros"}, record=(0,), curves=("loss",), fixed={"optimizer": "gd"}, final=tuple(measures),
         controls=(Control("q", "query", PLACES, 3.0), Control("k1", "first key", PLACES, KEYS["k1"]),
                   Control("k2", "second key", PLACES, KEYS["k2"]), Control("k3", "third key", PLACES, KEYS["k3"]),
                   Control("c", "width c", (0.125, 0.25, 0.5, 1.0, 2.0), 0.5),

@@ -64,15 +64,15 @@ function layers(data, values, { start }) {
 
 function measures(parts, { N, n, D }, { H }) {
   const curves = { loss: () => mean(parts.map((part) => part.loss)) };
-  const lasts = { unknowns: () => H * D, equations: () => N * n, order: () => parts[0].spectrum.map((_, k) => k + 1) };
+  const final = { unknowns: () => H * D, equations: () => N * n, order: () => parts[0].spectrum.map((_, k) => k + 1) };
   for (const part of parts) {
     curves[part.kernel] = () => Math.max(part.loss / part.begin, 1e-9);
     curves[`${part.kernel}_promised`] = ({ step }) => (part.factor >= 0 ? part.factor ** step : NaN);
-    lasts[`${part.kernel}_spectrum`] = () => part.spectrum;
-    lasts[`${part.kernel}_least`] = () => part.least;
-    lasts[`${part.kernel}_guarantee`] = ({ step }) => (part.factor >= 0 ? part.factor ** step : "none");
+    final[`${part.kernel}_spectrum`] = () => part.spectrum;
+    final[`${part.kernel}_least`] = () => part.least;
+    final[`${part.kernel}_guarantee`] = ({ step }) => (part.factor >= 0 ? part.factor ** step : "none");
   }
-  return { curves, lasts };
+  return { curves, final };
 }
 
 export default liveFigure({ datasets: { layer: firstTokens }, starts: { layer: twice }, models: { layers } });

@@ -8,9 +8,9 @@ from mhabook.c13_layer.statements import least_singular, value_rate, value_smoot
 from mhalib._array import require_count
 from mhalib.attention import gaussian, softmax
 from mhalib.data.sequences import SequenceDataset, random_sequences
-from mhalib.live.description import Control, Description
-from mhalib.live.face import LiveFigure
 from mhalib.live.frames import Measures, line, panels
+from mhalib.live.spec import Control, FigureSpec
+from mhalib.live.widget import LiveFigure
 from mhalib.models import AttentionLayer
 from mhalib.optim import GradientDescent
 from mhalib.training import Path, run
@@ -55,10 +55,10 @@ def layer(steps: int = 300, seed: int = 0) -> LiveFigure:
     require_count(steps=steps)
     if steps % EVERY:
         raise ValueError(f"steps: expected a multiple of {EVERY}, got {steps}")
-    return LiveFigure(Description(
+    return LiveFigure(FigureSpec(
         title="A layer in training, and what is guaranteed", alt=ALT, summary=SUMMARY,
         model="layers", data=_carried(seed), start=_stream(seed), record=tuple(range(0, steps + 1, EVERY)),
-        fixed={"d": WIDTH, "optimizer": "gd"}, curves=CURVES, lasts=tuple(MEASURES),
+        fixed={"d": WIDTH, "optimizer": "gd"}, curves=CURVES, final=tuple(MEASURES),
         measure={name: _asked(measure, seed) for name, measure in MEASURES.items()},
         controls=(Control("moves", "trained", tuple(MOVES), "WV", tuple(MOVES.values()), "choice"),
                   Control("D", "dimension D", DIMENSIONS, 48), Control("H", "heads H", HEADS, 1),

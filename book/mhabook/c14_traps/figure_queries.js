@@ -32,7 +32,7 @@ class Descent {
     });
     this.readers = readersOnALine(keys, values, c);
     this.curves = this.curvesOf();
-    this.lasts = this.lastsOf();
+    this.final = this.finalOf();
   }
 
   lossAt(name, q) {
@@ -85,17 +85,17 @@ class Descent {
     };
   }
 
-  lastsOf() {
+  finalOf() {
     const { rate, lr, n, reach, minima } = this;
     const near = (queries, points) => [...queries].filter((q) => points.some((p) => Math.abs(q - p) < NEAR)).length;
-    const lasts = { rate: () => rate * lr, n: () => n, range: () => [-reach, reach] };
+    const final = { rate: () => rate * lr, n: () => n, range: () => [-reach, reach] };
     for (const name of THREE) {
       const { best, other } = minima[name];
-      lasts[`${name}_end`] = ({ theta }) => this.total(name, theta);
-      lasts[`${name}_best`] = ({ theta }) => near(this.end(name, theta), best);
-      lasts[`${name}_other`] = ({ theta }) => near(this.end(name, theta), other);
+      final[`${name}_end`] = ({ theta }) => this.total(name, theta);
+      final[`${name}_best`] = ({ theta }) => near(this.end(name, theta), best);
+      final[`${name}_other`] = ({ theta }) => near(this.end(name, theta), other);
     }
-    return lasts;
+    return final;
   }
 }
 
@@ -110,12 +110,12 @@ function traps(data, values) {
       values,
       start.map((q) => q + values.shift),
     ),
-    { visited, lasts } = made;
+    { visited, final } = made;
   const landscapes = THREE.map((name) => queries.map((q) => rounded(made.lossAt(name, q))));
   const top = Math.max(...landscapes.flat()),
     inside = (points) => points.filter((q) => Math.abs(q) <= reach);
-  lasts.queries = () => queries;
-  lasts.loss_range = () => [rounded(-0.05 * top), rounded(1.08 * top)];
+  final.queries = () => queries;
+  final.loss_range = () => [rounded(-0.05 * top), rounded(1.08 * top)];
   THREE.forEach((name, kernel) => {
     const height = (points) => [...points].map((q) => rounded(made.lossAt(name, q)));
     const paths = () => made.begin.flatMap((_, k) => [...visited.map((theta) => made.end(name, theta)[k]), NaN]);
@@ -126,11 +126,11 @@ function traps(data, values) {
       best: () => inside(minima[name].best),
       other: () => inside(minima[name].other),
     };
-    lasts[`${name}_landscape`] = () => landscapes[kernel];
-    lasts[`${name}_lowest`] = () => rounded(made.begin.length * made.lossAt(name, minima[name].best[0]), 1e9);
+    final[`${name}_landscape`] = () => landscapes[kernel];
+    final[`${name}_lowest`] = () => rounded(made.begin.length * made.lossAt(name, minima[name].best[0]), 1e9);
     for (const [kind, at] of Object.entries(points)) {
-      lasts[`${name}_${kind}_q`] = (now) => at(now).map((q) => rounded(q));
-      lasts[`${name}_${kind}_loss`] = (now) => height(at(now));
+      final[`${name}_${kind}_q`] = (now) => at(now).map((q) => rounded(q));
+      final[`${name}_${kind}_loss`] = (now) => height(at(now));
     }
   });
   return made;
@@ -142,9 +142,9 @@ function twoTokens(data, values) {
     made = new Descent(data, values, [values.q1, values.q2]);
   const alone = THREE.map((name) => axis.map((q) => made.lossAt(name, q))),
     top = 2 * Math.max(...alone.flat());
-  made.lasts.axis = () => axis.map((q) => rounded(q));
+  made.final.axis = () => axis.map((q) => rounded(q));
   THREE.forEach((name, kernel) =>
-    Object.assign(made.lasts, pairsOf(made, name, data), {
+    Object.assign(made.final, pairsOf(made, name, data), {
       [`${name}_z`]: () =>
         alone[kernel].map((up) => alone[kernel].map((across) => rounded(Math.sqrt((up + across) / top), 1e3))),
     }),
@@ -157,7 +157,7 @@ function pairsOf(made, name, { reach, minima }) {
   const { best, other } = minima[name],
     inside = [...best, ...other].filter((q) => Math.abs(q) <= reach);
   const pairs = inside.flatMap((a) => inside.map((b) => [a, b])),
-    lasts = {};
+    final = {};
   const lowest = ([a, b]) => best.includes(a) && best.includes(b);
   const points = {
     path: () => made.visited.map((theta) => [...made.end(name, theta)]),
@@ -168,16 +168,16 @@ function pairsOf(made, name, { reach, minima }) {
   };
   for (const [kind, at] of Object.entries(points))
     ["q1", "q2"].forEach((q, k) => {
-      lasts[`${name}_${kind}_${q}`] = (now) => at(now).map((pair) => rounded(pair[k]));
+      final[`${name}_${kind}_${q}`] = (now) => at(now).map((pair) => rounded(pair[k]));
     });
-  lasts[`${name}_minima`] = () => pairs.length;
-  lasts[`${name}_spurious`] = () => points.other().length;
-  lasts[`${name}_verdict`] = (now) => {
-    const at = made.lasts[`${name}_best`](now),
-      rest = made.lasts[`${name}_other`](now);
+  final[`${name}_minima`] = () => pairs.length;
+  final[`${name}_spurious`] = () => points.other().length;
+  final[`${name}_verdict`] = (now) => {
+    const at = made.final[`${name}_best`](now),
+      rest = made.final[`${name}_other`](now);
     return at === 2 ? "a global minimum" : at + rest === 2 ? "a spurious minimum" : "no minimum yet";
   };
-  return lasts;
+  return final;
 }
 
 export default liveFigure({

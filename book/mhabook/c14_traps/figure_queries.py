@@ -13,9 +13,9 @@ from mhabook.c14_traps.lines import Line
 from mhabook.c14_traps.statements import EXAMPLES, example
 from mhalib._array import Array
 from mhalib.attention import Gaussian, NormalizedGaussian, softmax
-from mhalib.live.description import Control, Description
-from mhalib.live.face import LiveFigure
 from mhalib.live.frames import Measures, line, step_axis
+from mhalib.live.spec import Control, FigureSpec
+from mhalib.live.widget import LiveFigure
 from mhalib.optim import GradientDescent
 from mhalib.training import Path, recorded_steps, train
 
@@ -119,13 +119,13 @@ def descent_figure(steps: int, begin: Callable[[dict[str, Any]], tuple[float, ..
                    **more: Any) -> LiveFigure:
     """The live figure of the descent from ``begin(values)``, whose controls are ``starts``, along x, or along x and y.
 
-    ``more`` goes to the ``Description``.
+    ``more`` goes to the ``FigureSpec``.
     """
     texts = tuple(f"{name} (η = {one['lr']:g})" for name, one in EXAMPLES.items())  # each has a step size of its own
     drag = dict(zip("xy", (control.name for control in starts), strict=False))
-    return LiveFigure(Description(
+    return LiveFigure(FigureSpec(
         data=carried(), start={"kind": "traps"}, record=tuple(recorded_steps(steps, RECORDED)), curves=CURVES,
-        fixed={"steps": steps} | dict(fixed), lasts=tuple(measures), measure=measures,
+        fixed={"steps": steps} | dict(fixed), final=tuple(measures), measure=measures,
         drag=tuple({"trace": TRACES * k + 1 + KINDS.index("start")} | drag for k in range(len(NAMES))),
         controls=(Control("trap", "construction", tuple(EXAMPLES), "B2", texts, "choice"), *starts,
                   Control("lr", "step size, × η", FACTORS, 1.0), Control("c", "width c", WIDTHS, 0.5)),

@@ -7,9 +7,9 @@ from mhabook.c14_traps import figure_queries as queries
 from mhabook.c14_traps.figure_queries import KINDS, NAMES, kernels_of, loss_of_one, minima, of, reach, rounded
 from mhabook.c14_traps.statements import EXAMPLES
 from mhalib._array import require_count
-from mhalib.live.description import Control
-from mhalib.live.face import LiveFigure
 from mhalib.live.frames import Measures, line, panels
+from mhalib.live.spec import Control
+from mhalib.live.widget import LiveFigure
 from mhalib.plots import COLORS
 
 SHIFTS = tuple(round(0.2 * k, 1) for k in range(-15, 16))

@@ -15,7 +15,7 @@ GRID = REACH * np.sinh(np.linspace(-7, 7, 4001)) / np.sinh(7)
 
 
 @dataclass(frozen=True)
-class Minimum:
+class QueryMinimum:
     """A minimum of the loss ½ (o(q) − y)² of one query: where, and its loss. It is spurious if that is not zero."""
 
     q: float
@@ -96,7 +96,7 @@ class Line:
         order = np.argsort(self.keys, axis=-1)
         return np.take_along_axis(values, order[..., [0, -1]], axis=-1)
 
-    def minima(self, y: float, grid: Array = GRID) -> list[Minimum]:
+    def minima(self, y: float, grid: Array = GRID) -> list[QueryMinimum]:
         """All minima of the loss for the target y, in order, for one problem.
 
         The output meets y between two turns, or turns below or above it.
@@ -106,12 +106,12 @@ class Line:
         below = self.output(ends) < y
         crossed = np.flatnonzero(below[1:] != below[:-1])
         q = _bisect(lambda q: (self.output(q) < y) == below[crossed], ends[crossed], ends[crossed + 1])
-        found = [Minimum(float(one), 0.0, False) for one in q]
+        found = [QueryMinimum(float(one), 0.0, False) for one in q]
         stuck = turns[top == below[1:-1]]
-        found += [Minimum(float(one), float(self.loss(one, y)), True) for one in stuck]
+        found += [QueryMinimum(float(one), float(self.loss(one, y)), True) for one in stuck]
         return sorted(found, key=lambda minimum: minimum.q)
 
-    def basins(self, y: float, grid: Array = GRID) -> list[tuple[float, float, Minimum | None]]:
+    def basins(self, y: float, grid: Array = GRID) -> list[tuple[float, float, QueryMinimum | None]]:
         """Where gradient flow of the query goes: (left, right, minimum) of every basin, in order, for one problem.
 
         They are split by the maxima of the loss. A valley that falls towards infinity has no minimum, but None.

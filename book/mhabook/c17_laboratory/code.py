@@ -16,7 +16,7 @@ from typing import Any
 
 import mhalib as mha
 from mhabook.c03_first_step import ntk
-from mhabook.c17_laboratory.controls import BY_NAME, HEADS, LAYER, LINEAR, MIXTURE, PLANTED, REGRESSION, holds
+from mhabook.c17_laboratory.controls import BY_NAME, HEADS, LAYER, LINEAR, MIXTURE, PLANTED, REGRESSION, matches
 
 LEFT = ("data", "model", "rule", "path")
 """The names that the lines leave."""
@@ -93,7 +93,7 @@ def run(values: Mapping[str, Any], file: str | None = None) -> dict[str, Any]:
             return made[name]
         if name not in PIECES:
             return BY_NAME[name].in_python(values[name])
-        piece = next(piece for condition, piece in PIECES[name] if holds(condition, values))
+        piece = next(piece for condition, piece in PIECES[name] if matches(condition, values))
         made[name] = piece(*map(value, _arguments(piece)))
         return made[name]
 
@@ -106,7 +106,7 @@ def code(values: Mapping[str, Any], file: str | None = None) -> str:
     def filled(name):
         if name == "file":
             return json.dumps(file or "", ensure_ascii=False)  # a file may be called {n}.csv: its name is not filled in
-        texts = (choice["text"] for choice in to_json().get(name, ()) if holds(choice["when"], values))
+        texts = (choice["text"] for choice in to_json().get(name, ()) if matches(choice["when"], values))
         text = next(texts, None) or BY_NAME[name].code(values[name])
         return re.sub(r"{(\w+)}", lambda inner: filled(inner[1]), text)
 

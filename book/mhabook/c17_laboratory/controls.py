@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from mhalib.live.description import Control
+from mhalib.live.spec import Control
 
 GENERATED = ("mixture", "planted", "digits", "pathfinder")
 
@@ -30,9 +30,9 @@ class Choice(Control):
 
     def offered(self, values: Mapping[str, Any]) -> tuple[Any, ...]:
         """The values that can be chosen where the controls before stand at ``values``; none if it is not there."""
-        if not holds(self.when, values):
+        if not matches(self.when, values):
             return ()
-        return tuple(value for value in self.values if holds(self.entries.get(value, {}), values))
+        return tuple(value for value in self.values if matches(self.entries.get(value, {}), values))
 
     def in_python(self, value: Any) -> Any:
         """What Python has for a value."""
@@ -49,12 +49,12 @@ class Choice(Control):
                                     "group": self.group}
 
 
-def holds(conditions: Mapping[str, tuple[Any, ...]], values: Mapping[str, Any]) -> bool:
+def matches(conditions: Mapping[str, tuple[Any, ...]], values: Mapping[str, Any]) -> bool:
     """Whether every named value is one of those that a condition lists."""
     return all(values.get(name, "") in allowed for name, allowed in conditions.items())
 
 
-def settled(values: Mapping[str, Any], own: str = "") -> dict[str, Any]:
+def resolve(values: Mapping[str, Any], own: str = "") -> dict[str, Any]:
     """The same values, each that is not offered replaced by its control's own, or by the first that is offered.
 
     ``own`` is the model that the reader's file is for, or "" without one.

@@ -141,8 +141,8 @@ class LayerHessian {
     return [dQ, dK];
   }
 
-  // Sets to zero what does not move.
-  still(all) {
+  // Sets to zero the gradient of what does not move.
+  freeze(all) {
     const {
       moving,
       layer: { H, one },
@@ -157,7 +157,7 @@ class LayerHessian {
         residuals,
         layer: { N, H, m, T },
       } = this,
-      V = this.still(all.slice()),
+      V = this.freeze(all.slice()),
       parts = [];
     const R_ = new Float64Array(T * m),
       rows = (A, i) => A.subarray(i * n * m, (i + 1) * n * m);
@@ -171,7 +171,7 @@ class LayerHessian {
         parts.push(part);
       }
     for (const part of parts) this.add(part, rows(residuals, part.i), rows(R_, part.i), out);
-    this.still(out);
+    this.freeze(out);
   }
 
   // Queries, keys, values, weights and what they read of head h on sample i.

@@ -41,7 +41,7 @@ export const EXPORTS = {
           values: state.values,
           steps: state.result.steps,
           curves: curvesOf(spec, state),
-          last: state.result.lasts,
+          last: state.result.final,
           stopped: state.result.stopped,
           python: linesOf(spec, state),
         },

@@ -16,12 +16,12 @@ import traitlets
 
 from mhabook._address import repository, web_address
 from mhabook.c17_laboratory import code, measures, panels
-from mhabook.c17_laboratory.controls import BEGINNINGS, BY_NAME, CONTROLS, DEFAULTS, Choice, settled, shown
+from mhabook.c17_laboratory.controls import BEGINNINGS, BY_NAME, CONTROLS, DEFAULTS, Choice, resolve, shown
 from mhabook.c17_laboratory.experiments import EXPERIMENTS
 from mhalib.data import Dataset, RegressionDataset, SequenceDataset, from_file
 from mhalib.data.digits import bundled
-from mhalib.live.face import Face
 from mhalib.live.modules import widget_module
+from mhalib.live.widget import Widget
 from mhalib.training import Path, recorded_steps
 
 HERE = files("mhabook.c17_laboratory")
@@ -37,7 +37,7 @@ STOPPED = ("The loss stopped being finite at step {stopped}: the step size is to
            "before. Lower the step size η, or choose warm-up.")
 
 
-class Laboratory(Face):
+class Laboratory(Widget):
     """The laboratory of the last chapter. Made by ``mhabook.laboratory``.
 
     ``values`` is where the controls stand, in Python as in the browser, and can be set; ``code()`` gives the lines of
@@ -45,15 +45,15 @@ class Laboratory(Face):
     reader is open, in either of them: its name, its checksum, and the model that it is for.
     """
 
-    _esm = widget_module(File(str(HERE)) / "face.js")
-    _css = "\n".join(file.read_text("utf-8") for file in (files("mhalib.live") / "widget.css", HERE / "face.css"))
+    _esm = widget_module(File(str(HERE)) / "widget.js")
+    _css = "\n".join(file.read_text("utf-8") for file in (files("mhalib.live") / "widget.css", HERE / "widget.css"))
     laboratory = traitlets.Dict().tag(sync=True)
     values = traitlets.Dict().tag(sync=True)
     own = traitlets.Dict().tag(sync=True)
 
     def __init__(self) -> None:
         self._file, self._sum, self._last = None, None, {}
-        super().__init__(laboratory=_description() | {"still": uuid4().hex}, values=DEFAULTS)
+        super().__init__(laboratory=_description() | {"fallback": uuid4().hex}, values=DEFAULTS)
 
     @property
     def experiments(self) -> dict[str, dict[str, Any]]:
@@ -83,7 +83,7 @@ class Laboratory(Face):
             if name not in DEFAULTS:
                 raise ValueError(f"{name}: no such control; the laboratory has {', '.join(DEFAULTS)}")
         changed = {name: BY_NAME[name].own(value) for name, value in values.items()}
-        return settled(self.values | changed, self._kind)
+        return resolve(self.values | changed, self._kind)
 
     def read(self, path: str | PathLike[str]) -> None:
         """Train on the CSV or NPZ file of a path, as ``mha.data.from_file`` reads it; chooses the model that it fits.

@@ -8,16 +8,16 @@ export const VERSION = "1";
 // The kind of a run, by which the page carries what is drawn of it.
 export const kindOf = ({ model, data }) => (data === "own" ? `own_${model}` : data);
 
-const holds = (conditions, values) =>
+const matches = (conditions, values) =>
   Object.entries(conditions).every(([name, allowed]) => allowed.includes(values[name] ?? ""));
 
 // The values of a control that can be chosen where the others stand at `values`; none if it is not there.
 export function offered({ when, values: all, entries }, values, own) {
   const known = { ...values, own: own === values.model ? "fits" : "" };
-  return holds(when, known) ? all.filter((_, k) => holds(entries[k], known)) : [];
+  return matches(when, known) ? all.filter((_, k) => matches(entries[k], known)) : [];
 }
 
-export function settled(controls, values, own) {
+export function resolve(controls, values, own) {
   const next = { ...values };
   for (const control of controls) {
     const choices = offered(control, next, own);
@@ -30,7 +30,7 @@ export function settled(controls, values, own) {
 // The lines of Python that repeat the run.
 export function pythonOf({ code, controls }, values, file) {
   const codes = Object.fromEntries(controls.map((c) => [c.name, c.codes[c.values.indexOf(values[c.name])]]));
-  const text = (name) => (code[name] ? code[name].find(({ when }) => holds(when, values)).text : codes[name]);
+  const text = (name) => (code[name] ? code[name].find(({ when }) => matches(when, values)).text : codes[name]);
   // A file may be called {n}.csv: its name is not filled in.
   const filled = (part) =>
     part.replace(/\{(\w+)\}/g, (_, name) => (name === "file" ? JSON.stringify(file ?? "") : filled(text(name))));

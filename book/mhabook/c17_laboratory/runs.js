@@ -100,7 +100,7 @@ function labRegression(data, values) {
   const knows = own && values.optimizer !== "gd";
   if (knows) requireWhitening(data);
   model.step = knows ? own(values, model) : optimizers[values.optimizer](values, model.size);
-  model.lasts = { weights: ({ theta }) => firstWeights(data, theta, Math.min(n, 16)), ...counted(Math.min(n, 16)) };
+  model.final = { weights: ({ theta }) => firstWeights(data, theta, Math.min(n, 16)), ...counted(Math.min(n, 16)) };
   Object.assign(model.curves, {
     rate: ({ lr }) => lr,
     stability_edge: edgeOf(values),
@@ -158,7 +158,7 @@ function labLayer(data, values) {
     ...Object.fromEntries(["WQ", "WK", "WV", "WO"].map((name, k) => [`norm_${name}`, part(k)])),
   };
   const at = (Math.min(values.head, H - 1) * T + Math.min(values.sample, N - 1) * n) * n;
-  layer.lasts = { weights: rowsOf(layer.weights, at, n), ...counted(n) };
+  layer.final = { weights: rowsOf(layer.weights, at, n), ...counted(n) };
   return layer;
 }
 
@@ -227,7 +227,7 @@ function laboratorySpec(carried, values) {
       lr: schedules[values.schedule](values.lr, steps),
     },
     curves: values.curvature ? curves : curves.filter((name) => name !== "sharpness"),
-    lasts: ["weights", "tokens", "places"],
+    final: ["weights", "tokens", "places"],
   };
 }
 

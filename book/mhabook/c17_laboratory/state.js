@@ -1,5 +1,5 @@
 import { defaults } from "mhalib/live/widget.js";
-import { settled } from "./links.js";
+import { resolve } from "./links.js";
 
 // What stands on the laboratory's page, and what becomes of it at an event. Nothing here knows the page. A state has
 //   values      where the controls stand, as they offer them beside each other; a new object at every move
@@ -34,7 +34,7 @@ function moved({ controls }, state, by, values, more = {}) {
     wrong: "",
     ...more,
   };
-  return { ...next, values: settled(controls, values, next.own?.kind) };
+  return { ...next, values: resolve(controls, values, next.own?.kind) };
 }
 
 const EVENTS = {

@@ -108,8 +108,8 @@ export function summaryView({ controls, drawn, stopped }, figure) {
     reads: ["result", "wrong"],
     show({ values, result, wrong, touched }) {
       const said = { controls, fixed: {}, summary: drawn[kindOf(values)].says, stopped };
-      if (wrong) figure.conclude("failed", `This combination could not train: ${wrong}`);
-      else if (result) figure.conclude("done", sentence(said, values, result), touched);
+      if (wrong) figure.finish("failed", `This combination could not train: ${wrong}`);
+      else if (result) figure.finish("done", sentence(said, values, result), touched);
     },
   };
 }
@@ -178,7 +178,7 @@ export class PlotView {
   }
 
   close() {
-    this.figure.hush();
+    this.figure.cancelAnnouncement();
     this.drawing?.close();
     this.train?.close();
     window.Plotly?.purge(this.figure.box);

@@ -46,7 +46,7 @@ class Linearized {
       },
       moved: ({ theta }) => norm(this.own(theta).map((x, k) => x - this.begin[k])),
     };
-    this.lasts = { linear_logits: () => [...this.ends[0]], logits: () => [...this.ends[1]] };
+    this.final = { linear_logits: () => [...this.ends[0]], logits: () => [...this.ends[1]] };
   }
 
   own(theta) {

@@ -7,10 +7,10 @@ import numpy as np
 from mhabook.start.linearized import Linearized
 from mhalib._array import require_count
 from mhalib.data import tokenized_mixture
-from mhalib.live.carried import arrays
-from mhalib.live.description import Control, Description
-from mhalib.live.face import LiveFigure
 from mhalib.live.frames import line, panels, step_axis
+from mhalib.live.payload import arrays
+from mhalib.live.spec import Control, FigureSpec
+from mhalib.live.widget import LiveFigure
 from mhalib.models import MultiHeadAttention
 from mhalib.models.multihead import normals
 from mhalib.optim import GradientDescent
@@ -47,7 +47,7 @@ def linearized(n: int = 16, steps: int = 200, seed: int = 0) -> LiveFigure:
             "moved": np.array([(model - start).norm() for model in path.models]),
             "linear_logits": linear[-1](data.X), "logits": path[-1](data.X)})
 
-    return LiveFigure(Description(
+    return LiveFigure(FigureSpec(
         title="A model and its linearization at the start",
         alt="Left, two losses over 200 steps, of four heads and of their linearization at a random start: they part "
             "after the first steps, the model ahead, and meet again near 0.004. Middle, the distance of their logits "
@@ -55,7 +55,7 @@ def linearized(n: int = 16, steps: int = 200, seed: int = 0) -> LiveFigure:
             "linearization: they lie around the diagonal, one of them 2.5 away from it.",
         model="linearized", data=arrays(data), record=tuple(record), fixed={"optimizer": "gd"},
         start={"kind": "linearized", "stream": normals(HEADS[-1] * 32, seed).tolist()},
-        curves=("loss", "linear_loss", "distance", "moved"), lasts=("linear_logits", "logits"),
+        curves=("loss", "linear_loss", "distance", "moved"), final=("linear_logits", "logits"),
         controls=(Control("H", "heads H", HEADS, 4),
                   Control("lr", "step size η", (0.03, 0.1, 0.3, 1.0, 3.0), 0.3),
                   Control("scale", "start scale s", (0.1, 0.3, 1.0, 2.0), 1.0)),

@@ -20,7 +20,7 @@ function scores({ first, read }, { a1, a2, a3, shift, tau }) {
   const tilt = (pi[0] * (read[0] - here)) / tau,
     half = 1 / Math.hypot(1, tilt);
   const loss = () => Math.log(1 / pi[0]);
-  const lasts = {
+  const final = {
     jacobian: () => pi.map((p, j) => pi.map((q, k) => p * ((j === k) - q))),
     over: () => first.map((a) => meanOf(weights([a, a2, a3]))),
     here: () => [a1],
@@ -32,10 +32,10 @@ function scores({ first, read }, { a1, a2, a3, shift, tau }) {
     variance: () => pi.reduce((sum, p, j) => sum + p * (read[j] - here) ** 2, 0),
   };
   pi.forEach((p, j) => {
-    lasts[`bar_${j + 1}`] = () => [0, p];
-    lasts[`weight_${j + 1}`] = () => p;
+    final[`bar_${j + 1}`] = () => [0, p];
+    final[`weight_${j + 1}`] = () => p;
   });
-  return computation(loss, lasts);
+  return computation(loss, final);
 }
 
 export default liveFigure({ datasets: { scores: (carried) => carried }, starts: { zeros }, models: { scores } });

@@ -5,9 +5,9 @@ import numpy as np
 
 from mhalib._array import Array
 from mhalib.attention import softmax
-from mhalib.live.description import Control, Description
-from mhalib.live.face import LiveFigure
 from mhalib.live.frames import Measures, line, panels
+from mhalib.live.spec import Control, FigureSpec
+from mhalib.live.widget import LiveFigure
 from mhalib.plots import COLORS, DIVERGING
 from mhalib.training import Path
 
@@ -23,14 +23,14 @@ def scores() -> LiveFigure:
     temperature, is the derivative of the weights; the slope of the mean is the covariance of what is read with the
     first token, divided by the temperature.
     """
-    return LiveFigure(Description(
+    return LiveFigure(FigureSpec(
         title="Three scores, three weights",
         alt="Left, bars of three weights for the scores 1, 0 and −1 at temperature 1: 0.67, 0.24 and 0.09. Middle, "
             "the matrix diag(π) − ππᵀ: positive on the diagonal, negative beside it, largest for the first token. "
             "Right, the attention mean rises over the first score from 0.5 to 2 as an S-shaped curve; its tangent at "
             "the score 1 has the slope 0.34.",
         model="scores", data={"kind": "scores", "first": FIRST.tolist(), "read": READ}, start={"kind": "zeros"},
-        record=(0,), curves=("loss",), fixed={"optimizer": "gd"}, lasts=tuple(MEASURES),
+        record=(0,), curves=("loss",), fixed={"optimizer": "gd"}, final=tuple(MEASURES),
         controls=(Control("a1", "first score a₁", SCORES, 1.0), Control("a2", "second score a₂", SCORES, 0.0),
                   Control("a3", "third score a₃", SCORES, -1.0),
                   Control("shift", "added to all, c", (-1000.0, -10.0, 0.0, 10.0, 1000.0), 0.0),

@@ -28,11 +28,11 @@ function surface(data, values) {
       return Math.max(loss, 1e-12);
     },
   };
-  const lasts = lastsOf(data, values, visited, lossAt);
-  return { size: 2, forward: (theta) => lossAt(theta[0], theta[1]), lossAndGrad, curves, lasts };
+  const final = finalOf(data, values, visited, lossAt);
+  return { size: 2, forward: (theta) => lossAt(theta[0], theta[1]), lossAndGrad, curves, final };
 }
 
-function lastsOf({ directions, at, along, rates }, { first, low, angle, lr, q1, q2 }, visited, lossAt) {
+function finalOf({ directions, at, along, rates }, { first, low, angle, lr, q1, q2 }, visited, lossAt) {
   const [c, s] = directions[angle],
     factor = (curvature) => Math.abs(1 - lr * curvature),
     axis = (x) => [-2 * x, 2 * x];

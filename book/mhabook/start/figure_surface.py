@@ -5,9 +5,9 @@ import numpy as np
 
 from mhabook.start.surface import Surface
 from mhalib._array import require_count
-from mhalib.live.description import Control, Description
-from mhalib.live.face import LiveFigure
 from mhalib.live.frames import Measures, line, panels
+from mhalib.live.spec import Control, FigureSpec
+from mhalib.live.widget import LiveFigure
 from mhalib.plots import COLORS, SEQUENTIAL
 from mhalib.training import Path
 
@@ -33,7 +33,7 @@ def surface(steps: int = 60) -> LiveFigure:
     Raises ValueError if steps is no whole number ≥ 1.
     """
     require_count(steps=steps)
-    return LiveFigure(Description(
+    return LiveFigure(FigureSpec(
         title="A step size and two curvatures",
         alt="Four panels. A map of a long valley, with the path of descent from (0.25, 1.75): it jumps from side to "
             "side and creeps along the valley. Beside it f along the steep and the flat direction, two parabolas of "
@@ -42,7 +42,7 @@ def surface(steps: int = 60) -> LiveFigure:
         model="surface", start={"kind": "surface"}, record=tuple(range(steps + 1)), curves=("loss",),
         data={"kind": "surface", "at": AT.tolist(), "along": ALONG.tolist(), "rates": RATES.tolist(),
               "directions": {str(angle): pair for angle, pair in DIRECTIONS.items()}},
-        fixed={"first": 1.0, "optimizer": "gd"}, lasts=tuple(MEASURES), drag=({"trace": 4, "x": "q1", "y": "q2"},),
+        fixed={"first": 1.0, "optimizer": "gd"}, final=tuple(MEASURES), drag=({"trace": 4, "x": "q1", "y": "q2"},),
         controls=(Control("lr", "step size η", STEP_SIZES, 1.8),
                   Control("low", "second curvature λ₂", CURVATURES, 0.05),
                   Control("angle", "angle of λ₁, φ", tuple(DIRECTIONS), 37, tuple(f"{angle}°" for angle in DIRECTIONS)),

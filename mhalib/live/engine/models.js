@@ -1,15 +1,15 @@
 // What a model is: the parameters are one flat array θ. A model of (data, values, {start, spec}) is {size,
-// forward(θ) → loss, lossAndGrad(θ, grad) → loss, curves, lasts}, what its start asks for (heads, T, d), and, for the
+// forward(θ) → loss, lossAndGrad(θ, grad) → loss, curves, final}, what its start asks for (heads, T, d), and, for the
 // curves of the spectrum, hvp(V, out); and step(θ, grad, k), if it moves by rules of its own and not by one of
-// `optimizers`. Curves and lasts are functions of {theta, first, grad, loss, step, lr, model}.
+// `optimizers`. Curves and final are functions of {theta, first, grad, loss, step, lr, model}.
 
 // One that does not train: its loss, and what is measured.
-export const computation = (loss, lasts) => ({
+export const computation = (loss, final) => ({
   size: 1,
   forward: loss,
   lossAndGrad: (theta, grad) => (grad.fill(0), loss()),
   curves: { loss },
-  lasts,
+  final,
 });
 
 // A model of which more is measured: `added` has functions of (the model, data, values, spec) that give curves.

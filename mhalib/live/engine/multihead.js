@@ -39,7 +39,7 @@ class MultiHead {
     const squares = Array.from({ length: n * T }, (_, k) => dot(token(k), token(k)));
     this.radius = Math.sqrt(squares.reduce((a, b) => Math.max(a, b), 0));
     this.curves = curvesOf(this);
-    this.lasts = lastsOf(this);
+    this.final = finalOf(this);
   }
 
   // out = X_i W X_iᵀ (T, T), for the W that begins at w.
@@ -221,7 +221,7 @@ function curvesOf(model) {
 
 // What is measured of the last model alone, after `forward(theta)`; the attention is that of sample 0, averaged over
 // heads.
-function lastsOf({ T, heads, relevant, A }) {
+function finalOf({ T, heads, relevant, A }) {
   const many = (count, entry) => Array.from({ length: count }, (_, k) => entry(k));
   return {
     attention: () => many(T, (t) => many(T, (j) => mean(many(heads, (h) => A[h * T * T + t * T + j])))),

@@ -129,7 +129,7 @@ class Regression {
     this.share = 0; // one over the sum of the query's weights
     this.tokens = 0; // effective tokens, mean over the last pass
     this.curves = curvesOf(this);
-    this.lasts = {};
+    this.final = {};
   }
 
   // out_j = Σ_a factors_a x_ja.
@@ -267,5 +267,5 @@ export const population = ({ d, Sigma, M, population }) => {
     return dot(weighted, away) / 2;
   };
   const curves = { excess: (now) => Math.max(now.loss, 1e-9) };
-  return { size: 2 * d * d, d, whitening: population, forward, lossAndGrad, curves, lasts: {} };
+  return { size: 2 * d * d, d, whitening: population, forward, lossAndGrad, curves, final: {} };
 };

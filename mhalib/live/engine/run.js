@@ -23,10 +23,10 @@ function settings(spec, values) {
   return all.scaling === "root" ? { ...all, lr: all.lr * Math.sqrt(all.H) } : all;
 }
 
-const measured = (model, name, now) => (model.curves[name] ?? model.lasts[name] ?? common[name])(now);
+const measured = (model, name, now) => (model.curves[name] ?? model.final[name] ?? common[name])(now);
 
 // formulas: {datasets, starts, models}, functions by the names that a spec uses. spec: {model, data, test, start, fixed,
-// record, curves, lasts}; values: the controls'. Every recorded step adds one number to each curve; a name that begins
+// record, curves, final}; values: the controls'. Every recorded step adds one number to each curve; a name that begins
 // with test_ is measured on the test data. `advance(ms)` works for about so long; a loss that is not finite ends the run
 // as in mhalib. A computation that is no training is a run of no steps: record = [0].
 export class Run {
@@ -52,7 +52,7 @@ export class Run {
     this.result = {
       steps: [],
       curves: Object.fromEntries(spec.curves.map((name) => [name, []])),
-      lasts: {},
+      final: {},
       done: false,
       stopped: null,
     };
@@ -79,7 +79,7 @@ export class Run {
     const { fresh, theta } = this,
       now = this.now(this.model, this.k, this.model.forward(theta), this.grad);
     const then = fresh && { ...now, model: fresh, loss: fresh.forward(theta) };
-    for (const name of this.spec.lasts) this.result.lasts[name] = this.measure(name, now, then);
+    for (const name of this.spec.final) this.result.final[name] = this.measure(name, now, then);
     this.result.done = true;
   }
 

@@ -47,7 +47,7 @@ class Control:
 
 
 @dataclass(frozen=True)
-class Description:
+class FigureSpec:
     """A live figure: what is trained, from where, under which controls, and what is drawn of it.
 
     Parameters
@@ -58,7 +58,7 @@ class Description:
         control decides between several: {"by": its name, "choices": {value: …}}
     controls, fixed : what the reader can change, and the other values that the run reads
     record : the recorded steps; the last of them ends the run
-    curves, lasts : names of what is measured at every recorded step, and of the last model alone
+    curves, final : names of what is measured at every recorded step, and of the last model alone
     frame : the plotly figure, styled but without the numbers that are drawn
     draw : where they go, ``{"trace": 0, "x": "steps", "y": "loss"}`` or ``{"layout": "xaxis.ticktext", "from": name}``;
         with ``"once": True`` they are those at the start for good, as a line to compare with
@@ -67,7 +67,7 @@ class Description:
     summary, stopped : the sentence that says the result, and the one for a run that diverged; ``{loss}`` is replaced by
         the last number of that curve, ``{first_loss}`` by its first, ``{lr}`` by the value of that control
     train : values → ``Path``, the same run by mhalib, with every name of ``curves`` among its curves
-    measure : name → function of (path, values), for each name of ``lasts`` that is no curve
+    measure : name → function of (path, values), for each name of ``final`` that is no curve
     """
 
     title: str
@@ -83,7 +83,7 @@ class Description:
     draw: tuple[dict[str, Any], ...]
     summary: str
     train: Callable[[dict[str, Any]], Path]
-    lasts: tuple[str, ...] = ()
+    final: tuple[str, ...] = ()
     measure: dict[str, Callable[..., Any]] = field(default_factory=dict)
     test: dict[str, Any] | None = None
     drag: tuple[dict[str, Any], ...] = ()
@@ -92,7 +92,7 @@ class Description:
     _last: dict[Any, Path] = field(default_factory=dict, init=False, repr=False)
 
     def __post_init__(self) -> None:
-        known = {"steps", *self.curves, *self.lasts}
+        known = {"steps", *self.curves, *self.final}
         for place in self.draw:
             unknown = {name for part, name in place.items() if part not in ("trace", "once", "layout")} - known
             if unknown:
@@ -135,9 +135,9 @@ class Description:
         path = self.path(values)
         if not len(path):
             raise ValueError(f"there is nothing to draw: {path.stopped}")
-        lasts = {name: self.measure[name](path, values) if name in self.measure else float(path.curves[name][-1])
-                 for name in self.lasts}
-        return {"steps": path.steps.tolist()} | {name: path.curves[name].tolist() for name in self.curves} | lasts
+        final = {name: self.measure[name](path, values) if name in self.measure else float(path.curves[name][-1])
+                 for name in self.final}
+        return {"steps": path.steps.tolist()} | {name: path.curves[name].tolist() for name in self.curves} | final
 
     def figure(self, values: Mapping[str, Any]) -> go.Figure:
         """The figure for these values, complete, drawn from mhalib's own run."""
@@ -154,7 +154,7 @@ class Description:
         figure = json.loads(str(self.figure(self.defaults).to_json()))
         return {"title": self.title, "model": self.model, "data": self.data, "start": self.start, "test": self.test,
                 "controls": [control.to_json() for control in self.controls], "fixed": self.fixed,
-                "record": list(self.record), "curves": list(self.curves), "lasts": list(self.lasts),
+                "record": list(self.record), "curves": list(self.curves), "final": list(self.final),
                 "figure": {"data": figure["data"], "layout": figure["layout"]}, "draw": list(self.draw),
                 "drag": list(self.drag),
                 "summary": self.summary, "stopped": self.stopped}

@@ -165,7 +165,7 @@ function render({ model, el }) {
     plot.begin(Plotly);
     if (!link.follow()) plot.show(now(), {});
   };
-  const stop = opened(model, spec.still, begun, (wrong) => send({ is: "failed", wrong }));
+  const stop = opened(model, spec.fallback, begun, (wrong) => send({ is: "failed", wrong }));
   return () => {
     stop();
     for (const source of [file, python, link, plot]) source.close();

@@ -11,8 +11,8 @@ import traitlets
 from IPython.display import HTML, display
 
 from mhalib import training
-from mhalib.live.description import Control, Description
 from mhalib.live.modules import widget_module
+from mhalib.live.spec import Control, FigureSpec
 
 if TYPE_CHECKING:
     class AnyWidget:
@@ -25,24 +25,24 @@ else:
 HERE = Path(__file__).parent
 
 
-class Face(AnyWidget):
+class Widget(AnyWidget):
     """What a live figure and the laboratory share: the words that stand until JavaScript runs, and plotly.js.
 
-    A subclass says in ``_said`` its title, its alt text, and the mark ``still`` by which JavaScript finds these words.
+    A subclass says in ``_said`` its title, its alt text, and the mark ``fallback``, by which JavaScript finds them.
     """
 
     def __init__(self, **traits: Any) -> None:
         super().__init__(**traits)
         self.on_msg(self._answer)
 
-    def still(self) -> str:
+    def fallback(self) -> str:
         """Title and alt text as HTML, until the live figure takes their place; the book puts a picture there too."""
         said = self._said()
-        return (f'<figure class="mha-still" data-still="{said["still"]}"><figcaption>{escape(said["title"])}'
+        return (f'<figure class="mha-fallback" data-fallback="{said["fallback"]}"><figcaption>{escape(said["title"])}'
                 f'</figcaption><p class="mha-alt">{escape(said["alt"])}</p></figure>')
 
     def _ipython_display_(self, **_):
-        display(HTML(self.still()))
+        display(HTML(self.fallback()))
         bundle, metadata = self._repr_mimebundle_()
         display(bundle, metadata=metadata, raw=True)
 
@@ -52,7 +52,7 @@ class Face(AnyWidget):
             self.send({"plotly": True}, [plotly.offline.get_plotlyjs().encode()])
 
 
-class LiveFigure(Face):
+class LiveFigure(Widget):
     """A figure that trains where it is read. Made by ``mha.live.heads`` and its siblings.
 
     ``controls`` names what can be moved; ``values`` is where the controls stand, in Python as in the browser, and can
@@ -64,11 +64,11 @@ class LiveFigure(Face):
     spec: Any = traitlets.Dict().tag(sync=True)
     values: Any = traitlets.Dict().tag(sync=True)
 
-    def __init__(self, description: Description, entry: str | Path = HERE / "heads.js") -> None:
+    def __init__(self, description: FigureSpec, entry: str | Path = HERE / "heads.js") -> None:
         self._description = description
         self._esm = widget_module(Path(entry).with_suffix(".js"))
         # Not the model's id, which this widget does not have yet; as unlikely to be another's.
-        super().__init__(spec=description.to_json() | {"still": uuid4().hex}, values=description.defaults)
+        super().__init__(spec=description.to_json() | {"fallback": uuid4().hex}, values=description.defaults)
 
     @property
     def controls(self) -> dict[str, Control]:
