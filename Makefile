@@ -47,8 +47,9 @@ lint: $(READY)   ## style of the code, who imports whom, and types
 	@$(PY) -m ruff check .
 	@said=$$(PYTHONPATH=.:book $(BIN)/lint-imports --no-cache --no-logo) || { echo "$$said"; exit 1; }
 	@$(PY) -m basedpyright >/dev/null || $(PY) -m basedpyright
-	@said=$$(PATH="$(CURDIR)/$(BIN):$$PATH" PYTHONPATH=.:book $(BIN)/basedpyright --verifytypes mhalib \
-	    --ignoreexternal) || { echo "$$said" | grep -B1 error; exit 1; }
+	@for package in mhalib mhabook; do \
+	    said=$$(PATH="$(CURDIR)/$(BIN):$$PATH" PYTHONPATH=.:book $(BIN)/basedpyright --verifytypes $$package \
+	        --ignoreexternal) || { echo "$$said" | grep -B1 error; exit 1; }; done
 	@.ci/javascript
 
 notebooks: $(READY)   ## are the notebooks committed without outputs?

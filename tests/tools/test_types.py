@@ -1,6 +1,8 @@
-"""The type checker reads what mhalib says of its types: it refuses a call that does not fit, and what says nothing."""
+"""The type checker reads what both packages say of their types: it refuses what does not fit, and what says nothing."""
 
 import os
+import re
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -8,6 +10,7 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).parents[2]
+PACKAGES = {"mhalib": ROOT, "mhabook": ROOT / "book"}
 START = """import mhalib as mha
 data = mha.data.tokenized_mixture(n=8)
 model = mha.MultiHeadAttention.zeros(H=1, T=10, d=8)
@@ -27,7 +30,7 @@ WRONG = {
 def checked(*arguments, more=ROOT):
     """What the checker of this environment says, with the packages of the working tree."""
     paths = {"PATH": f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}",
-             "PYTHONPATH": os.pathsep.join(map(str, (ROOT, ROOT / "book", more)))}
+             "PYTHONPATH": os.pathsep.join(map(str, (more, ROOT, ROOT / "book")))}
     return subprocess.run([sys.executable, "-m", "basedpyright", *map(str, arguments)], capture_output=True, text=True,
                           env=os.environ | paths)
 
@@ -46,10 +49,10 @@ def test_calls_that_do_not_fit_are_refused_and_others_are_not(tmp_path):
 
 
 @pytest.mark.xdist_group("types")
-def test_a_public_function_without_types_is_found(tmp_path):
-    package = tmp_path / "planted"
-    package.mkdir()
-    (package / "py.typed").touch()
-    (package / "__init__.py").write_text("def double(x):\n    return 2 * x\n", "utf-8")
-    found = checked("--verifytypes", "planted", "--ignoreexternal", more=tmp_path)
+@pytest.mark.parametrize("package", PACKAGES)
+def test_a_public_function_without_types_is_found(package, tmp_path):
+    assert package in re.search(r"for package in (.*);", (ROOT / "Makefile").read_text("utf-8"))[1].split()
+    shutil.copytree(PACKAGES[package] / package, tmp_path / package, ignore=shutil.ignore_patterns("__pycache__"))
+    (tmp_path / package / "planted.py").write_text("def double(x):\n    return 2 * x\n", "utf-8")
+    found = checked("--verifytypes", package, "--ignoreexternal", more=tmp_path)
     assert found.returncode == 1 and 'annotation for parameter "x" is missing' in found.stdout, found.stdout

@@ -47,9 +47,9 @@ class Laboratory(Widget):
 
     _esm = widget_module(File(str(HERE)) / "widget.js")
     _css = "\n".join(file.read_text("utf-8") for file in (files("mhalib.live") / "widget.css", HERE / "widget.css"))
-    laboratory = traitlets.Dict().tag(sync=True)
-    values = traitlets.Dict().tag(sync=True)
-    own = traitlets.Dict().tag(sync=True)
+    laboratory: "traitlets.Dict[str, Any]" = traitlets.Dict().tag(sync=True)
+    values: "traitlets.Dict[str, Any]" = traitlets.Dict().tag(sync=True)
+    own: "traitlets.Dict[str, str]" = traitlets.Dict().tag(sync=True)
 
     def __init__(self) -> None:
         self._file, self._sum, self._last = None, None, {}

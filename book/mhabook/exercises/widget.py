@@ -2,17 +2,18 @@
 
 from difflib import get_close_matches
 from pathlib import Path
+from typing import Any
 
-import anywidget
 import traitlets
 
 from mhabook.exercises.questions import QUESTIONS, Question
 from mhalib.live.modules import widget_module
+from mhalib.live.widget import AnyWidget
 
 HERE = Path(__file__).parent
 
 
-class Exercise(anywidget.AnyWidget):
+class Exercise(AnyWidget):
     """Fields below an exercise that say whether an answer is right. Made by ``mhabook.exercise``.
 
     An answer is compared with the book's at drawn values of its variables, by the page itself: no kernel is asked, and
@@ -21,7 +22,7 @@ class Exercise(anywidget.AnyWidget):
 
     _esm = widget_module(HERE / "widget.js")
     _css = (HERE / "widget.css").read_text("utf-8")
-    exercise = traitlets.Dict().tag(sync=True)
+    exercise: "traitlets.Dict[str, Any]" = traitlets.Dict().tag(sync=True)
 
     def __init__(self, label: str, questions: tuple[Question, ...]) -> None:
         super().__init__(exercise={"label": label, "parts": [question.to_json() for question in questions]})
