@@ -13,8 +13,9 @@ import numpy as np
 import torch
 
 import mhalib as mha
+from mhabook.c15_landscapes.network import NetworkPoint
 from mhabook.studies import write_tables
-from mhalib.models import NetworkPoint, PatchTransformer, TextTransformer
+from mhalib.models import PatchTransformer, TextTransformer
 from mhalib.networks import read, summary
 
 KERNELS = {"softmax": mha.softmax, "softmax, scaled": mha.softmax, "Gaussian": mha.gaussian,

@@ -8,12 +8,9 @@ from mhalib.models.multihead import MultiHeadAttention
 from mhalib.models.regression import AttentionRegression
 
 if TYPE_CHECKING:
-    from mhalib.models.network import NetworkPoint
     from mhalib.models.transformer import PatchTransformer, TextTransformer
 
-__all__ = ["AttentionLayer", "AttentionRegression", "MultiHeadAttention", "NetworkPoint",
-           "PatchTransformer", "TextTransformer"]
+__all__ = ["AttentionLayer", "AttentionRegression", "MultiHeadAttention", "PatchTransformer", "TextTransformer"]
 # torch takes longer to import than everything else together.
-__getattr__: Getattr = later("mhalib.models", {
-    "NetworkPoint": "network", "PatchTransformer": "transformer", "TextTransformer": "transformer",
-}, needs="computes with")
+__getattr__: Getattr = later(
+    "mhalib.models", {"PatchTransformer": "transformer", "TextTransformer": "transformer"}, needs="computes with")

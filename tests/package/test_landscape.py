@@ -10,9 +10,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import mhalib as mha
+from mhabook.c15_landscapes.network import NetworkPoint
 from mhalib import landscape
 from mhalib.landscape import Minimum, differences, random_direction, smoothness
-from mhalib.models import NetworkPoint
 from mhalib.models.vector import Vector
 from oracles import assert_close, assert_refused
 from points import layer, network

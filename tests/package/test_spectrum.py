@@ -7,8 +7,8 @@ import pytest
 import torch
 
 import mhalib as mha
+from mhabook.c15_landscapes.network import NetworkPoint
 from mhalib import landscape
-from mhalib.models import NetworkPoint
 from oracles import assert_close, assert_refused
 from points import layer, network
 
