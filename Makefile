@@ -6,7 +6,7 @@ BIN    := $(VENV)/bin
 PY     := $(BIN)/python
 READY  := $(VENV)/.ready
 JUPYTER_BOOK = BOOK_CACHE="$(CURDIR)/_build/executed" $(PY) -c 'from jupyter_book.cli.main import main; main()' build .
-NOTEBOOKS = $(shell find book -name '*.ipynb' -not -path '*/.*')
+SOURCES = $(shell find book -name '*.ipynb' -not -path '*/.*')
 
 # Small products on many threads fight each other: one thread is faster, and the same everywhere.
 book test bench descent results: export OPENBLAS_NUM_THREADS := 1
@@ -15,7 +15,7 @@ book test bench descent results: export MKL_NUM_THREADS := 1
 # Figures as the book draws them, on the book's own copy of plotly.
 book test: export MHALIB_FIGURES := book
 
-.PHONY: help book pdf test lint notebooks chromium colab colabpins newest everywhere links browsers lab bench descent results latency kernel address clean
+.PHONY: help book notebooks pdf test lint stripped chromium colab colabpins newest everywhere links browsers lab bench descent results latency kernel address clean
 .NOTPARALLEL:
 .DEFAULT_GOAL := help
 
@@ -30,15 +30,20 @@ book: $(READY)   ## build the book from scratch, warnings as errors
 	@$(JUPYTER_BOOK) -W --keep-going -n -q >/dev/null
 	@echo "== drawing its figures for where no script runs (half a minute)"
 	@$(PY) book/_ext/pictures.py
+	@echo "== writing its runnable notebooks"
+	@$(PY) book/_ext/notebooks.py
 	@echo "== the book: _build/html/index.html"
+
+notebooks: $(READY)  ## the pages of the built book as notebooks for Colab and JupyterLab: _build/notebooks
+	@$(PY) book/_ext/notebooks.py
 
 pdf: $(READY) chromium   ## print the built book: _build/pdf/how-attention-learns.pdf
 	@echo "== printing the book (some minutes)"
 	@$(PY) book/_ext/pdf.py
 
-test: lint notebooks chromium book   ## everything that is checked: style, book, notebooks, code, pages
+test: lint stripped chromium book   ## everything that is checked: style, book, notebooks, code, pages
 	@echo "== running the tests and every notebook cell"
-	@$(PY) -m pytest tests/browser book tests \
+	@$(PY) -m pytest tests/browser _build/notebooks tests \
 	    -n 2 --dist loadfile --no-loadscope-reorder -rs \
 	    --nbval-lax --nbval-current-env --nbval-cell-timeout 300 $(ARGS)
 
@@ -52,9 +57,9 @@ lint: $(READY)   ## style of the code, who imports whom, and types
 	        --ignoreexternal) || { echo "$$said" | grep -B1 error; exit 1; }; done
 	@.ci/javascript
 
-notebooks: $(READY)   ## are the notebooks committed without outputs?
+stripped: $(READY)   ## are the notebooks committed without outputs?
 	@echo "== notebooks without outputs"
-	@$(PY) -m nbstripout --keep-id --verify $(NOTEBOOKS)
+	@$(PY) -m nbstripout --keep-id --verify $(SOURCES)
 
 chromium:        ## the browser that the page tests drive
 	@.ci/chromium

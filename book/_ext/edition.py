@@ -49,10 +49,14 @@ def citation(root):
     return yaml.safe_load((root / "CITATION.cff").read_text("utf-8"))
 
 
+def repository(root):
+    """The address of the repository, which pyproject.toml names."""
+    return tomllib.loads((root / "pyproject.toml").read_text("utf-8"))["project"]["urls"]["Repository"]
+
+
 def web_address(root):
-    """The address of the book on the web, by the repository that pyproject.toml names."""
-    project = tomllib.loads((root / "pyproject.toml").read_text("utf-8"))["project"]
-    return _address.web_address(project["urls"]["Repository"])
+    """The address of the book on the web."""
+    return _address.web_address(repository(root))
 
 
 class Missing(Exception):

@@ -68,7 +68,7 @@ def shown(notebook):
     """What the code cells of a notebook show, by cell: the text of the last expression, where it is Markdown."""
     names, texts = {}, {}
     for cell in notebook["cells"]:
-        if cell["cell_type"] == "code" and cell["id"] != "colab-setup":
+        if cell["cell_type"] == "code":
             *before, last = ast.parse(source(cell)).body
             exec(compile(ast.Module(before, []), cell["id"], "exec"), names)
             if isinstance(last, ast.Expr):

@@ -49,11 +49,6 @@ def test_outputs_are_stripped(path):
 
 
 @every_notebook
-def test_first_code_cell_sets_up_colab(path, address):
-    assert_keeps(rules.setup_differs, path, address)
-
-
-@every_notebook
 def test_no_number_stops_a_reader(path):
     assert_keeps(rules.assertions, path)
 

@@ -23,7 +23,6 @@ from notebooks import (
 )
 
 TAGS = {"remove-cell", "remove-input", "hide-input", "hide-cell", "hide-output", "raises-exception"}
-TAGS_OF_NBVAL = {"nbval-check-output", "nbval-ignore-output", "nbval-raises-exception", "nbval-skip"}
 SECTIONS = {
     "predict": r"\bpredict",
     "see": r"\bsee\b",
@@ -41,12 +40,6 @@ LEDGER_LINK = re.compile(r"\]\([^)]*ledger[^)]*\)|\{(doc|ref|any)\}`[^`]*ledger[
 EMOJI = re.compile(
     "[\U0001f000-\U0001faff\u2600-\u26ff\u2705\u2728\u274c\u274e\u2753-\u2757\u2795-\u2797\u2b50\u2b55\ufe0f]"
 )
-REASON = "Colab has numpy, torch, scikit-learn, plotly and anywidget; never reinstall them"
-SETUP = """\
-import sys
-
-if "google.colab" in sys.modules:  # {reason}
-    %pip install --quiet --no-deps \"git+{address}\""""
 
 
 # --- every notebook -----------------------------------------------------------------------------------------
@@ -54,7 +47,7 @@ if "google.colab" in sys.modules:  # {reason}
 
 def unknown_tags(notebook):
     """The builder ignores a misspelled tag in silence."""
-    return [f"{name(c)}: {t}" for c in notebook["cells"] for t in sorted(tags(c) - TAGS - TAGS_OF_NBVAL)]
+    return [f"{name(c)}: {t}" for c in notebook["cells"] for t in sorted(tags(c) - TAGS)]
 
 
 def unstable_ids(notebook):
@@ -64,29 +57,8 @@ def unstable_ids(notebook):
 
 
 def stored_outputs(notebook):
-    """Only a cell tagged nbval-check-output keeps output: text, marked so that nbstripout keeps it too."""
-    offences = []
-    for cell in code(notebook):
-        compared = "nbval-check-output" in tags(cell)
-        if cell.get("execution_count") is not None:
-            offences.append(f"{name(cell)}: has an execution count")
-        if cell.get("outputs") and not compared:
-            offences.append(f"{name(cell)}: has outputs")
-        if compared and not cell["metadata"].get("keep_output"):
-            offences.append(f"{name(cell)}: compared, so its metadata needs keep_output: true")
-        if any(set(out.get("data", ())) - {"text/plain"} for out in cell.get("outputs", [])):
-            offences.append(f"{name(cell)}: an output that is more than text")
-    return offences
-
-
-def setup_differs(notebook, address):
-    """The first code cell installs mhalib on Colab, and nowhere else."""
-    first = next(iter(code(notebook)), None)
-    if first is None:
-        return ["no code cell"]
-    wanted = ("colab-setup", {"remove-cell"}, SETUP.format(reason=REASON, address=address))
-    found = (first.get("id"), tags(first), source(first))
-    return [f"{name(first)}: {f!r} instead of {w!r}" for f, w in zip(found, wanted, strict=True) if f != w]
+    """A source keeps no output; those of the runnable edition come from the built book."""
+    return [f"{name(c)}: has outputs" for c in code(notebook) if c.get("outputs") or c.get("execution_count")]
 
 
 def assertions(notebook):

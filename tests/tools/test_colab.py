@@ -12,10 +12,10 @@ from pathlib import Path
 
 import pytest
 
-from notebooks import code, paths, read, source
+from scripts import load
 
 ROOT = Path(__file__).parents[2]
-NOTEBOOK = paths()[0]
+setup = load("book/_ext/setup_cell.py").setup
 MANAGER = "https://example.org/manager.min.js"
 VIEW = "application/vnd.jupyter.widget-view+json"
 
@@ -37,7 +37,7 @@ output = types.ModuleType("google.colab.output")
 output._widgets = types.SimpleNamespace(_installed_url=None)
 output.enable_custom_widget_manager = enable_custom_widget_manager
 if on_colab:
-    sys.modules |= {{"google.colab": types.ModuleType("google.colab"), "google.colab.output": output}}
+    sys.modules |= {{"google.colab": types.ModuleType("google.colab"), "google.colab.output": output, "mhabook": None}}
 
 shell = InteractiveShell()
 shell.register_magic_function(installed.append, "line", "pip")
@@ -49,8 +49,8 @@ print(json.dumps([installed, asked, metadata]))
 
 def run(on_colab):
     """Run the set-up cell and make a widget: the last line that the program prints is what it saw."""
-    setup = source(code(read(NOTEBOOK))[0])
-    program = subprocess.run([sys.executable, "-c", PROGRAM], input=json.dumps([setup, on_colab]), cwd=ROOT,
+    cell = setup("https://github.com/NAME/book")
+    program = subprocess.run([sys.executable, "-c", PROGRAM], input=json.dumps([cell, on_colab]), cwd=ROOT,
                              stdout=subprocess.PIPE, text=True, check=True)
     return json.loads(program.stdout.splitlines()[-1])
 
@@ -63,7 +63,7 @@ def colab():
 def test_on_colab_mhalib_alone_is_installed(colab):
     installed, *_ = colab
     assert [line.split()[:3] for line in installed] == [["install", "--quiet", "--no-deps"]]
-    assert '"git+https://github.com/' in installed[0]
+    assert installed[0].split()[3:] == ['"git+https://github.com/NAME/book"']
 
 
 def test_on_colab_a_widget_asks_for_colabs_manager_of_custom_widgets_once(colab):
@@ -74,3 +74,11 @@ def test_on_colab_a_widget_asks_for_colabs_manager_of_custom_widgets_once(colab)
 
 def test_elsewhere_nothing_is_installed_and_nothing_asked():
     assert run(on_colab=False) == [[], [], {}]
+
+
+def test_a_book_without_an_address_says_so_where_its_packages_are_missing(monkeypatch):
+    cell = setup("https://github.com/OWNER/how-attention-learns")
+    exec(cell)
+    monkeypatch.setitem(sys.modules, "mhabook", None)
+    with pytest.raises(ImportError, match="names no repository to install from: `pip install"):
+        exec(cell)

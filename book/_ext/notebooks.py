@@ -1,0 +1,307 @@
+"""The runnable edition: the pages as notebooks, ``python book/_ext/notebooks.py`` → ``_build/notebooks``.
+
+Text comes from the built pages, where statements are numbered and references resolved, and becomes Markdown that
+JupyterLab, Colab, VS Code, Kaggle and GitHub show alike. Code comes from the sources, cell by cell: what a page hides
+is folded, in JupyterLab and in Colab, and nothing is left out.
+"""
+
+import ast
+import base64
+import posixpath
+import re
+import shutil
+import sys
+from collections.abc import Iterator
+from contextlib import closing
+from pathlib import Path
+from urllib.parse import urldefrag
+
+import nbformat
+from bs4 import BeautifulSoup, Tag
+from jupyter_cache import get_cache
+from markdownify import MarkdownConverter
+from nbformat import NotebookNode
+from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook, new_output
+from playwright.sync_api import Browser, sync_playwright
+
+sys.path.insert(0, str(Path(__file__).parent))
+import chromium
+import edition
+from setup_cell import setup
+
+ROOT = Path(__file__).parents[2]
+FOLDED = {"hide-input", "remove-input", "hide-cell", "remove-cell"}
+SHORT = 800  # characters: a printed result up to this length is compared when the notebook is tested
+FORMULA = re.compile("(?P<lead>^[> ]*)?\ue000(?P<number>\\d+)\ue001", re.MULTILINE)
+new_tag = BeautifulSoup("", "html.parser").new_tag
+
+
+def path_of(name: str) -> str:
+    """Where the notebook of a page stands in this edition."""
+    return f"{name.removeprefix('book/')}.ipynb"
+
+
+def prepare(article: Tag, page: edition.Page, runnable: set[str]) -> list[tuple[str, bool]]:
+    """Make the article of a page ready for ``Markdown``; returns its formulas, each with whether it is displayed."""
+    for thing in article.select("script, style, .headerlink"):
+        thing.decompose()
+    formulas = [put_aside(formula, k) for k, formula in enumerate(article.select(".math"))]
+    for link in article.select("a[href]"):
+        link.attrs = {"href": target(link["href"], page, runnable)}
+    for admonition in article.select(".admonition:not(details)"):
+        box(admonition)
+    return formulas
+
+
+def put_aside(formula: Tag, k: int) -> tuple[str, bool]:
+    """Leave a mark in place of a formula, whose TeX is not to be read as Markdown."""
+    number = formula.select_one(".eqno")
+    tag = rf" \tag{{{number.extract().get_text().strip('()# ')}}}" if number else ""
+    tex = re.sub(r"\n\s*\n", "\n", formula.get_text().strip()[2:-2].strip() + tag)
+    if formula.find_parent("table"):  # where a bar would end the cell
+        tex = tex.replace(r"\|", r"\Vert ").replace("|", r"\vert ")
+    formula.string = f"\ue000{k}\ue001"
+    return tex, formula.name == "div"
+
+
+def target(href: str, page: edition.Page, runnable: set[str]) -> str:
+    """Where a link leads: to the notebook of another page, or to a place of the book on the web."""
+    if re.match(r"[a-z]+:", href):
+        return href
+    path, anchor = urldefrag(href)
+    file = edition.resolved(path, page) if path else f"{page.name}.html"
+    if not anchor and (name := file.removesuffix(".html")) in runnable:
+        return posixpath.relpath(path_of(name), posixpath.dirname(path_of(page.name)))
+    return page.web.removesuffix(f"{page.name}.html") + file + (f"#{anchor}" if anchor else "")
+
+
+def box(admonition: Tag) -> None:
+    """Make a statement, an exercise or a remark a quotation that begins with its title, a proof or solution a fold."""
+    title = admonition.select_one(":scope > .admonition-title").extract()
+    words = " ".join(title.get_text().split())
+    if content := admonition.select_one(":scope > section"):
+        content.unwrap()
+    if "dropdown" in admonition["class"]:
+        admonition.name, admonition["title"] = "details", words
+        return
+    admonition.name, title.name, title.string = "blockquote", "strong", f"{words}."
+    first = admonition.find(True, recursive=False)
+    if first is None or first.name != "p":
+        first = new_tag("p")
+        admonition.insert(0, first)
+    first.insert(0, title)
+    title.insert_after(" ")
+
+
+class Markdown(MarkdownConverter):
+    """Pieces of a prepared article as the text of a cell."""
+
+    def __init__(self, formulas: list[tuple[str, bool]]) -> None:
+        super().__init__(heading_style="atx", bullets="-", escape_misc=False)
+        self.formulas = formulas
+
+    def __call__(self, pieces: list[Tag]) -> str:
+        """The pieces one below the other."""
+        text = "\n\n".join(self.convert_soup(piece) for piece in pieces)
+        text = re.sub(r"(?m)[ \t]+$", "", text)
+        return FORMULA.sub(self._formula, re.sub(r"\n{3,}", "\n\n", text)).strip()
+
+    def _formula(self, mark):
+        """A formula in its place; in a box or a list a displayed one is a single line, which no program tears apart."""
+        (tex, displayed), lead = self.formulas[int(mark["number"])], mark["lead"] or ""
+        if not displayed:
+            return f"{lead}${tex}$"
+        return f"{lead}$$ {' '.join(tex.split())} $$" if lead else f"$$\n{tex}\n$$"
+
+    def convert_details(self, el, text, parent_tags):
+        """A fold; between empty lines Markdown goes on inside."""
+        return f"\n\n<details>\n<summary><b>{el['title']}</b></summary>\n\n{text.strip()}\n\n</details>\n\n"
+
+    def convert_dt(self, el, text, parent_tags):
+        """A term: CommonMark has no lists of definitions."""
+        return f"\n\n**{text.strip()}**\n\n"
+
+    def convert_dd(self, el, text, parent_tags):
+        """What a term means."""
+        return f"\n\n{text.strip()}\n\n"
+
+
+def flow(element: Tag, solution: str = "") -> Iterator[tuple[Tag, str]]:
+    """The pieces of an article, each with the title of the solution it stands in: a cell, or what holds no cell."""
+    for child in element.find_all(True, recursive=False):
+        if "cell" in child.get("class", []) or not (child.name == "section" or child.select_one(".cell")):
+            yield child, solution
+        else:
+            yield from flow(child, child.get("title", solution))
+
+
+def cells(article: Tag, source: NotebookNode, outputs: dict[str, list[NotebookNode]],
+          markdown: Markdown) -> Iterator[NotebookNode]:
+    """The cells of the runnable edition: a text from heading to heading or to the next code."""
+    code, text = iter([cell for cell in source.cells if cell.cell_type == "code"]), Text(markdown)
+    for piece, solution in flow(article):
+        if "cell" in piece.get("class", []):
+            yield from text.cell()
+            while "remove-cell" in (cell := next(code)).metadata.get("tags", ()):  # the page has no trace of it
+                yield code_cell(cell, BeautifulSoup(), "", [])
+            yield code_cell(cell, piece, solution, outputs[cell.id])
+        else:
+            if piece.name in ("h1", "h2", "h3"):
+                yield from text.cell()
+            text.add(piece, solution)
+    yield from text.cell()
+    yield from (code_cell(cell, BeautifulSoup(), "", []) for cell in code)
+
+
+class Text:
+    """Collects pieces of text until a cell is full."""
+
+    def __init__(self, markdown: Markdown) -> None:
+        self.markdown, self.pieces, self.number, self.begun = markdown, [], 0, set()
+
+    def add(self, piece: Tag, solution: str) -> None:
+        """Add a piece; the pieces of a solution stand in a fold of their own."""
+        if not solution:
+            self.pieces.append(piece)
+            return
+        if not (self.pieces and self.pieces[-1].get("solution") == solution):
+            title = f"{solution}, continued" if solution in self.begun else solution
+            self.pieces.append(new_tag("details", title=title, solution=solution))
+            self.begun.add(solution)
+        self.pieces[-1].append(piece.extract())
+
+    def cell(self) -> Iterator[NotebookNode]:
+        """The cell of what was collected, if that is anything; then begin anew."""
+        if text := self.markdown(self.pieces):
+            self.number += 1
+            cell = new_markdown_cell(text, id=f"text-{self.number}")
+            if pictures := {image["name"]: image["png"] for piece in self.pieces for image in piece.select("img[png]")}:
+                cell.attachments = {name: {"image/png": png} for name, png in pictures.items()}
+            yield cell
+        self.pieces = []
+
+
+def code_cell(cell: NotebookNode, piece: Tag, solution: str, printed: list[NotebookNode]) -> NotebookNode:
+    """A code cell of the source as the runnable edition has it: folded if the page hides it, with what it shows.
+
+    A solution shows nothing before it is run.
+    """
+    made = new_code_cell(cell.source, id=cell.id)
+    if solution or FOLDED & set(cell.metadata.get("tags", ())):
+        folded(made).source = f"#@title {title_of(cell, piece, solution)}\n{cell.source}"
+    if solution:
+        return made
+    made.outputs = [new_output("display_data", {"image/svg+xml": standing(image), "text/plain": image["aria-label"]})
+                    for image in piece.select("svg.mha-picture")]
+    if not made.outputs and printed and all(map(is_text, printed)):
+        made.outputs = [one for one in printed if one.get("name") != "stderr"]
+        short = sum(len(str(one.get("text", one.get("data")))) for one in made.outputs) <= SHORT
+        made.metadata.update({"tags": ["nbval-check-output"]} if short and "cellView" not in made.metadata else {})
+    return made
+
+
+def folded(cell: NotebookNode) -> NotebookNode:
+    """The same cell, whose code JupyterLab and Colab hide until it is asked for."""
+    cell.metadata.update(cellView="form", jupyter={"source_hidden": True})
+    return cell
+
+
+def is_text(output):
+    return output.output_type == "stream" or set(output.get("data", ())) == {"text/plain"}
+
+
+def standing(picture):
+    """A picture of the page as a file of its own."""
+    width, height = picture.get("viewbox", picture.get("viewBox")).split()[2:]
+    svg = str(picture).replace("viewbox=", "viewBox=", 1)
+    return svg.replace("<svg ", f'<svg xmlns="http://www.w3.org/2000/svg" width="{width}" height="{height}" ', 1)
+
+
+def title_of(cell: NotebookNode, piece: Tag, solution: str) -> str:
+    """What a folded cell does, in a few words: it says so itself, or its code does."""
+    if solution:
+        return solution.split(" (")[0]
+    if title := cell.metadata.get("title"):
+        return title
+    tree, words = ast.parse(re.sub(r"(?m)^(\s*)%", r"\1pass  # ", cell.source) or "pass"), cell.id.replace("-", " ")
+    titles = [keyword.value.value for call in ast.walk(tree) if isinstance(call, ast.Call) for keyword in call.keywords
+              if keyword.arg == "title" and isinstance(keyword.value, ast.Constant)]
+    if "mhabook.exercise(" in cell.source:
+        return "Your answer"
+    if piece.select_one(".mha-fallback"):
+        return "A live figure"
+    if titles or piece.select_one(".mha-figure"):
+        return f"Figure: {titles[0] if titles else words}"
+    if piece.select_one(".cell_output"):
+        return f"Result: {words}"
+    return f"Prepare {', '.join(names(tree)) or words}"
+
+
+def names(tree):
+    """What a cell defines."""
+    for statement in tree.body:
+        if isinstance(statement, ast.FunctionDef | ast.ClassDef):
+            yield statement.name
+        elif isinstance(statement, ast.Assign | ast.AnnAssign):
+            targets = statement.targets if isinstance(statement, ast.Assign) else [statement.target]
+            yield from (name.id for target in targets for name in ast.walk(target) if isinstance(name, ast.Name))
+
+
+def photograph(article: Tag, browser: Browser | None) -> None:
+    """Put an image in place of what the text of a page draws; without a browser, its description."""
+    for k, drawn in enumerate(article.select("svg")):
+        if drawn.find_parent(class_="cell"):
+            continue
+        figure = drawn.find_parent("figure") or drawn
+        alt = " ".join(part.get_text() for part in drawn.select("title, desc"))
+        image = new_tag("img", alt=alt, src=f"attachment:drawing-{k}.png")
+        if browser:
+            with closing(browser.new_page(device_scale_factor=2)) as page:
+                page.set_content(f"<body style='width: 34rem'>{drawn}</body>")
+                png = page.locator("svg").screenshot()
+            image["name"], image["png"] = f"drawing-{k}.png", base64.b64encode(png).decode()
+        else:
+            image = new_tag("p", string=alt)
+        caption = figure.find("figcaption")
+        figure.replace_with(image)
+        image.wrap(new_tag("p"))
+        if caption:
+            image.parent.insert_after(caption)
+
+
+def notebook(page: edition.Page, build: Path, runnable: set[str], executed: NotebookNode,
+             browser: Browser | None) -> NotebookNode:
+    """A page of the built book as a notebook."""
+    source = nbformat.read(ROOT / f"{page.name}.ipynb", 4)
+    html = (build / "html" / f"{page.name}.html").read_text("utf-8")
+    article = BeautifulSoup(html, "html.parser").select_one("article.bd-article")
+    formulas = prepare(article, page, runnable)
+    photograph(article, browser)
+    outputs = {cell.id: cell.get("outputs", []) for cell in executed.cells}
+    made = new_notebook(cells=list(cells(article, source, outputs, Markdown(formulas))))
+    made.cells[0].source += f"\n\n*This notebook runs what [a page of the book]({page.web}) shows.*"
+    made.cells.insert(1, folded(new_code_cell(setup(edition.repository(ROOT)), id="set-up")))
+    made.metadata.update(kernelspec=source.metadata.kernelspec, language_info={"name": "python"},
+                         colab={"provenance": []})
+    return made
+
+
+def main(build: Path = ROOT / "_build") -> None:
+    """Write all notebooks, and hand them to the download buttons of the built pages."""
+    cache = get_cache(build / "executed")
+    executed = {Path(record.uri).relative_to(ROOT).with_suffix("").as_posix(): record.pk
+                for record in cache.list_cache_records()}
+    pages, folder = [page for page in edition.pages(ROOT) if page.name in executed], build / "notebooks"
+    shutil.rmtree(folder, ignore_errors=True)
+    with sync_playwright() as playwright:
+        browser = chromium.launch(playwright) if chromium.path() else None
+        for page in pages:
+            made = notebook(page, build, set(executed), cache.get_cache_bundle(executed[page.name]).nb, browser)
+            for path in (folder / path_of(page.name), build / "html" / "_sources" / f"{page.name}.ipynb"):
+                path.parent.mkdir(parents=True, exist_ok=True)
+                nbformat.write(made, path)
+    print(f"   {len(pages)} notebooks")
+
+
+if __name__ == "__main__":
+    main()
