@@ -32,16 +32,18 @@ for _module in (
     import_module(f"mhabook.{_module}")
 
 if TYPE_CHECKING:
+    from mhabook import plots
     from mhabook.c17_laboratory import laboratory
     from mhabook.exercises import exercise
     from mhabook.studies import sweep
     from mhabook.tables import Table, stored
 
-__all__ = ["Table", "exercise", "laboratory", "ledger", "stored", "sweep"]
+__all__ = ["Table", "exercise", "laboratory", "ledger", "plots", "stored", "sweep"]
 
-# Widgets take longer to import than all statements together; sweeps need joblib.
+# Widgets and figures take longer to import than all statements together; sweeps need joblib.
 __getattr__: Getattr = later("mhabook", {
-    "Table": "tables", "exercise": "exercises", "laboratory": "c17_laboratory", "stored": "tables", "sweep": "studies"})
+    "Table": "tables", "exercise": "exercises", "laboratory": "c17_laboratory", "plots": "plots", "stored": "tables",
+    "sweep": "studies"})
 
 
 def __dir__() -> list[str]:

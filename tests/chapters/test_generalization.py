@@ -328,7 +328,7 @@ def test_the_figure_draws_what_leaving_one_out_measures():
 
 
 def test_points_draw_markers_and_gray_lines():
-    figure = mha.plots.points({"a": ([1, 10], [2.0, 0])}, {"y = x": ([1, 10], [1, 10])}, "x", "y")
+    figure = mhabook.plots.points({"a": ([1, 10], [2.0, 0])}, {"y = x": ([1, 10], [1, 10])}, "x", "y")
     assert [trace.mode for trace in figure.data] == ["markers", "lines"]
     assert figure.data[0].y[0] == 2
     assert np.isnan(figure.data[0].y[1])  # no place on a logarithmic axis

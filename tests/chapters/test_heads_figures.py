@@ -120,7 +120,7 @@ def test_live_width_refuses_a_run_of_no_steps():
 
 
 def multiples(values):
-    return mha.plots.multiples([0, 1, 10], {"loss": {"one": values}, "share": {"one": values / 100}})
+    return mhabook.plots.multiples([0, 1, 10], {"loss": {"one": values}, "share": {"one": values / 100}})
 
 
 def test_multiples_draw_medians_and_bands():
@@ -142,8 +142,8 @@ def test_a_name_has_one_look_in_all_panels_and_one_entry_in_the_legend():
     values = np.array([[3.0, 2, 1]])
     panels = {"a": ("one", "two"), "b": ("two", "three"), "c": ("four", "one", "three")}
     guides = [(panel, name, [1, 2], [1, 2]) for panel, name in (("b", "early"), ("c", "late"), ("c", "early"))]
-    figure = mha.plots.multiples([0, 1, 10], {panel: dict.fromkeys(names, values) for panel, names in panels.items()},
-                                 guides)
+    figure = mhabook.plots.multiples([0, 1, 10], {panel: dict.fromkeys(lines, values)
+                                                  for panel, lines in panels.items()}, guides)
     lines = [trace for trace in figure.data if trace.fill is None]
     looks = {name: {(line.line.color, line.line.dash) for line in lines if line.name == name} for name in
              ("one", "two", "three", "four")}
@@ -159,12 +159,12 @@ def test_a_name_has_one_look_in_all_panels_and_one_entry_in_the_legend():
     (-1234.0, "-1,200"), (0.00012345, "0.00012"), (1.234e-7, "1.2 times 10 to the power minus 7"),
     (3.46e20, "3.5 times 10 to the power 20"), (np.inf, "inf")])
 def test_numbers_in_words_can_be_read_aloud(value, words):
-    assert mha.plots.dots({"heads": value}, "asked").layout.meta["alt"] == f"asked: heads {words}."
+    assert mhabook.plots.dots({"heads": value}, "asked").layout.meta["alt"] == f"asked: heads {words}."
 
 
 def test_plane_draws_powers_of_two_and_paths_on_them():
     Z = np.array([[1.0, 2.0, 3.0], [4.0, np.nan, 6.0]])
-    figure = mha.plots.plane([0.5, 1, 2], [0.25, 4], Z, {"path": ([1, 2], [0.25, 1])}, "x", "y", "loss")
+    figure = mhabook.plots.plane([0.5, 1, 2], [0.25, 4], Z, {"path": ([1, 2], [0.25, 1])}, "x", "y", "loss")
     assert figure.data[0].x.tolist() == [-1, 0, 1] and figure.data[0].y.tolist() == [-2, 2]
     assert figure.data[1].x.tolist() == [0, 1] and figure.data[1].y.tolist() == [-2, 0]
     assert figure.layout.xaxis.ticktext == ("1/2", "2")

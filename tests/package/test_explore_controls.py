@@ -126,7 +126,7 @@ BAD = {
 
 
 def framed(k):
-    return mha.plots.slider({n: mha.plots.curves([1, 2], {"a": [n, k]}) for n in (1, 2)}, "n")
+    return go.Figure(frames=[go.Frame(name=str(n * k)) for n in (1, 2)])
 
 
 @pytest.mark.parametrize("call, error, words", BAD.values(), ids=BAD)
