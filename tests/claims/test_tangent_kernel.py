@@ -18,13 +18,13 @@ def test_sixteen_samples_have_128_features(data, start):
     assert start.features(data.X).shape == (16, 128)
 
 
-@page.after("distances")
+@page.after("figure-train")
 def test_the_two_losses_end_close_together(linear, path):
     assert round(path.loss[-1], 4) == 0.0042
     assert round(linear.loss[-1], 4) == 0.0044
 
 
-@page.after("distances")
+@page.after("figure-train")
 def test_the_logits_drift_apart(apart, data, path):
     assert path.steps[1] == 1
     assert round(apart[1], 2) == 0.04
@@ -46,20 +46,22 @@ def test_the_kernel_predicts_the_logits_after_one_step(data, linear, predicted):
 @page.after("figure-width")
 def test_from_4_heads_to_64_the_distance_shrinks_five_times(heads, means):
     assert [heads[k] for k in (0, 2, 6)] == [1, 4, 64]
-    assert means.round(2)[0, [0, 2, 6]].tolist() == [1.64, 0.79, 0.16]
-    assert round(means[0, 2] / means[0, 6]) == 5
+    distance = means["distance of the logits"]
+    assert distance.round(2)[[0, 2, 6]].tolist() == [1.64, 0.79, 0.16]
+    assert round(distance[2] / distance[6]) == 5
     assert (64 / 4) ** 0.5 == 4
 
 
 @page.after("figure-width")
 def test_the_distance_falls_about_like_the_power_0_57(heads, means):
-    assert round(np.polyfit(np.log(heads), np.log(means[0]), 1)[0], 2) == -0.57
+    assert round(np.polyfit(np.log(heads), np.log(means["distance of the logits"]), 1)[0], 2) == -0.57
 
 
 @page.after("figure-width")
 def test_the_way_hardly_depends_on_the_heads_and_attention_moves_less(means):
-    assert 2.5 < means[1].min() <= means[1].max() < 3.9
-    assert means.round(2)[2, [0, 6]].tolist() == [0.26, 0.07]
+    way, change = means["way of all parameters"], means["change of attention weights"]
+    assert 2.5 < way.min() <= way.max() < 3.9
+    assert change.round(2)[[0, 6]].tolist() == [0.26, 0.07]
 
 
 @page.after("live-linearized")

@@ -1,21 +1,22 @@
 """The live figure of the page on the tangent kernel: a model and its linearization, trained side by side."""
 
+from collections.abc import Sequence
 from dataclasses import replace
 
 import numpy as np
 
 from mhabook.start.linearized import Linearized
-from mhalib._array import require_count
-from mhalib.data import tokenized_mixture
+from mhalib._array import Array, require_count
+from mhalib.data import Dataset, tokenized_mixture
 from mhalib.live.frames import line, panels, step_axis
 from mhalib.live.payload import arrays
 from mhalib.live.spec import Control, FigureSpec
 from mhalib.live.widget import LiveFigure
 from mhalib.models import MultiHeadAttention
 from mhalib.models.multihead import normals
-from mhalib.optim import GradientDescent
+from mhalib.optim import GradientDescent, Rule
 from mhalib.plots import COLORS
-from mhalib.training import recorded_steps, train
+from mhalib.training import Path, recorded_steps, train
 
 HEADS = (1, 2, 4, 8, 16, 32, 64)
 LEAST = 1e-4
@@ -43,7 +44,7 @@ def linearized(n: int = 16, steps: int = 200, seed: int = 0) -> LiveFigure:
         start, rule = MultiHeadAttention.random(values["H"], 4, 4, values["scale"], seed), GradientDescent(values["lr"])
         path, linear = (train(model, data, rule, steps, record=record) for model in (start, Linearized.at(start)))
         return replace(path, curves=path.curves | {
-            "linear_loss": linear.loss, "distance": np.maximum(_distances(path, linear, data.X), LEAST),
+            "linear_loss": linear.loss, "distance": np.maximum(distances(path, linear, data.X), LEAST),
             "moved": np.array([(model - start).norm() for model in path.models]),
             "linear_logits": linear[-1](data.X), "logits": path[-1](data.X)})
 
@@ -66,10 +67,28 @@ def linearized(n: int = 16, steps: int = 200, seed: int = 0) -> LiveFigure:
                             for name in ("linear_logits", "logits")}), __file__)
 
 
-def _distances(path, linear, X):
+def distances(path: Path, linear: Path, X: Array) -> np.ndarray:
     """The root mean square over the samples of the difference of the two models' logits, at each recorded step."""
     pairs = zip(path.models, linear.models, strict=True)
     return np.array([np.sqrt(np.mean((model(X) - tangent(X)) ** 2)) for model, tangent in pairs])
+
+
+def by_width(heads: Sequence[int], data: Dataset, rule: Rule, steps: int = 200) -> dict[str, np.ndarray]:
+    """What ``steps`` steps do to random starts with so many heads, means over five seeds: name → (numbers of heads,).
+
+    The distance of the logits is that from the linearization, the way that from the start; the change of the attention
+    weights is a root mean square.
+    """
+    shape, names = data.X.shape[1:], ("distance of the logits", "way of all parameters", "change of attention weights")
+    means = [np.mean([_moved(MultiHeadAttention.random(H, *shape, seed=seed), data, rule, steps) for seed in range(5)],
+                     axis=0) for H in heads]
+    return dict(zip(names, np.array(means).T, strict=True))
+
+
+def _moved(start, data, rule, steps):
+    path, linear = (train(one, data, rule, steps, record=2) for one in (start, Linearized.at(start)))
+    turned = path[-1].attention(data.X) - start.attention(data.X)
+    return distances(path, linear, data.X)[-1], (path[-1] - start).norm(), np.sqrt(np.mean(turned ** 2))
 
 
 def _frame(steps):
