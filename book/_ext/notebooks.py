@@ -117,6 +117,10 @@ class Markdown(MarkdownConverter):
         """A fold; between empty lines Markdown goes on inside."""
         return f"\n\n<details>\n<summary><b>{el['title']}</b></summary>\n\n{text.strip()}\n\n</details>\n\n"
 
+    def convert_td(self, el, text, parent_tags):
+        """A cell of a table, which a bar does not end."""
+        return super().convert_td(el, text.replace("|", r"\|"), parent_tags)
+
     def convert_dt(self, el, text, parent_tags):
         """A term: CommonMark has no lists of definitions."""
         return f"\n\n**{text.strip()}**\n\n"
@@ -143,14 +147,14 @@ def cells(article: Tag, source: NotebookNode, outputs: dict[str, list[NotebookNo
         if "cell" in piece.get("class", []):
             yield from text.cell()
             while "remove-cell" in (cell := next(code)).metadata.get("tags", ()):  # the page has no trace of it
-                yield code_cell(cell, BeautifulSoup(), "", [])
-            yield code_cell(cell, piece, solution, outputs[cell.id])
+                yield code_cell(cell, BeautifulSoup(), "", [], markdown)
+            yield code_cell(cell, piece, solution, outputs[cell.id], markdown)
         else:
             if piece.name in ("h1", "h2", "h3"):
                 yield from text.cell()
             text.add(piece, solution)
     yield from text.cell()
-    yield from (code_cell(cell, BeautifulSoup(), "", []) for cell in code)
+    yield from (code_cell(cell, BeautifulSoup(), "", [], markdown) for cell in code)
 
 
 class Text:
@@ -181,7 +185,8 @@ class Text:
         self.pieces = []
 
 
-def code_cell(cell: NotebookNode, piece: Tag, solution: str, printed: list[NotebookNode]) -> NotebookNode:
+def code_cell(cell: NotebookNode, piece: Tag, solution: str, printed: list[NotebookNode],
+              markdown: Markdown) -> NotebookNode:
     """A code cell of the source as the runnable edition has it: folded if the page hides it, with what it shows.
 
     A solution shows nothing before it is run.
@@ -193,6 +198,8 @@ def code_cell(cell: NotebookNode, piece: Tag, solution: str, printed: list[Noteb
         return made
     made.outputs = [new_output("display_data", {"image/svg+xml": standing(image), "text/plain": image["aria-label"]})
                     for image in piece.select("svg.mha-picture")]
+    if any("text/markdown" in one.get("data", ()) for one in printed):
+        made.outputs = [new_output("display_data", {"text/markdown": markdown(piece.select(".cell_output > *"))})]
     if not made.outputs and printed and all(map(is_text, printed)):
         made.outputs = [one for one in printed if one.get("name") != "stderr"]
         short = sum(len(str(one.get("text", one.get("data")))) for one in made.outputs) <= SHORT
