@@ -5,6 +5,7 @@ import numpy as np
 import mhalib as mha
 from mhabook.c04_convergence import chain
 from mhabook.c07_generalization import statements as generalization
+from mhabook.c07_generalization.runs import ended
 from page import Page
 
 page = Page("multihead/07_does_it_generalize")
@@ -133,7 +134,7 @@ def test_a_coin_whose_sides_have_their_own_references_uses_eight_percent_of_the_
     assert round(1 - row.on(coin).slack, 2) == 0.08
 
 
-@page.after("ladder")
+@page.after("figure-ladder")
 def test_each_curve_of_the_ladder_lies_below_the_one_before(ladder):
     rungs = [*ladder.values()]
     assert len(rungs) == 4
@@ -187,8 +188,8 @@ def test_the_bound_for_the_left_out_sample_comes_within_a_factor_of_five(NS, pai
 
 
 @page.after("figure-paid")
-def test_one_unlucky_training_set_dominates_the_mean(AT, gaps):
-    lone = gaps.where(start="many", sigma=0.0, n=8)["left_loss"][:, AT[1000]]
+def test_one_unlucky_training_set_dominates_the_mean(measured):
+    lone = measured("left_loss", 1000, "many")[:, 0]
     labels = mha.data.tokenized_mixture(n=8, T=10, d=8, M=4, zeta=0.2, S=1.0, sigma=0.0, seed=int(lone.argmax())).y
     assert (labels < 0).sum() == 2 and (labels[:4] < 0).sum() == 1  # the first four are left out, one at a time
     assert lone.max().round(1) == 1.2 and np.sort(lone)[-2] < 0.24
@@ -239,13 +240,13 @@ def test_in_the_figure_the_curves_stay_below_their_formulas(live):
     assert all(each["distance"] < each["distance_bound"] for each in ends)
 
 
-@page.after("cost")
+@page.after("figure-cost")
 def test_without_noise_it_costs_the_same_to_fit_more_samples(cost):
     assert cost["one head, σ = 0"][[0, -1]].round(1).tolist() == [10.7, 11.1]
     assert cost["one head, σ = 0.3"][[0, -1]].round(1).tolist() == [11.5, 13.6]
 
 
-@page.after("cost")
+@page.after("figure-cost")
 def test_with_much_noise_the_cost_grows_with_the_samples_and_so_does_the_steepness(NS, cost, gaps):
     noisy = cost["one head, σ = 1"]
     steep = [gaps.where(start="zero", sigma=1.0, n=n)["G"].mean() for n in NS]
@@ -269,60 +270,63 @@ def test_the_twin_of_stability_jumps(rows):
     assert 40 < instance["lr"] * rho < 80
 
 
-def best_and_last(stopped):
-    step, least, end = stopped
-    return step, least.round(2), end.round(2)
+def best_and_last(stops, n, sigma):
+    """The step of the least mean test loss, and the mean test loss there and at the end."""
+    loss = stops.where(n=n, sigma=sigma)["test_loss"].mean(axis=0)
+    return int(stops["steps"][0][loss.argmin()]), loss.min().round(2), loss[-1].round(2)
 
 
 @page.after("figure-stop")
-def test_with_much_noise_the_test_loss_is_least_early(best):
-    assert best_and_last(best[100, 1.0]) == (19, 0.40, 0.87) and best_and_last(best[400, 1.0]) == (27, 0.30, 1.18)
-    assert best_and_last(best[100, 1.5]) == (2, 0.67, 2.67) and best_and_last(best[400, 1.5]) == (7, 0.64, 5.67)
-    assert best_and_last(best[100, 0.75]) == (131, 0.07, 0.08)
+def test_with_much_noise_the_test_loss_is_least_early(stops):
+    ends = {(n, sigma): best_and_last(stops, n, sigma) for n in (100, 400) for sigma in (0.75, 1.0, 1.5)}
+    assert ends[100, 1.0] == (19, 0.40, 0.87) and ends[400, 1.0] == (27, 0.30, 1.18)
+    assert ends[100, 1.5] == (2, 0.67, 2.67) and ends[400, 1.5] == (7, 0.64, 5.67)
+    assert ends[100, 0.75] == (131, 0.07, 0.08)
 
 
 @page.after("figure-stop")
-def test_with_less_noise_nothing_is_gained_by_stopping(best):
-    assert best[100, 0.5][0] == best[400, 0.5][0] == 2000
+def test_with_less_noise_nothing_is_gained_by_stopping(stops):
+    assert best_and_last(stops, 100, 0.5)[0] == best_and_last(stops, 400, 0.5)[0] == 2000
 
 
 @page.after("figure-stop")
-def test_the_accuracy_cares_less_when_one_stops(best, long, stops):
+def test_the_accuracy_cares_less_when_one_stops(stops):
     def accuracies(n, sigma):
         accuracy = stops.where(n=n, sigma=sigma)["test_accuracy"].mean(axis=0)
-        return [accuracy[long == best[n, sigma][0]][0].round(2), accuracy[-1].round(2)]
+        best = stops["steps"][0] == best_and_last(stops, n, sigma)[0]
+        return [accuracy[best][0].round(2), accuracy[-1].round(2)]
 
     assert accuracies(100, 1.0) == [0.83, 0.82]
     assert accuracies(400, 1.0) == [0.88, 0.83]
 
 
 @page.after("figure-stop")
-def test_every_amount_of_noise_is_fitted_in_the_end(SIGMAS, stops):
-    assert max(stops.where(n=n, sigma=sigma)["loss"][:, -1].mean() for n in (100, 400) for sigma in SIGMAS) < 0.01
+def test_every_amount_of_noise_is_fitted_in_the_end(stops):
+    assert stops.group("n", "sigma")["loss"][:, -1].max() < 0.01
 
 
-def one_and_many(ended, name, sigma, start="zero", scaling="root", most=64):
+def one_and_many(name, sigma, start="zero", scaling="root", most=64):
     return np.array([ended(name, H, sigma, start, scaling).mean() for H in (1, most)])
 
 
 @page.after("figure-heads")
-def test_from_zero_many_heads_fit_as_well_and_generalize_worse(ended):
-    assert one_and_many(ended, "loss", 0.3).round(4).tolist() == [0.0005, 0.0005]
-    assert one_and_many(ended, "test_loss", 0.3).round(4).tolist() == [0.0007, 0.0018]
-    assert one_and_many(ended, "test_loss", 0.3, most=8).round(4).tolist() == [0.0007, 0.0006]
-    assert one_and_many(ended, "test_loss", 1.0).round(2).tolist() == [0.67, 1.22]
-    assert one_and_many(ended, "test_loss", 0.3, scaling="constant").round(4).tolist() == [0.0002, 0.0041]
+def test_from_zero_many_heads_fit_as_well_and_generalize_worse():
+    assert one_and_many("loss", 0.3).round(4).tolist() == [0.0005, 0.0005]
+    assert one_and_many("test_loss", 0.3).round(4).tolist() == [0.0007, 0.0018]
+    assert one_and_many("test_loss", 0.3, most=8).round(4).tolist() == [0.0007, 0.0006]
+    assert one_and_many("test_loss", 1.0).round(2).tolist() == [0.67, 1.22]
+    assert one_and_many("test_loss", 0.3, scaling="constant").round(4).tolist() == [0.0002, 0.0041]
 
 
 @page.after("figure-heads")
-def test_many_heads_attend_less_to_the_relevant_tokens(ended):
-    assert one_and_many(ended, "attention_score", 0.3).round(2).tolist() == [0.70, 0.28]
+def test_many_heads_attend_less_to_the_relevant_tokens():
+    assert one_and_many("attention_score", 0.3).round(2).tolist() == [0.70, 0.28]
 
 
 @page.after("figure-heads")
-def test_from_a_random_start_it_depends_on_the_noise(ended):
-    assert one_and_many(ended, "test_loss", 1.0, "random", most=16).round(2).tolist() == [1.56, 1.04]
-    assert one_and_many(ended, "test_loss", 0.3, "random", most=16).round(4).tolist() == [0.0008, 0.0012]
+def test_from_a_random_start_it_depends_on_the_noise():
+    assert one_and_many("test_loss", 1.0, "random", most=16).round(2).tolist() == [1.56, 1.04]
+    assert one_and_many("test_loss", 0.3, "random", most=16).round(4).tolist() == [0.0008, 0.0012]
 
 
 @page.after("solution-lipschitz")
