@@ -2,6 +2,7 @@
 
 import re
 import zipfile
+from os import PathLike
 from pathlib import Path
 
 import numpy as np
@@ -14,7 +15,7 @@ NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?", re.ASCII)
 SHAPES = "X (n, T, d) with labels y (n,), X (n, d) with targets y (n, p), or X (N, n, D) with targets y (N, n, m)"
 
 
-def from_file(path: str | Path) -> Dataset | RegressionDataset | SequenceDataset:
+def from_file(path: str | PathLike[str]) -> Dataset | RegressionDataset | SequenceDataset:
     """The dataset of a CSV or NPZ file: labeled sequences, a regression, or sequences with a target for every token.
 
     An NPZ file holds ``X`` and ``y``, as ``numpy.savez(path, X=X, y=y)`` writes them, floats of 32 or 64 bits or

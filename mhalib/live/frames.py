@@ -25,7 +25,7 @@ def panels(*titles: str, columns: int = 2, height: int | None = None) -> go.Figu
     rows = -(-len(titles) // columns)
     frame = make_subplots(rows=rows, cols=columns, horizontal_spacing=0.24 / columns,
                           vertical_spacing=0.2 / max(rows - 1, 1), subplot_titles=titles)
-    return finish(frame, alt="", **({} if height is None else {"height": height}))
+    return finish(frame, alt="") if height is None else finish(frame, alt="", height=height)
 
 
 def line(frame: go.Figure, color: int, name: str, column: int, row: int = 1, *, faint: bool = False,

@@ -121,7 +121,7 @@ class FigureSpec:
                 raise ValueError(f"{name}: no such control; this figure has {', '.join(known)}")
         return self.defaults | {name: known[name].own(value) for name, value in changes.items()}
 
-    def path(self, values: Mapping[str, Any]) -> Path:
+    def path(self, values: dict[str, Any]) -> Path:
         """The run for these values, by mhalib. The last one is remembered: it is often asked for twice."""
         key = tuple(sorted(values.items()))
         if key not in self._last:
@@ -130,7 +130,7 @@ class FigureSpec:
             self._last[key] = run
         return self._last[key]
 
-    def results(self, values: Mapping[str, Any]) -> dict[str, Any]:
+    def results(self, values: dict[str, Any]) -> dict[str, Any]:
         """What the browser draws for these values, by mhalib: steps, curves and last measures by name."""
         path = self.path(values)
         if not len(path):
@@ -139,7 +139,7 @@ class FigureSpec:
                  for name in self.final}
         return {"steps": path.steps.tolist()} | {name: path.curves[name].tolist() for name in self.curves} | final
 
-    def figure(self, values: Mapping[str, Any]) -> go.Figure:
+    def figure(self, values: dict[str, Any]) -> go.Figure:
         """The figure for these values, complete, drawn from mhalib's own run."""
         first, now = self.results(self.defaults), None
         figure = go.Figure(self.frame)

@@ -61,8 +61,8 @@ class LiveFigure(Widget):
     """
 
     _css = (HERE / "widget.css").read_text("utf-8")
-    spec: Any = traitlets.Dict().tag(sync=True)
-    values: Any = traitlets.Dict().tag(sync=True)
+    spec: "traitlets.Dict[str, Any]" = traitlets.Dict().tag(sync=True)
+    values: "traitlets.Dict[str, Any]" = traitlets.Dict().tag(sync=True)
 
     def __init__(self, description: FigureSpec, entry: str | Path = HERE / "heads.js") -> None:
         self._description = description

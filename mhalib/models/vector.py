@@ -4,7 +4,7 @@ import operator
 from collections.abc import Callable, Iterable
 from dataclasses import fields
 from numbers import Real
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 from mhalib._array import Array, is_array, require_same_dtype
 from mhalib.models.workspace import Workspace
@@ -19,6 +19,7 @@ class Vector:
     a Gaussian one there is no third layer.
     """
 
+    __dataclass_fields__: ClassVar[dict[str, Any]]
     __array_ufunc__: None = None  # np.float64(0.1) * model is our product, not numpy's attempt at an object array
 
     def arrays(self) -> dict[str, Array]:

@@ -41,7 +41,7 @@ def token_radius(X: Array) -> float:
     return float(np.sqrt((X * X).sum(axis=-1).max()))
 
 
-def radius_or_given(data: Dataset, R: float | None) -> float:
+def radius_or_given(data: Dataset | None, R: float | None) -> float:
     """The R that a bound is told, or where it is told None that of the tokens of the data.
 
     Raises ValueError if the given R is no finite number ≥ 0: no token has such a norm.

@@ -183,7 +183,7 @@ def groups(heads: MultiHeadAttention, copies: Sequence[int], data: Dataset, lr: 
         heads = heads - lr * heads.loss_and_grad(data.X, data.y)[1]
         _, grad = few.loss_and_grad(data.X, data.y)
         few = MultiHeadAttention(few.W - lr / N * grad.W, few.U - lr * F * N / H * grad.U)
-    told = HeadGroups(few.W, few.U / ((F / H) ** 0.5 * N), copies).expand()
+    told = HeadGroups(few.W, few.U / ((F / H) ** 0.5 * N), tuple(copies)).expand()
     logits = heads(data.X)
     return (Check((heads - told).norm() / heads.norm(), 1e-11, "H heads in F groups = F heads, rescaled"),
             Check(float(abs(few(data.X) - logits).max() / abs(logits).max()), 1e-11, "Φ of H heads = Φ of F heads"))

@@ -1,7 +1,7 @@
 """The regression layer of Part II with infinitely many Gaussian tokens as its context: no softmax is left."""
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 
@@ -23,7 +23,7 @@ class PopulationRegression(AttentionRegression):
     """
 
     @classmethod
-    def of(cls, model: AttentionRegression) -> "PopulationRegression":
+    def of(cls, model: AttentionRegression) -> Self:
         """The same A and B before infinitely many tokens."""
         return cls(model.A, model.B)
 
@@ -45,13 +45,13 @@ class PopulationRegression(AttentionRegression):
         away = self._away(Sigma, M)
         return ((away @ Sigma) * away).sum() / 2
 
-    def loss_and_grad(self, Sigma: Array, M: Array) -> tuple[Any, "PopulationRegression"]:
+    def loss_and_grad(self, Sigma: Array, M: Array) -> tuple[Any, Self]:
         """The excess and ∇_A = E B Σ, ∇_B = Eᵀ A Σ, with E = (A Σ Bᵀ − M) Σ."""
         away = self._away(Sigma, M)
         E = away @ Sigma
         return (E * away).sum() / 2, self._with({"A": E @ self.B @ Sigma, "B": E.mT @ self.A @ Sigma})
 
-    def hvp(self, Sigma: Array, M: Array, V: "PopulationRegression") -> "PopulationRegression":
+    def hvp(self, Sigma: Array, M: Array, V: Self) -> Self:
         """∇²L(θ) V: the derivative of ``loss_and_grad`` along V."""
         self.require_direction(V)
         E, E_ = self._away(Sigma, M) @ Sigma, (V.A @ Sigma @ self.B.mT + self.A @ Sigma @ V.B.mT) @ Sigma

@@ -71,7 +71,7 @@ class Line:
 
     def rows(self, chosen: Array) -> "Line":
         """The problems of these numbers, out of many."""
-        return Line(self.keys[chosen], self.values[chosen], self.kernel)
+        return Line(np.asarray(self.keys)[chosen], np.asarray(self.values)[chosen], self.kernel)
 
     def turns(self, grid: Array = GRID) -> tuple[np.ndarray, ...]:
         """Turning points of o: the problem's number, q, and whether o has a maximum there, each (t,).

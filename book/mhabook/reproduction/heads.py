@@ -64,7 +64,8 @@ def root_step(table: Table) -> Outcome:
 def adam(table: Table) -> Outcome:
     """Figure 3, right."""
     steps = table["steps"][0]
-    falls = {c: (np.diff(by_heads(table, c), axis=0) < 0).all(axis=0) for c in ("loss", "test_loss")}  # (trials, steps)
+    falls = {c: np.all(np.diff(by_heads(table, c), axis=0) < 0, axis=0)  # (trials, steps)
+             for c in ("loss", "test_loss")}
     always = {c: steps[falls[c].all(axis=0)] for c in falls}
     since = steps[np.flatnonzero(~falls["loss"].all(axis=0))[-1] + 1]
     loss, last = ends(table, "loss"), falls["test_loss"][:, -1]

@@ -1,5 +1,6 @@
 """The live figure of the page on descent: a loss of two numbers, the path on it, and the largest step size."""
 
+from typing import Any
 
 import numpy as np
 
@@ -54,7 +55,7 @@ def surface(steps: int = 60) -> LiveFigure:
         train=lambda values: _path(values, steps), measure=MEASURES), __file__)
 
 
-def chosen(values: dict[str, float]) -> Surface:
+def chosen(values: dict[str, Any]) -> Surface:
     """The ``Surface`` of the controls."""
     return Surface((1.0, values["low"]), DIRECTIONS[values["angle"]])
 

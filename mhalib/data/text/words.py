@@ -13,7 +13,7 @@ NEUTRAL = ("the", "a", "film", "plot", "music", "cast", "scene", "camera", "scri
            "with", "on", "sunday", "night", "cinema", "sister", "city")
 NOT = "not"
 WORDS = (*POSITIVE, *NEGATIVE, *NEUTRAL, NOT)
-SIGN = dict.fromkeys(POSITIVE, 1) | dict.fromkeys(NEGATIVE, -1)
+SIGN: dict[str, int] = dict.fromkeys(POSITIVE, 1) | dict.fromkeys(NEGATIVE, -1)
 
 
 def score(sentence: str) -> int:
