@@ -65,24 +65,24 @@ def test_bounds_are_attained_at_zero_decoders():
     assert abs(bounds.hessian_bound(**instances.opposite_tokens()).slack) < 1e-12
 
 
-@page.after("check-shares")
+@page.after("figure-shares")
 def test_no_share_of_the_hessian_bound_exceeds_one(shares):
     assert max(map(max, shares.values())) < 1 + 1e-12
 
 
-@page.after("check-shares")
+@page.after("figure-shares")
 def test_short_decoders_with_uniform_attention_use_all_of_either_bound(shares):
     assert shares["uniform attention, B bound"][0] > 0.99
     assert shares["uniform attention, sharper bound"][0] > 0.99
 
 
-@page.after("check-shares")
+@page.after("figure-shares")
 def test_long_decoders_use_0_77_of_the_bound_and_all_of_the_sharper_one(shares):
     assert 0.76 < shares["mean 1/√3 attention, B bound"][-1] < 0.77
     assert shares["mean 1/√3 attention, sharper bound"][-1] > 0.99
 
 
-@page.after("check-shares")
+@page.after("figure-shares")
 def test_in_between_neither_family_attains_the_sharper_bound(decoders, shares):
     between = np.max(list(shares.values()), axis=0)[(decoders > 0.1) & (decoders < 10)]
     assert between.min() > 0.7
@@ -145,19 +145,19 @@ def test_ten_times_the_scale_multiplies_every_bound_by_more_than_37(curvature):
         assert large.weak_convexity_bound[0] > 37 * base.weak_convexity_bound[0]
 
 
-@page.after("slider-runs")
+@page.after("logit-table")
 def test_the_figure_shows_the_eigenvalue_of_the_dense_hessian(curvature, runs):
     assert np.isclose(curvature.path(H=8).sharpness[[0, -1]], runs[8][1].lhs[[0, -1]], rtol=1e-9).all()
 
 
-@page.after("slider-runs")
+@page.after("logit-table")
 def test_at_the_start_the_largest_eigenvalue_and_its_bound_do_not_depend_on_the_heads(runs):
     for _, top, _ in runs.values():
         assert 0.38 < top.lhs[0] < 0.45
         assert 47 < top.rhs[0] < 59
 
 
-@page.after("slider-runs")
+@page.after("logit-table")
 def test_at_the_start_negative_curvature_and_its_bound_fall_with_the_heads(runs):
     measured, bound = zip(*((bottom.lhs[0], bottom.rhs[0]) for _, _, bottom in runs.values()), strict=True)
     assert list(measured) == sorted(measured, reverse=True)
@@ -166,7 +166,7 @@ def test_at_the_start_negative_curvature_and_its_bound_fall_with_the_heads(runs)
     assert round(measured[-1], 2) == 0.04
 
 
-@page.after("slider-runs")
+@page.after("logit-table")
 def test_at_the_end_more_heads_have_more_loss_left_and_more_curvature(runs):
     losses = [path.loss[-1] for path, _, _ in runs.values()]
     largest = [top.lhs[-1] for _, top, _ in runs.values()]
@@ -180,14 +180,14 @@ def test_at_the_end_more_heads_have_more_loss_left_and_more_curvature(runs):
     assert abs(negative[-1] / negative[-2] - 1) < 0.02
 
 
-@page.after("slider-runs")
+@page.after("logit-table")
 def test_at_the_end_more_heads_have_a_smaller_bound(runs):
     smoothness = [top.rhs[-1] for _, top, _ in runs.values()]
     assert smoothness == sorted(smoothness, reverse=True)
     assert smoothness[0] > 4 * smoothness[-1]
 
 
-@page.after("slider-runs")
+@page.after("logit-table")
 def test_negative_curvature_over_loss_is_0_12_with_one_head_0_17_with_two_and_0_06_with_sixteen(runs):
     ratio = {H: bottom.lhs[-1] / path.loss[-1] for H, (path, _, bottom) in runs.items()}
     assert round(ratio[1], 2) == 0.12
@@ -196,7 +196,7 @@ def test_negative_curvature_over_loss_is_0_12_with_one_head_0_17_with_two_and_0_
     assert round(ratio[16], 2) == 0.06
 
 
-@page.after("slider-runs")
+@page.after("logit-table")
 def test_the_bounds_hold_along_every_run(runs):
     for _, top, bottom in runs.values():
         assert (bottom.lhs < top.lhs).all()
@@ -204,44 +204,44 @@ def test_the_bounds_hold_along_every_run(runs):
         assert (bottom.lhs <= bottom.rhs).all()
 
 
-@page.after("slider-runs")
+@page.after("logit-table")
 def test_at_the_start_the_bound_is_more_than_a_hundred_times_the_largest_eigenvalue(runs):
     assert all(100 < (top.rhs / top.lhs)[0] < 150 for _, top, _ in runs.values())
 
 
-@page.after("slider-runs")
+@page.after("logit-table")
 def test_at_the_end_it_is_7000_to_120000_times_the_largest_eigenvalue(runs):
     last = [(top.rhs / top.lhs)[-1] for _, top, _ in runs.values()]
     assert min(last) > 7_000
     assert 100_000 < max(last) < 120_000
 
 
-@page.after("slider-runs")
+@page.after("logit-table")
 def test_the_bound_on_negative_curvature_is_120_to_470_times_what_is_measured(runs):
     loose = np.concatenate([bottom.rhs / bottom.lhs for _, _, bottom in runs.values()])
     assert loose.min() > 120
     assert loose.max() < 470
 
 
-@page.after("logit-runs")
+@page.after("logit-table")
 def test_sixteen_heads_have_a_quarter_of_the_curvature_of_the_logit(logit):
     assert 3.2 < logit[1].lhs / logit[16].lhs < 4.8
 
 
-@page.after("logit-runs")
+@page.after("logit-table")
 def test_with_four_heads_the_bounds_of_the_logit_are_6_and_20_times_too_large(data, logit, runs):
     steep = bounds.gradient_bound(runs[4][0][0], data)
     assert round(steep.rhs / steep.lhs) == 6
     assert round(logit[4].rhs / logit[4].lhs) == 20
 
 
-@page.after("unnormalized")
+@page.after("figure-unnormalized")
 def test_softmax_keeps_the_gradient_bounded_and_unnormalized_weights_do_not(lines):
     assert max(lines["softmax"]) < 0.25
     assert lines["no normalization"][-1] > 1000
 
 
-@page.after("squared-runs")
+@page.after("figure-squared")
 def test_the_share_stays_within_a_factor_of_two_for_the_logistic_loss_alone(both):
     assert np.ptp(np.log(both["logistic"][1])) < np.log(2)
     assert both["squared"][1][-1] > 5 * both["squared"][1][0]

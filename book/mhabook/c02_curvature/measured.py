@@ -1,0 +1,57 @@
+"""What chapter 2's page measures: shares of the Hessian bounds, curvature along runs, gradients without softmax."""
+
+from collections.abc import Iterable
+
+import numpy as np
+
+from mhabook.c01_model.instances import opposite_tokens, token_radius
+from mhabook.c02_curvature.bounds import Loss, gradient_constant, hessian_bound, sharp_hessian_bound
+from mhabook.c02_curvature.loss_bounds import loss_gradient, self_bounded_weak_convexity, smoothness
+from mhabook.ledger import Along, along
+from mhalib._array import Array
+from mhalib.attention import softmax
+from mhalib.data import Dataset
+from mhalib.models import MultiHeadAttention
+from mhalib.optim import GradientDescent
+from mhalib.training import Path, train
+
+
+def shares_of_bounds(decoders: Iterable[float]) -> dict[str, list[float]]:
+    """What share of the Hessian bound, and of the sharper one, ``opposite_tokens`` use with decoders of these norms."""
+    families, bounds = {"uniform": 0.0, "mean 1/√3": 3 ** -0.5}, {"B": hessian_bound, "sharper": sharp_hessian_bound}
+    return {f"{family} attention, {bound} bound":
+            [1 - check(**opposite_tokens(u=u, R=1.0, mean=mean)).slack for u in decoders]
+            for bound, check in bounds.items() for family, mean in families.items()}
+
+
+def curvature_along(H: int, data: Dataset, scale: float) -> tuple[Path, Along, Along]:
+    """400 steps of size 1 from random heads, with ``smoothness`` and ``self_bounded_weak_convexity`` along them."""
+    start = MultiHeadAttention.random(H, *data.X.shape[1:], scale=scale, seed=0)
+    path = train(start, data, GradientDescent(lr=1.0), steps=400, record=9)
+    return path, along(path, data, smoothness), along(path, data, self_bounded_weak_convexity)
+
+
+def steepness_by_scale(start: MultiHeadAttention, X: Array, factors: Iterable[float]) -> dict[str, list[float]]:
+    """max_i ‖∇Φ(X_i)‖/G at multiples of W, for softmax and for the weights e^S/T, which nothing normalizes."""
+    G, X, lines = gradient_constant(start, token_radius(X)), X[:, None], {"softmax": [], "no normalization": []}
+    for factor in factors:
+        S, P = X @ (factor * start.W) @ X.mT, start.U @ X.mT
+        E, A = np.exp(S) / S.shape[-1], softmax(S)
+        lines["softmax"].append(_steepness(A, softmax.vjp(A, P), X) / G)
+        lines["no normalization"].append(_steepness(E, E * P, X) / G)
+    return lines
+
+
+def _steepness(weights, dS, X):
+    grads = weights @ X, X.mT @ dS @ X  # ∇_U Φ (n, H, T, d) and ∇_W Φ (n, H, d, d), both times √H
+    return np.sqrt(sum((grad ** 2).sum(axis=(1, 2, 3)) for grad in grads) / weights.shape[1]).max()
+
+
+def shares_along(start: MultiHeadAttention, data: Dataset, loss: Loss, lr: float) -> tuple[list[int], list[float]]:
+    """Every 40th of 800 steps, and the share of the bound that ``self_bounded_weak_convexity`` finds in use there."""
+    model, steps, found = start, range(0, 801, 40), []
+    for k in range(801):
+        if k in steps:
+            found.append(1 - self_bounded_weak_convexity(model, data, loss=loss).slack)
+        model = model - lr * model.unravel(loss_gradient(model, data, loss))
+    return list(steps), found
