@@ -8,8 +8,9 @@ import torch
 
 import mhalib as mha
 from mhabook.c15_landscapes.network import NetworkPoint
+from mhabook.c15_landscapes.smoothness import differences
 from mhalib import landscape
-from mhalib.landscape import differences, random_direction
+from mhalib.landscape import random_direction
 from oracles import assert_close, assert_refused
 from points import layer, network
 

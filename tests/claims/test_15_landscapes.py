@@ -2,6 +2,7 @@
 
 import numpy as np
 
+from mhabook.c15_landscapes import smoothness
 from mhabook.c15_landscapes import statements as landscapes
 from mhalib import landscape
 from page import Page
@@ -13,7 +14,7 @@ SCALINGS = ("filter", "raw")
 
 def measured(cut):
     """The three measures of a slice, by differences."""
-    return landscape.smoothness(cut.loss, cut.a, cut.b)
+    return smoothness.by_differences(cut.loss, cut.a, cut.b)
 
 
 def median_in_the_middle(table, task, kernel):
@@ -50,8 +51,8 @@ def test_the_network_stands_near_the_bottom_of_one_slice_and_on_the_slope_of_the
 
 @page.after("figure-planes")
 def test_the_random_plane_curves_down_nowhere_and_the_chosen_one_at_80_percent(bowl, saddle):
-    assert bowl.negative_curvature() == 0
-    assert round(saddle.negative_curvature(), 2) == 0.8
+    assert smoothness.by_formula(bowl).negative_curvature == 0
+    assert round(smoothness.by_formula(saddle).negative_curvature, 2) == 0.8
 
 
 @page.after("figure-stages")
@@ -256,8 +257,8 @@ def test_a_way_down_seen_half_of_the_time_is_7213_times_as_steep():
 
 @page.after("solution-grid")
 def test_the_mean_gradient_by_differences_leaves_out_the_rim(bowl):
-    assert measured(bowl).maximum == bowl.smoothness().maximum
-    assert measured(bowl).mean_gradient < bowl.smoothness().mean_gradient
+    assert measured(bowl).maximum == smoothness.by_formula(bowl).maximum
+    assert measured(bowl).mean_gradient < smoothness.by_formula(bowl).mean_gradient
 
 
 @page.after("solution-line")
@@ -269,7 +270,7 @@ def test_the_loss_only_grows_away_from_the_end_of_its_own_kernel(with_other, wit
 @page.after("solution-chosen")
 def test_the_end_of_training_still_has_a_way_down(cut, spectrum):
     assert spectrum[0] < 0
-    assert round(cut.smoothness().negative_curvature, 2) == 0.8
+    assert round(smoothness.by_formula(cut).negative_curvature, 2) == 0.8
 
 
 @page.after("solution-chosen")

@@ -17,6 +17,7 @@ from mhabook.c09_tilting import statements as tilting
 from mhabook.c10_structure import factorization
 from mhabook.c11_data_and_compute import statements as data_and_compute
 from mhabook.c13_layer import statements as one_layer
+from mhabook.c15_landscapes import smoothness
 from oracles import assert_refused
 from strategies import direction, problem
 
@@ -248,7 +249,7 @@ def late(target, lr=0.5):
 
 
 def differences(loss):
-    return mha.landscape.differences(loss, AXIS, AXIS)
+    return smoothness.differences(loss, AXIS, AXIS)
 
 
 

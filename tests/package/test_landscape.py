@@ -1,50 +1,19 @@
-"""Slices against known functions and finite differences: directions, derivatives, minima, measures of smoothness."""
+"""Slices against known functions and finite differences: directions, derivatives, minima."""
 
-from dataclasses import dataclass, field
-from types import SimpleNamespace
 
 import numpy as np
 import pytest
 import torch
 from hypothesis import given
-from hypothesis import strategies as st
 
 import mhalib as mha
 from mhabook.c15_landscapes.network import NetworkPoint
+from mhabook.c15_landscapes.smoothness import differences
 from mhalib import landscape
-from mhalib.landscape import Minimum, differences, random_direction, smoothness
-from mhalib.models.vector import Vector
+from mhalib.landscape import Minimum, random_direction
 from oracles import assert_close, assert_refused
-from points import layer, network
+from points import layer, network, on_plane
 from strategies import seeds
-
-NOTHING = SimpleNamespace(X=None, y=None)
-
-
-@dataclass(frozen=True, eq=False, repr=False)
-class Known(Vector):
-    """A function of two numbers, as a model: a torch expression, so its derivatives are autograd's."""
-
-    at: np.ndarray
-    function: object = field(default=None)
-
-    def loss(self, X, y):
-        return self.function(*self.at)
-
-    def loss_and_grad(self, X, y):
-        at = torch.tensor(self.at, requires_grad=True)
-        value = self.function(*at)
-        return value.item(), self._with({"at": torch.autograd.grad(value, at, materialize_grads=True)[0].numpy()})
-
-    def hvp(self, X, y, V):
-        hessian = torch.autograd.functional.hessian(lambda at: self.function(*at), torch.tensor(self.at))
-        return self._with({"at": hessian.numpy() @ V.at})
-
-
-def on_plane(function, radius=2.0, resolution=21):
-    """The slice that shows a function of two numbers as it is, around 0."""
-    x, y = (Known(np.eye(2)[k], function) for k in range(2))
-    return landscape.slice(0.0 * x, NOTHING, x, y, radius, resolution)
 
 
 def bowl(x, y):
@@ -309,53 +278,6 @@ def test_two_free_tokens_of_the_trap_have_the_minima_of_the_book():
             assert losses.max() < 1e-12
 
 
-# --- measures -------------------------------------------------------------------------------------------------
-
-
-def test_differences_are_exact_for_quadratics():
-    a, b = np.linspace(-1, 2, 5), np.linspace(0, 1, 4)
-    x, y = np.meshgrid(a, b)
-    gradient, hessian = differences(3 * x ** 2 + 2 * x * y - y ** 2 + x, a, b)
-    x, y = x[1:-1, 1:-1], y[1:-1, 1:-1]
-    assert_close(gradient, np.stack([6 * x + 2 * y + 1, 2 * x - 2 * y], axis=-1), 1e-12)
-    assert_close(hessian, np.broadcast_to([[6.0, 2.0], [2.0, -2.0]], (2, 3, 2, 2)), 1e-11)
-
-
-def test_the_share_of_negative_curvature_is_the_known_one():
-    found = on_plane(double_well, 2, 11)  # curves down where |x| < 1/√3: three of the eleven columns
-    assert found.negative_curvature() == pytest.approx(3 / 11)
-    assert (found.spectrum()[..., 0] < 0).mean() == pytest.approx(3 / 11)
-    assert on_plane(bowl, 2, 5).negative_curvature() == 0
-    assert on_plane(lambda x, y: x ** 2 - y ** 2, 2, 5).negative_curvature() == 1
-    assert on_plane(lambda x, y: x + 0 * y, 2, 5).negative_curvature() == 0
-
-
-def test_measures_of_a_known_function():
-    found = on_plane(lambda x, y: 3 * x - 4 * y, 1, 3).smoothness()
-    assert found == (7, pytest.approx(5), 0)
-    assert found._fields == ("maximum", "mean_gradient", "negative_curvature")
-
-
-def test_measures_by_differences_come_near_those_by_formula():
-    model, data = layer()
-    found = landscape.slice(model, data, *(random_direction(model, seed) for seed in (1, 2)), 1.0, 13)
-    exact, by_differences = found.smoothness(), smoothness(found.loss, found.a, found.b)
-    assert exact.maximum == by_differences.maximum == found.loss.max()
-    inner = np.linalg.norm(found.field()[0][1:-1, 1:-1], axis=-1).mean()
-    assert by_differences.mean_gradient == pytest.approx(inner, rel=0.02)
-    assert by_differences.negative_curvature == pytest.approx(
-        (found.spectrum()[1:-1, 1:-1, 0] < 0).mean(), abs=0.05)
-
-
-@given(st.floats(0.1, 10), st.floats(-3, 3))
-def test_measures_follow_the_unit_of_the_loss(scale, shift):
-    found = on_plane(double_well, 2, 9)
-    before, after = (smoothness(loss, found.a, found.b) for loss in (found.loss, scale * found.loss + shift))
-    assert after.maximum == pytest.approx(scale * before.maximum + shift)
-    assert after.mean_gradient == pytest.approx(scale * before.mean_gradient)
-    assert after.negative_curvature == before.negative_curvature
-
-
 MODEL, DATA = layer()
 U, V = random_direction(MODEL, 1), random_direction(MODEL, 2)
 BAD = {
@@ -373,11 +295,6 @@ BAD = {
     "a vector of another length": (lambda: landscape.direction(MODEL, np.ones(3)), ValueError,
                                    ["vector: expected 84 numbers", "(3,)"]),
     "a Hessian in no weight": (lambda: landscape.hessian(MODEL, DATA, "WX"), ValueError, ["only:", "WX"]),
-    "too small a grid": (lambda: smoothness(np.zeros((2, 3)), [0, 1, 2], [0, 1]), ValueError, ["b:", "at least 3"]),
-    "an uneven grid": (lambda: differences(np.zeros((3, 3)), [0, 1, 3], [0, 1, 2]), ValueError,
-                       ["a: expected evenly spaced", "from 1 to 2"]),
-    "a grid of another size": (lambda: differences(np.zeros((3, 4)), [0, 1, 2], [0, 1, 2]), ValueError,
-                               ["a: expected as many", "4", "got 3"]),
 }
 
 

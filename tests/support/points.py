@@ -1,8 +1,14 @@
-"""A small layer and a small torch network, with data for them: points at which landscapes are cut."""
+"""What landscapes are cut at: a small layer and a small torch network with data, and known functions of two numbers."""
 
+from dataclasses import dataclass, field
+from types import SimpleNamespace
+
+import numpy as np
 import torch
 
 import mhalib as mha
+from mhalib import landscape
+from mhalib.models.vector import Vector
 
 
 def layer(kernel=mha.softmax, **sizes):
@@ -20,3 +26,32 @@ def network(kernel=mha.softmax):
         for parameter in model.parameters():
             parameter += 0.3 * torch.randn(parameter.shape, generator=generator, dtype=torch.float64)
     return model, data
+
+
+NOTHING = SimpleNamespace(X=None, y=None)
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Known(Vector):
+    """A function of two numbers, as a model: a torch expression, so its derivatives are autograd's."""
+
+    at: np.ndarray
+    function: object = field(default=None)
+
+    def loss(self, X, y):
+        return self.function(*self.at)
+
+    def loss_and_grad(self, X, y):
+        at = torch.tensor(self.at, requires_grad=True)
+        value = self.function(*at)
+        return value.item(), self._with({"at": torch.autograd.grad(value, at, materialize_grads=True)[0].numpy()})
+
+    def hvp(self, X, y, V):
+        hessian = torch.autograd.functional.hessian(lambda at: self.function(*at), torch.tensor(self.at))
+        return self._with({"at": hessian.numpy() @ V.at})
+
+
+def on_plane(function, radius=2.0, resolution=21):
+    """The slice that shows a function of two numbers as it is, around 0."""
+    x, y = (Known(np.eye(2)[k], function) for k in range(2))
+    return landscape.slice(0.0 * x, NOTHING, x, y, radius, resolution)
