@@ -15,7 +15,7 @@ book test bench descent results: export MKL_NUM_THREADS := 1
 # Figures as the book draws them, on the book's own copy of plotly.
 book test: export MHALIB_FIGURES := book
 
-.PHONY: help book notebooks pdf test lint stripped chromium colab colabpins newest everywhere links browsers lab bench descent results latency kernel address clean
+.PHONY: help book notebooks pdf test lint stripped chromium colab colabpins newest everywhere links browsers lab edit bench descent results latency kernel address clean
 .NOTPARALLEL:
 .DEFAULT_GOAL := help
 
@@ -83,8 +83,14 @@ browsers: $(READY)  ## the built book in Firefox; BROWSER=webkit takes WebKitGTK
 	@$(PY) -m pip install --quiet --no-deps -r .ci/browsers.txt
 	@$(PY) .ci/browsers.py $(or $(BROWSER),firefox)
 
-lab: $(READY)    ## work on the book live, in JupyterLab
-	@$(PY) -m jupyterlab book
+lab: $(READY)    ## read and run the book in JupyterLab, in notebooks/, a copy of your own; NEW=1 renews it
+	@[ -d _build/notebooks ] || $(MAKE) book
+	@.ci/working_copy $(NEW)
+	@$(PY) -m jupyterlab notebooks
+
+edit: $(READY)   ## write the book: its sources in JupyterLab, which shows them set
+	@$(PY) -m pip install --quiet --no-deps --prefix .venv-edit -r .ci/edit.txt
+	@JUPYTER_PATH=.venv-edit/share/jupyter $(PY) -m jupyterlab book
 
 bench: $(READY)  ## this engine against what one would write by hand, and against JAX, torch.func and curvlinops
 	@$(PY) -m pip install --quiet --no-deps -r benchmarks/requirements.txt || echo "== comparing with what is there"

@@ -5,6 +5,8 @@ import os
 import re
 from importlib.resources import files
 
+import edition
+
 WIDGET_STATE = "application/vnd.jupyter.widget-state+json"
 MANAGER = r"vendor/(require|paths|html-manager/embed-amd)\.js"
 FIGURE_MARKS = ('class="mha-figure"', "application/vnd.jupyter.widget-view+json")
@@ -54,6 +56,15 @@ def drop_thebe(app, pagename, templatename, context, doctree):
                                if "thebe" not in f"{js.filename} {js.attributes.get('body', '')}".lower()]
 
 
+def open_the_runnable_edition(app, pagename, templatename, context, doctree):
+    """Let the rocket of a page open the notebook that readers run, which the workflow publishes on its own branch."""
+    notebook = edition.Page(pagename, "", "").notebook
+    for group in context.get("header_buttons", ()):
+        for button in group.get("buttons", ()):
+            if button["text"] == "Colab":
+                button["url"] = re.sub("/blob/.*", f"/blob/notebooks/{notebook}", button["url"])
+
+
 def ask_the_register(app, uri):
     """Look a DOI up where it is registered: the publishers, to whom it leads, refuse programs."""
     return uri.replace("https://doi.org/", "https://doi.org/api/handles/")
@@ -69,4 +80,5 @@ def setup(app):
     app.connect("html-page-context", mend_roles)
     app.connect("html-page-context", load_live_figures, priority=800)
     app.connect("html-page-context", drop_thebe, priority=900)
+    app.connect("html-page-context", open_the_runnable_edition, priority=900)
     return {"parallel_read_safe": True, "parallel_write_safe": True}

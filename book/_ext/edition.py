@@ -32,6 +32,11 @@ class Page:
     web: str
 
     @property
+    def notebook(self):
+        """Where its notebook stands among those that readers run."""
+        return f"{self.name.removeprefix('book/')}.ipynb"
+
+    @property
     def slug(self):
         return self.name.removeprefix("book/").replace("/", "-")
 

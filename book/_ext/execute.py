@@ -24,7 +24,7 @@ ROOT = Path(__file__).parents[2]
 KERNEL = Config({"KernelManager": {"transport_encryption": "auto" if zmq.has("curve") else "disabled"}})
 COLORS = re.compile(r"\x1b\[[\d;]*m")
 ADVICE = """
-A page fails only where a cell raises. To look into it: `make lab`, open the page, run its cells up to this one.
+A page fails only where a cell raises. To look into it: `make edit`, open the page, run its cells up to this one.
 If nothing of the page was changed here, the environment may be at fault: remove .venv, and build again."""
 
 

@@ -7,12 +7,12 @@ is folded, in JupyterLab and in Colab, and nothing is left out.
 
 import ast
 import base64
+import io
 import posixpath
 import re
 import shutil
 import sys
 from collections.abc import Iterator
-from contextlib import closing
 from pathlib import Path
 from urllib.parse import urldefrag
 
@@ -22,7 +22,8 @@ from jupyter_cache import get_cache
 from markdownify import MarkdownConverter
 from nbformat import NotebookNode
 from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook, new_output
-from playwright.sync_api import Browser, sync_playwright
+from PIL import Image
+from playwright.sync_api import Page, sync_playwright
 
 sys.path.insert(0, str(Path(__file__).parent))
 import chromium
@@ -32,16 +33,33 @@ from setup_cell import setup
 ROOT = Path(__file__).parents[2]
 FOLDED = {"hide-input", "remove-input", "hide-cell", "remove-cell"}
 SHORT = 800  # characters: a printed result up to this length is compared when the notebook is tested
+SCALE = 1.5  # pixels of a picture for one of the page
+DRAW = """(scale) => Promise.all([...document.querySelectorAll("body > svg")].map(async (svg) => {
+  const { width, height } = svg.viewBox.baseVal, [image, canvas] = [new Image(), document.createElement("canvas")];
+  Object.assign(canvas, { width: scale * width, height: scale * height });
+  svg.setAttribute("width", width);
+  svg.setAttribute("height", height);
+  image.src = "data:image/svg+xml," + encodeURIComponent(new XMLSerializer().serializeToString(svg));
+  await image.decode();
+  const context = canvas.getContext("2d");
+  context.fillStyle = "white";
+  context.fillRect(0, 0, canvas.width, canvas.height);
+  context.drawImage(image, 0, 0, canvas.width, canvas.height);
+  return canvas.toDataURL("image/png").split(",")[1];
+}))"""
+COLAB = "https://colab.research.google.com/github/{}/blob/notebooks/"  # as the rocket of each page (bookext.py)
+CONTENTS = """# How Attention Learns: the notebooks
+
+These notebooks run what the pages of the book show. They are made from [the repository]({repository}), where their
+sources are; changes belong there. Text: CC BY 4.0. Code: MIT.
+
+{list}
+"""
 FORMULA = re.compile("(?P<lead>^[> ]*)?\ue000(?P<number>\\d+)\ue001", re.MULTILINE)
 new_tag = BeautifulSoup("", "html.parser").new_tag
 
 
-def path_of(name: str) -> str:
-    """Where the notebook of a page stands in this edition."""
-    return f"{name.removeprefix('book/')}.ipynb"
-
-
-def prepare(article: Tag, page: edition.Page, runnable: set[str]) -> list[tuple[str, bool]]:
+def prepare(article: Tag, page: edition.Page, runnable: dict[str, edition.Page]) -> list[tuple[str, bool]]:
     """Make the article of a page ready for ``Markdown``; returns its formulas, each with whether it is displayed."""
     for thing in article.select("script, style, .headerlink"):
         thing.decompose()
@@ -59,19 +77,19 @@ def put_aside(formula: Tag, k: int) -> tuple[str, bool]:
     tag = rf" \tag{{{number.extract().get_text().strip('()# ')}}}" if number else ""
     tex = re.sub(r"\n\s*\n", "\n", formula.get_text().strip()[2:-2].strip() + tag)
     if formula.find_parent("table"):  # where a bar would end the cell
-        tex = tex.replace(r"\|", r"\Vert ").replace("|", r"\vert ")
+        tex = tex.replace(r"\|", r"\Vert ").replace("|", r"\vert ").strip()
     formula.string = f"\ue000{k}\ue001"
     return tex, formula.name == "div"
 
 
-def target(href: str, page: edition.Page, runnable: set[str]) -> str:
+def target(href: str, page: edition.Page, runnable: dict[str, edition.Page]) -> str:
     """Where a link leads: to the notebook of another page, or to a place of the book on the web."""
     if re.match(r"[a-z]+:", href):
         return href
     path, anchor = urldefrag(href)
     file = edition.resolved(path, page) if path else f"{page.name}.html"
     if not anchor and (name := file.removesuffix(".html")) in runnable:
-        return posixpath.relpath(path_of(name), posixpath.dirname(path_of(page.name)))
+        return posixpath.relpath(runnable[name].notebook, posixpath.dirname(page.notebook))
     return page.web.removesuffix(f"{page.name}.html") + file + (f"#{anchor}" if anchor else "")
 
 
@@ -179,8 +197,8 @@ class Text:
         if text := self.markdown(self.pieces):
             self.number += 1
             cell = new_markdown_cell(text, id=f"text-{self.number}")
-            if pictures := {image["name"]: image["png"] for piece in self.pieces for image in piece.select("img[png]")}:
-                cell.attachments = {name: {"image/png": png} for name, png in pictures.items()}
+            if pictures := [image for piece in self.pieces for image in piece.select("img[png]")]:
+                cell.attachments = {image["src"].split(":")[1]: {"image/png": image["png"]} for image in pictures}
             yield cell
         self.pieces = []
 
@@ -196,8 +214,8 @@ def code_cell(cell: NotebookNode, piece: Tag, solution: str, printed: list[Noteb
         folded(made).source = f"#@title {title_of(cell, piece, solution)}\n{cell.source}"
     if solution:
         return made
-    made.outputs = [new_output("display_data", {"image/svg+xml": standing(image), "text/plain": image["aria-label"]})
-                    for image in piece.select("svg.mha-picture")]
+    made.outputs = [new_output("display_data", {"image/png": image["png"], "text/plain": image["aria-label"]})
+                    for image in piece.select("svg[png]")]
     if any("text/markdown" in one.get("data", ()) for one in printed):
         made.outputs = [new_output("display_data", {"text/markdown": markdown(piece.select(".cell_output > *"))})]
     if not made.outputs and printed and all(map(is_text, printed)):
@@ -215,13 +233,6 @@ def folded(cell: NotebookNode) -> NotebookNode:
 
 def is_text(output):
     return output.output_type == "stream" or set(output.get("data", ())) == {"text/plain"}
-
-
-def standing(picture):
-    """A picture of the page as a file of its own."""
-    width, height = picture.get("viewbox", picture.get("viewBox")).split()[2:]
-    svg = str(picture).replace("viewbox=", "viewBox=", 1)
-    return svg.replace("<svg ", f'<svg xmlns="http://www.w3.org/2000/svg" width="{width}" height="{height}" ', 1)
 
 
 def title_of(cell: NotebookNode, piece: Tag, solution: str) -> str:
@@ -254,60 +265,73 @@ def names(tree):
             yield from (name.id for target in targets for name in ast.walk(target) if isinstance(name, ast.Name))
 
 
-def photograph(article: Tag, browser: Browser | None) -> None:
-    """Put an image in place of what the text of a page draws; without a browser, its description."""
-    for k, drawn in enumerate(article.select("svg")):
-        if drawn.find_parent(class_="cell"):
-            continue
-        figure = drawn.find_parent("figure") or drawn
-        alt = " ".join(part.get_text() for part in drawn.select("title, desc"))
-        image = new_tag("img", alt=alt, src=f"attachment:drawing-{k}.png")
-        if browser:
-            with closing(browser.new_page(device_scale_factor=2)) as page:
-                page.set_content(f"<body style='width: 34rem'>{drawn}</body>")
-                png = page.locator("svg").screenshot()
-            image["name"], image["png"] = f"drawing-{k}.png", base64.b64encode(png).decode()
-        else:
-            image = new_tag("p", string=alt)
-        caption = figure.find("figcaption")
-        figure.replace_with(image)
-        image.wrap(new_tag("p"))
-        if caption:
-            image.parent.insert_after(caption)
+def photograph(article: Tag, bench: Page) -> None:
+    """Give every drawing of a page its picture, and put one that stands in the text in its place there.
+
+    Programs do not show the SVG of a notebook that they have not run; a picture they all show.
+    """
+    drawings = article.select("svg.mha-picture, .proof-map svg")
+    for drawing in article.select(".proof-map svg"):
+        drawing["class"] = "proof-map"
+    bench.set_content("".join(map(str, drawings)))
+    for k, (drawing, png) in enumerate(zip(drawings, bench.evaluate(DRAW, SCALE), strict=True)):
+        drawing["png"] = small(png)
+        if "mha-picture" not in drawing["class"]:
+            alt = " ".join(words.get_text() for words in drawing.select("title, desc"))
+            image = new_tag("img", alt=alt, src=f"attachment:drawing-{k}.png", png=png)
+            drawing.replace_with(image)
 
 
-def notebook(page: edition.Page, build: Path, runnable: set[str], executed: NotebookNode,
-             browser: Browser | None) -> NotebookNode:
-    """A page of the built book as a notebook."""
+def small(png: str) -> str:
+    """A picture in base64 with 64 colors, a sixth of its size."""
+    picture, file = Image.open(io.BytesIO(base64.b64decode(png))).convert("RGB").quantize(64), io.BytesIO()
+    picture.save(file, "png", optimize=True)
+    return base64.b64encode(file.getvalue()).decode()
+
+
+def notebook(page: edition.Page, html: str, runnable: dict[str, edition.Page], executed: NotebookNode,
+             bench: Page | None) -> NotebookNode:
+    """A built page as a notebook, with what its code printed when it was executed."""
     source = nbformat.read(ROOT / f"{page.name}.ipynb", 4)
-    html = (build / "html" / f"{page.name}.html").read_text("utf-8")
     article = BeautifulSoup(html, "html.parser").select_one("article.bd-article")
-    formulas = prepare(article, page, runnable)
-    photograph(article, browser)
+    if bench:
+        photograph(article, bench)
+    markdown = Markdown(prepare(article, page, runnable))
     outputs = {cell.id: cell.get("outputs", []) for cell in executed.cells}
-    made = new_notebook(cells=list(cells(article, source, outputs, Markdown(formulas))))
-    made.cells[0].source += f"\n\n*This notebook runs what [a page of the book]({page.web}) shows.*"
-    made.cells.insert(1, folded(new_code_cell(setup(edition.repository(ROOT)), id="set-up")))
-    made.metadata.update(kernelspec=source.metadata.kernelspec, language_info={"name": "python"},
-                         colab={"provenance": []})
-    return made
+    first, *others = cells(article, source, outputs, markdown)
+    first.source += f"\n\n*This notebook runs what [a page of the book]({page.web}) shows.*"
+    top = folded(new_code_cell(setup(edition.repository(ROOT)), id="set-up"))
+    return new_notebook(cells=[first, top, *others], metadata={
+        "kernelspec": source.metadata.kernelspec, "language_info": {"name": "python"}, "colab": {"provenance": []}})
+
+
+def contents(titles: dict[edition.Page, str]) -> str:
+    """What a visitor of the folder reads first."""
+    repository = edition.repository(ROOT)
+    colab = COLAB.format(repository.removeprefix("https://github.com/"))
+    lines = [f"- [{title}]({page.notebook}): [in Colab]({colab}{page.notebook}), [as a page]({page.web})"
+             for page, title in titles.items()]
+    return CONTENTS.format(repository=repository, list="\n".join(lines))
 
 
 def main(build: Path = ROOT / "_build") -> None:
     """Write all notebooks, and hand them to the download buttons of the built pages."""
-    cache = get_cache(build / "executed")
+    cache, folder, titles = get_cache(build / "executed"), build / "notebooks", {}
     executed = {Path(record.uri).relative_to(ROOT).with_suffix("").as_posix(): record.pk
                 for record in cache.list_cache_records()}
-    pages, folder = [page for page in edition.pages(ROOT) if page.name in executed], build / "notebooks"
+    runnable = {page.name: page for page in edition.pages(ROOT) if page.name in executed}
     shutil.rmtree(folder, ignore_errors=True)
     with sync_playwright() as playwright:
-        browser = chromium.launch(playwright) if chromium.path() else None
-        for page in pages:
-            made = notebook(page, build, set(executed), cache.get_cache_bundle(executed[page.name]).nb, browser)
-            for path in (folder / path_of(page.name), build / "html" / "_sources" / f"{page.name}.ipynb"):
+        bench = chromium.launch(playwright).new_page() if chromium.path() else None
+        for name, page in runnable.items():
+            html = (build / "html" / f"{name}.html").read_text("utf-8")
+            made = notebook(page, html, runnable, cache.get_cache_bundle(executed[name]).nb, bench)
+            titles[page] = made.cells[0].source.split("\n")[0].removeprefix("# ")
+            for path in (folder / page.notebook, build / "html" / "_sources" / f"{name}.ipynb"):
                 path.parent.mkdir(parents=True, exist_ok=True)
                 nbformat.write(made, path)
-    print(f"   {len(pages)} notebooks")
+    (folder / "README.md").write_text(contents(titles), "utf-8")
+    print(f"   {len(runnable)} notebooks")
 
 
 if __name__ == "__main__":

@@ -7,7 +7,7 @@ from importlib.util import find_spec
 if not find_spec("mhabook"):
     {install}"""
 INSTALL = '%pip install --quiet --no-deps "git+{repository}"'
-NO_ADDRESS = 'raise ImportError("this copy of the book names no repository to install from: `pip install .` in its folder does")'
+NO_ADDRESS = 'raise ImportError("this copy of the book names no repository to install from: run `pip install .` in it")'
 
 
 def setup(repository: str) -> str:

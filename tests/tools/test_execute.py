@@ -49,7 +49,7 @@ def test_a_page_that_raises_says_its_cell_and_the_error_once(execute, tmp_path, 
     assert failed and re.search("bad +FAILED", out)
     assert "\nbad, cell cell-1\n" in err
     assert err.count("ZeroDivisionError: division by zero") == 1
-    assert "make lab" in err and "\x1b" not in err
+    assert "make edit" in err and "\x1b" not in err
 
 
 def test_a_kernel_that_dies_says_how_far_it_came(execute, tmp_path, monkeypatch, capfd):

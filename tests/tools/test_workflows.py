@@ -55,7 +55,8 @@ def test_a_lane_out_of_time_still_reports():
 def test_permissions_are_the_least():
     assert all(flow["permissions"] == {"contents": "read"} for flow in WORKFLOWS.values())
     given = {name: job.get("permissions") for name, job in JOBS.items()}
-    assert given == {"book.yml: test": None, "book.yml: deploy": {"pages": "write", "id-token": "write"},
+    assert given == {"book.yml: test": None, "book.yml: notebooks": {"contents": "write"},
+                     "book.yml: deploy": {"pages": "write", "id-token": "write"},
                      "weekly.yml: lane": {"contents": "read", "issues": "write"}}
 
 

@@ -1,0 +1,183 @@
+"""The runnable notebooks of the built book: all that a page has, in Markdown that every program shows."""
+
+import json
+import posixpath
+import re
+from pathlib import Path
+from urllib.parse import urldefrag
+
+import pytest
+from bs4 import BeautifulSoup
+
+import notebooks
+from scripts import load
+from visits import BUILD, NO_BUILD, missing
+
+ROOT = Path(__file__).parents[2]
+edition, writer = load("book/_ext/edition.py"), load("book/_ext/notebooks.py")
+PAGES = [page for page in edition.pages(ROOT) if (ROOT / f"{page.name}.ipynb").exists()]
+FOLDER = BUILD.parent / "notebooks"
+MARKUP = {
+    "a directive": r"^\s*(`{3,}|:{3,})\s*\{", "a role": r"\{[\w:-]+\}`", "an option": r"^\s*:[\w-]+:( |$)",
+    "a target": r"^\([\w-]+\)=\s*$", "TeX's own brackets": r"\\[()\[\]]", "a mark of a formula": "[\ue000\ue001]",
+    "HTML": r"<(?!/?(details|summary|b)>)/?[a-z]",
+}
+every_page = pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+
+
+def notebook(page):
+    if not FOLDER.exists():
+        missing(NO_BUILD)
+    return notebooks.read(FOLDER / page.notebook)
+
+
+def article(page):
+    return BeautifulSoup((BUILD / f"{page.name}.html").read_text("utf-8"), "html.parser").select_one("article")
+
+
+def words_of(markdown):
+    """Text without formulas and code, in which marks of MyST would be none."""
+    return re.sub(r"(?s)\$\$.*?\$\$|\$[^$]+\$|`[^`\n]*`", "", markdown)
+
+
+def left_over(markdown):
+    """What of MyST or HTML is left in a text, by name."""
+    text = words_of(re.sub(r"(?m)^\s*(`{3,}|:{3,})\s*\{", "@@@{", markdown)).replace("@@@{", "```{")
+    return [name for name, mark in MARKUP.items() if re.search(mark, text if name != "a role" else markdown, re.MULTILINE)]
+
+
+@every_page
+def test_no_markup_of_the_source_is_left(page):
+    found = {cell["id"]: left_over(notebooks.source(cell)) for cell in notebook(page)["cells"]
+             if cell["cell_type"] == "markdown"}
+    assert not {where: what for where, what in found.items() if what}
+
+
+@pytest.mark.parametrize("planted", [
+    "````{prf:lemma} Bound", "See {prf:ref}`thm-collapse`.", ":label: thm", "(see)=", r"By \(x\) it", "<div>x</div>",
+    "{cite:t}`deora2023`",
+])
+def test_markup_that_is_left_is_found(planted):
+    assert left_over(f"It holds that $x<y$.\n\n{planted}\n")
+
+
+@every_page
+def test_each_statement_proof_exercise_and_solution_of_the_page_is_there(page):
+    text, built = notebooks.text(notebook(page)), article(page)
+    kinds = "Theorem|Lemma|Proposition|Corollary|Definition|Assumption|Exercise"
+    titles = [" ".join(title.get_text().split()) for title in built.select(":is(.proof, .exercise) > .admonition-title")]
+    boxes = re.findall(rf"(?m)^> \*\*((?:{kinds}) S?[\d.]*\d)", text)
+    assert boxes == [re.match(rf"(?:{kinds}) S?[\d.]*\d", title)[0] for title in titles]
+    folds = re.findall(r"<summary><b>(.*?)</b>", text)
+    shut = [title.get_text() for title in built.select("div.dropdown > .admonition-title")]
+    assert len([fold for fold in folds if not fold.endswith(", continued")]) == len(shut)
+    assert sum(fold.startswith("Proof") for fold in folds) == sum(title.startswith("Proof") for title in shut)
+
+
+@every_page
+def test_every_code_cell_of_the_source_is_there_in_its_order(page):
+    top, *cells = notebooks.code(notebook(page))
+    sources = notebooks.code(notebooks.read(ROOT / f"{page.name}.ipynb"))
+    assert top["id"] == "set-up"
+    assert [cell["id"] for cell in cells] == [cell["id"] for cell in sources]
+    for cell, source in zip(cells, sources, strict=True):
+        assert notebooks.source(cell).endswith(notebooks.source(source))
+        assert "assert" not in notebooks.source(cell)
+
+
+@every_page
+def test_folded_code_says_what_it_does(page):
+    titles = [notebooks.lines(cell)[0] for cell in notebooks.code(notebook(page)) if "cellView" in cell["metadata"]]
+    assert all(re.fullmatch(r"#@title \S.{3,}", title) and "hidden" not in title for title in titles)
+    own = [title for title in titles if not re.match("#@title (Your answer|Solution)", title)]
+    assert sorted(own) == sorted(set(own))
+
+
+@every_page
+def test_a_notebook_is_small_and_its_links_lead_somewhere(page):
+    read = notebook(page)
+    assert len(json.dumps(read)) < 1_000_000
+    for link in re.findall(r"(?<!!)\]\(([^)\s]+)[^)]*\)", notebooks.text(read)):
+        path, anchor = urldefrag(link.removeprefix(page.web.removesuffix(f"{page.name}.html")))
+        if link.startswith(page.web.removesuffix(f"{page.name}.html")):
+            html = (BUILD / path).read_text("utf-8")
+            assert not anchor or "=" in anchor or re.search(f"id=[\"']{re.escape(anchor)}[\"']", html), link
+        elif not re.match("[a-z]+:", link):
+            assert (FOLDER / posixpath.dirname(page.notebook) / path).exists(), link
+
+
+@every_page
+def test_the_download_button_gives_it(page):
+    assert (BUILD / "_sources" / f"{page.name}.ipynb").read_bytes() == (FOLDER / page.notebook).read_bytes()
+    colab = [link["href"] for link in BeautifulSoup((BUILD / f"{page.name}.html").read_text("utf-8"), "html.parser")
+             .select("a[href*='colab.research']") if "/blob/" in link["href"]]
+    assert colab and all(link.endswith(f"/blob/notebooks/{page.notebook}") for link in colab)
+
+
+def test_visible_code_is_short_and_folded_code_is_not_much():
+    visible = folded = solutions = compared = 0
+    for page in PAGES:
+        for cell in notebooks.code(notebook(page)):
+            lines = notebooks.lines(cell)
+            solutions += len(lines) - 1 if lines[0].startswith("#@title Solution") else 0
+            folded += len(lines) - 1 if "cellView" in cell["metadata"] else 0
+            visible += len(lines) if "cellView" not in cell["metadata"] else 0
+            compared += "nbval-check-output" in notebooks.tags(cell)
+    assert visible + solutions <= 1100
+    assert folded - solutions <= 900
+    assert compared >= 60
+
+
+BOXES = """<article class="bd-article"><section id="a"><h1>1. A title</h1><p>Let <span class="math">\\(x|y\\)</span>.</p>
+<div class="proof lemma admonition" id="l"><p class="admonition-title"><span>Lemma 1.1 </span> (Of <span class="math">\\(H\\)</span>)</p><section><div class="math">\\[\na\\\\\nb\n\\]</div><p>See <a class="reference" href="#l">it</a>, <a
+href="02.html">two</a> and <a href="../notation.html#x">x</a>.</p></section></div>
+<div class="dropdown admonition"><p class="admonition-title">Proof</p><p>So.</p><div class="math">\\[\nc\n\\]</div></div>
+<dl><dt>term</dt><dd><p>words</p></dd></dl><table><thead><tr><th>a</th></tr></thead><tbody><tr><td><span class="math">\\(\\|v\\| |w|\\)</span></td></tr></tbody></table></section></article>"""
+EXPECTED = r"""# 1. A title
+
+Let $x|y$.
+
+> **Lemma 1.1 (Of $H$).**
+>
+> $$ a\\ b $$
+>
+> See [it](https://book/book/m/01.html#l), [two](02.ipynb) and [x](https://book/book/notation.html#x).
+
+<details>
+<summary><b>Proof</b></summary>
+
+So.
+
+$$
+c
+$$
+
+</details>
+
+**term**
+
+words
+
+| a |
+| --- |
+| $\Vert v\Vert  \vert w\vert$ |"""
+
+
+def test_a_page_in_markdown():
+    page, two = (edition.Page(f"book/m/{n}", "part", f"https://book/book/m/{n}.html") for n in ("01", "02"))
+    made = BeautifulSoup(BOXES, "html.parser").article
+    markdown = writer.Markdown(writer.prepare(made, page, {two.name: two}))
+    assert markdown([made]) == EXPECTED
+
+
+@pytest.mark.parametrize(("code", "title"), [
+    ("mhabook.exercise('ex-1')", "Your answer"),
+    ("mha.plots.curves(x, y, title='It falls', alt='A.')", "Figure: It falls"),
+    ("a, b = 1, 2\n\n\ndef f(x):\n    return x", "Prepare a, b, f"),
+    ("if True:\n    %pip install x", "Prepare one cell"),
+])
+def test_the_title_of_a_folded_cell(code, title):
+    cell = writer.new_code_cell(code, id="one-cell")
+    assert writer.title_of(cell, BeautifulSoup("", "html.parser"), "") == title
+    cell.metadata["title"] = "It says so itself"
+    assert writer.title_of(cell, BeautifulSoup("", "html.parser"), "") == "It says so itself"
