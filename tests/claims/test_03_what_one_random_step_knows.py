@@ -7,7 +7,7 @@ from sklearn.svm import SVC
 
 import mhabook
 import mhalib as mha
-from mhabook.c03_first_step import ntk
+from mhabook.c03_first_step import margins, ntk
 from mhabook.c03_first_step.first_phase import noise_size, sampling_noise, signal
 from mhabook.c03_first_step.max_margin import max_margin, ntk_margin
 from page import Page
@@ -24,19 +24,19 @@ def quantiles(margins):
 # --- See: what a start can tell apart -------------------------------------------------------------------------
 
 
-@page.after("first-step")
+@page.after("table-starts")
 def test_the_step_written_out_is_the_library_s(data, one_random_step, step):
     assert np.array_equal(one_random_step(data, ntk.signs(4, seed=0)).U, step.U)
     assert not step.W.any()
 
 
-@page.after("first-step")
+@page.after("table-starts")
 def test_four_heads_have_1056_features(data, zero):
     assert zero.features(data.X).shape == (60, 1056)
     assert 144 + 120 == 1056 / 4
 
 
-@page.after("first-step")
+@page.after("table-starts")
 def test_gaussian_decoders_are_as_long_as_those_of_the_step(starts):
     lengths = {name: np.linalg.norm(model.U, axis=(1, 2)) for name, model in starts.items()}
     assert np.ptp(lengths["Gaussian"]) < 1e-12
@@ -365,8 +365,8 @@ def test_noise_can_be_memorized():
 
 
 @page.after("noise-and-samples")
-def test_four_hundred_noisy_samples_cannot_be_separated_at_zero(makers, margins_of):
-    assert (margins_of(makers["zero"], 0.5, 400, 5) == 0).all()
+def test_four_hundred_noisy_samples_cannot_be_separated_at_zero():
+    assert (margins.over_datasets(margins.STARTS["zero"], 0.5, n=400, samples=5) == 0).all()
 
 
 @page.after("noise-and-samples")
