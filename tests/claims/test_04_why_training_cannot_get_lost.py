@@ -4,7 +4,7 @@ import numpy as np
 
 import mhabook
 import mhalib as mha
-from mhabook.c04_convergence import chain, starts
+from mhabook.c04_convergence import cases, chain, starts
 from mhabook.c04_convergence import statements as convergence
 from page import Page
 
@@ -26,27 +26,35 @@ def test_that_many_heads_would_fill_nearly_a_hundred_terabytes(H, demand, start)
     assert 0 < H - demand.heads < 0.01 * H
 
 
-@page.after("few")
-def test_all_four_runs_fit_and_two_heads_end_lower(H, ends):
+def last(runs, curve):
+    """H → where a curve ends."""
+    return {H: run.curves[curve][-1] for H, run in runs.items()}
+
+
+@page.after("figure-few-loss")
+def test_all_four_runs_fit_and_two_heads_end_lower(H, runs):
+    ends = last(runs, "loss")
     assert round(ends[2], 4) == 0.0028
     assert round(ends[H], 4) == 0.0155
     assert 5 < ends[H] / ends[2] < 6
     assert max(ends.values()) < 0.02
 
 
-@page.after("few")
-def test_more_heads_end_a_little_higher(ends):
-    assert list(ends.values()) == sorted(ends.values())
+@page.after("figure-few-loss")
+def test_more_heads_end_a_little_higher(runs):
+    ends = [*last(runs, "loss").values()]
+    assert ends == sorted(ends)
 
 
-@page.after("few")
-def test_few_heads_look_and_many_do_not(H, scores):
+@page.after("figure-few-loss")
+def test_few_heads_look_and_many_do_not(H, runs):
+    scores = last(runs, "attention_score")
     assert round(scores[2], 2) == 0.38
     assert round(scores[20], 2) == 0.23
     assert abs(scores[H] - 0.2) < 1e-11
 
 
-@page.after("few")
+@page.after("figure-few-loss")
 def test_no_head_of_the_large_run_moves_far_and_together_they_do(H, path, start):
     moved = chain.head_distance(path[-1], start)
     assert round(moved * 1e5, 3) == 2.870
@@ -60,7 +68,7 @@ def allowed_step(start, toward, run, K):
     return chain.largest_step(constants, toward.distance, run.reference_loss, run.loss[0], K)
 
 
-@page.after("reference")
+@page.after("figure-promise")
 def test_two_trillion_heads_satisfy_every_hypothesis(K, chained, data, descent, large, toward):
     assert chain.ball_constants(large, 1.0, toward.distance).kappa * toward.distance ** 2 <= 7 / 64
     assert descent.lr <= allowed_step(large, toward, chained, K)
@@ -68,14 +76,14 @@ def test_two_trillion_heads_satisfy_every_hypothesis(K, chained, data, descent, 
     assert all(chain.conditions(large, toward.model, data, descent.lr, K).values())
 
 
-@page.after("reference")
+@page.after("figure-promise")
 def test_three_thousand_steps_ask_for_one_point_six_trillion_heads(K, data, toward):
     demand = convergence.sample_demand(data, K=K)
     assert round(demand.heads / 1e12, 1) == 1.6
     assert toward.largest_logit < demand.largest_logit
 
 
-@page.after("reference")
+@page.after("figure-promise")
 def test_the_promise_is_generous(chained, promised, steps):
     assert round(promised[99], 1) == 7.3
     assert steps[promised < np.log(2)][0] == 1049
@@ -84,7 +92,7 @@ def test_the_promise_is_generous(chained, promised, steps):
     assert np.argmax(chained.loss < promised[-1]) == 59
 
 
-@page.after("reference")
+@page.after("figure-promise")
 def test_the_loss_stays_below_the_promise_at_every_step(chained, promised):
     assert (chained.loss[1:] < promised).all()
     assert chained.head_distance[-1] < 1e-5
@@ -205,8 +213,9 @@ def test_a_convex_loss_leaves_a_quarter_of_the_promise():
     assert 0.75 * chain.guarantee(0.0, 1.0, 0.0, 1.0, 1) > 1
 
 
-@page.after("practice")
-def test_the_new_data_set_is_that_of_the_section_on_saddles(crossed):
+@page.after("practice-table")
+def test_the_new_data_set_is_that_of_the_section_on_saddles():
+    crossed = cases.crossed_signs()
     assert crossed.X[..., 0].tolist() == [[1, 1, -1, -1], [1, -1, 1, -1]]
     assert crossed.y.tolist() == [1, -1]
 
@@ -334,7 +343,8 @@ def test_the_demand_turns_up_again(demanded):
 
 
 @page.after("figure-broken")
-def test_a_start_a_hundred_times_smaller_rests_eight_or_nine_steps_longer(halves):
+def test_a_start_a_hundred_times_smaller_rests_eight_or_nine_steps_longer(lost):
+    halves = [int(np.argmax(run.loss < np.log(2) / 2)) for run in lost.values()]
     assert halves == [8, 16, 25, 33]
     assert halves == sorted(halves)
     assert np.ptp(np.diff(halves)) <= 1
@@ -349,7 +359,8 @@ def test_the_run_is_lost_for_seven_steps(broken):
 
 
 @page.after("figure-broken")
-def test_at_zero_the_gradient_vanishes_with_any_number_of_heads(crossed):
+def test_at_zero_the_gradient_vanishes_with_any_number_of_heads():
+    crossed = cases.crossed_signs()
     assert mha.MultiHeadAttention.zeros(8, 4, 2).loss_and_grad(crossed.X, crossed.y)[1].norm() == 0
 
 
@@ -368,7 +379,7 @@ def test_the_promise_of_a_hundred_steps_says_less_than_log_2(data, descent, path
     assert round(float(promise), 1) == 2.6
 
 
-@page.after("frozen")
+@page.after("figure-frozen")
 def test_attention_moves_like_one_over_h(data, descent, turned):
     more = {2 * half: mha.train(starts.first_phase_groups(data, (half, half)), data, descent, steps=1000,
                                 record=2).attention_score[-1] - 0.2 for half in (1000, 50_000)}
