@@ -14,14 +14,16 @@ import pytest
 import mhabook
 import mhalib as mha
 from mhabook.ledger import MARKS
+from mhabook.pages import reproduction
+from mhabook.pages.theory_and_practice import SECTIONS
 from mhabook.reproduction import FIGURES, STATUSES
 from mhabook.tables import stored
 from mhalib import data as datasets
-from notebooks import code, directives, nodes, option, paths, read, source, text
+from notebooks import directives, option, paths, read, text
 from scripts import loaded
 
 ROOT = Path(__file__).parents[2]
-AGAINST = ROOT / "book" / "theory_and_practice.ipynb"
+AGAINST = ROOT / "book" / "mhabook" / "pages" / "theory_and_practice"
 LISTED = {
     "Deora et al. 2023": ["Figure 1", "Figure 2", "Figure 3, left", "Figure 3, right", "Figure 4", "Figure 5, left",
                           "Figure 5, right", "Figure 6"],
@@ -64,27 +66,12 @@ def test_the_setting_has_a_mark_and_the_model_is_the_one_that_ran(figure):
         assert source is None or re.search(rf"\b{model.split('.')[-1]}[.(]", source)
 
 
-def shown(notebook):
-    """What the code cells of a notebook show, by cell: the text of the last expression, where it is Markdown."""
-    names, texts = {}, {}
-    for cell in notebook["cells"]:
-        if cell["cell_type"] == "code":
-            *before, last = ast.parse(source(cell)).body
-            exec(compile(ast.Module(before, []), cell["id"], "exec"), names)
-            if isinstance(last, ast.Expr):
-                texts[cell["id"]] = eval(compile(ast.Expression(last.value), cell["id"], "eval"), names).data
-            else:
-                exec(compile(ast.Module([last], []), cell["id"], "exec"), names)
-    return texts
-
-
 def test_the_page_has_every_figure_with_its_status_setting_parameters_and_command():
-    texts = shown(read(ROOT / "book" / "reproduction.ipynb"))
-    rows = {name: texts[name].splitlines() for name in ("overview-table", "settings-table")}
-    entries = texts["details"].split(":class: figure-entry")
+    tables = reproduction.overview().splitlines(), reproduction.settings().splitlines()
+    entries = reproduction.details({figure.id: figure.measured() for figure in FIGURES}).split(":class: figure-entry")
     assert len(entries) == len(FIGURES) + 1
     for figure, entry in zip(FIGURES, entries[1:], strict=True):
-        short, long = ([row for row in rows[name] if f"(#{figure.id})" in row] for name in rows)
+        short, long = ([row for row in rows if f"(#{figure.id})" in row] for rows in tables)
         assert len(short) == len(long) == 1
         assert figure.status in short[0] and figure.command in short[0]
         assert figure.status in long[0] and figure.setting in long[0]
@@ -190,34 +177,32 @@ def test_scripts_run_at_toy_size(script, few_sentences, name, toy):
 
 
 @pytest.fixture(scope="module")
-def against():
-    """The calls by which the page "Theory against practice" writes its rows."""
-    found = [node for cell in code(read(AGAINST)) for node in nodes(cell)]
-    return [node for node in found if isinstance(node, ast.Call) and getattr(node.func, "id", "") == "against"]
+def rows():
+    """The calls by which the page "Theory against practice" makes its rows."""
+    found = [node for path in AGAINST.glob("*.py") for node in ast.walk(ast.parse(path.read_text("utf-8")))]
+    return [node for node in found if isinstance(node, ast.Call) and getattr(node.func, "id", "") == "Row"]
 
 
 def named(node):
     return any(isinstance(each, ast.Name) for each in ast.walk(node))
 
 
-def test_theory_against_practice_has_a_row_for_every_theorem(against):
+def test_theory_against_practice_has_a_row_for_every_theorem(rows):
     stated = [directive for path in paths() for directive in directives(read(path))]
     theorems = {option(body, "label") for kind, _, body in stated if kind == "prf:theorem"}
     assert len(theorems) == sum(entry.id.startswith("thm-") for entry in mhabook.ledger)
-    assert theorems <= {call.args[0].value for call in against}
+    assert theorems <= {call.args[0].value for call in rows}
 
 
-def test_theory_against_practice_computes_its_factors(against):
+def test_theory_against_practice_computes_its_factors(rows):
     """A row without a factor says so in a word; the others have a quotient of two numbers that the page has."""
-    for label, factor in ((call.args[1].value, call.args[4]) for call in against):
+    for label, factor in ((call.args[1].value, call.args[4]) for call in rows):
         quotients = [node for node in ast.walk(factor) if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Div)]
         assert named(factor) or factor.value in ("equality", "limit"), label
         assert all(named(node.left) and named(node.right) for node in quotients), label
 
 
-def test_theory_against_practice_leads_to_sections_that_exist(against):
-    (cell,) = (cell for cell in code(read(AGAINST)) if cell["id"] == "live-places")
-    places = ast.literal_eval(next(node for node in nodes(cell) if isinstance(node, ast.Dict)))
-    assert {mhabook.ledger[call.args[0].value].chapter for call in against} == set(places)
-    for chapter, section in places.items():
+def test_theory_against_practice_leads_to_sections_that_exist(rows):
+    assert {mhabook.ledger[call.args[0].value].chapter for call in rows} == set(SECTIONS)
+    for chapter, section in SECTIONS.items():
         assert section in sections(ROOT / "book" / f"{chapter}.ipynb"), f"{chapter} has no section {section}"

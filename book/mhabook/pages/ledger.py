@@ -1,0 +1,73 @@
+"""The page *The ledger*: every statement with what its check found, and every definition, in the order of the book."""
+
+import sys
+from collections.abc import Sequence
+from datetime import UTC, datetime
+from typing import Any, TypeAlias
+
+import numpy as np
+
+import mhalib as mha
+from mhabook.definitions import DEFINITIONS, Definition
+from mhabook.pages.numbers import NUMBERS, chapter_number
+from mhabook.pages.text import sortable, table
+
+Entry: TypeAlias = dict[str, Any]
+"""A row of ``mhabook.ledger.rows``."""
+PARTS = {"multihead": "I", "preconditioning": "II", "kernels": "III"}
+HEAD = ("| Number | Statement | In a paper | <span data-filter>Mark</span> | <span data-filter>Part · chapter</span> "
+        "| Instances | Worst slack | Twin, without |\n|---|---|---|---|---|--:|--:|---|")
+
+
+def summary(rows: Sequence[Entry]) -> str:
+    """How much was checked, whether all came out as it must, when, and with what."""
+    instances, twins = sum(row["instances"] for row in rows), sum(row["twins"] for row in rows)
+    with_twin = sum(row["twins"] > 0 for row in rows)
+    attained = sum(abs(row["slack"]) < 1e-9 for row in rows)
+    return (f"**{len(rows)} statements** were checked on {instances} instances. {with_twin} of them have a twin, and "
+            f"the twins were checked on {twins} instances with a broken hypothesis. {outcome(rows)} For {attained} "
+            f"statements some instance makes the two sides equal. {len(DEFINITIONS)} definitions are listed with them. "
+            f"Last run: {_today()}, with Python {sys.version.split()[0]}, NumPy {np.__version__} and mhalib "
+            f"{mha.__version__}.")
+
+
+def outcome(rows: Sequence[Entry]) -> str:
+    """Whether every statement held and every twin failed; if not, which did not."""
+    failed = [f"{{prf:ref}}`{row['id']}`" for row in rows if not (row["holds"] and row["twins_fail"])]
+    if not failed:
+        return "All statements hold, and all twins fail, as they must."
+    return f"**Not as they must** came out {', '.join(failed)}: their rows say what failed."
+
+
+def statements(rows: Sequence[Entry]) -> str:
+    """The table of all statements and definitions."""
+    lines = {row["id"]: checked(row) for row in rows} | {entry.id: _defined(entry) for entry in DEFINITIONS}
+    return sortable(table(HEAD, (lines[id] for id in sorted(lines, key=list(NUMBERS).index))))
+
+
+def checked(row: Entry) -> list[str]:
+    """The cells of a statement."""
+    slack = "0" if abs(row["slack"]) < 1e-9 else f"{row['slack']:.2g}"
+    slack = slack if row["holds"] else f"**violated:** {slack}"
+    fail = f"all {row['twins']} fail" if row["twins_fail"] else f"**not all {row['twins']} fail**"
+    twin = f"{row['breaks']}: {fail}" if row["twins"] else "–"
+    small = f"<small>Source: {row['source']}. Test: `{row['test']}`. Last run: {_today()}.</small>"
+    first = _first_cells(row, row["claim"], f"*Assumes: {row['assumptions']}.*", small)
+    return [*first, str(row["instances"]), slack, twin]
+
+
+def _defined(entry: Definition):
+    """The cells of a definition."""
+    small = f"<small>Source: {entry.source}.</small>"
+    row = entry._asdict() | {"number": entry.number}
+    return [*_first_cells(row, "Definition: nothing to check.", small), "–", "–", "–"]
+
+
+def _first_cells(row, *more):
+    head = f"<a id='ledger-{row['id']}'></a>{{prf:ref}}`{row['id']}`"
+    place = f"{PARTS[row['chapter'].split('/')[0]]} · [{chapter_number(row['chapter'])}]({row['chapter']}.ipynb)"
+    return [head, " <br>".join([f"**{row['title']}.**", *more]), row["number"] or "–", row["mark"], place]
+
+
+def _today():
+    return datetime.now(UTC).date().isoformat()

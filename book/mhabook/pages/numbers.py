@@ -1,0 +1,46 @@
+"""The numbers that the book gives to its statements and definitions: Definition 1.1, Lemma 1.4, Theorem 4.7."""
+
+from mhabook.definitions import DEFINITIONS
+from mhabook.ledger import ledger
+
+IN_CHAPTERS = {
+    1: "def-mixture def-head def-model lemma-selection prop-head-scale prop-first-step prop-equal-heads thm-collapse",
+    2: "lemma-1-derivatives lemma-1-blocks prop-1-gradient prop-1-gradient-sharp lemma-deviation prop-1-hessian "
+       "prop-1-hessian-sharp prop-1-recalled lemma-logistic cor-1-gradient cor-1-smoothness cor-1-weak-convexity "
+       "cor-1-self-bounded cor-1-quasi-convexity",
+    3: "def-ntk lemma-margin-distance def-good-init lemma-uniform-features lemma-first-phase lemma-sampling-noise "
+       "prop-start-logits prop-ntk-margins thm-exact-margin prop-zero-margin prop-saturated",
+    4: "prop-groups def-neighborhood lemma-descent lemma-one-point lemma-regret lemma-bounded-iterates thm-1-training "
+       "thm-1-fewer-heads lemma-linearization lemma-reference cor-2-mixture",
+    5: "prop-second-step prop-second-step-adam thm-slow-attention thm-many-heads prop-pull prop-lever",
+    6: "def-planted def-alignment prop-alignment-heads prop-alignment-start prop-equal-rows prop-first-look "
+       "prop-split-decoders",
+    7: "def-leave-one-out lemma-expansion lemma-leave-one-out thm-2-stability lemma-symmetrization "
+       "thm-2-generalization lemma-log-lipschitz thm-2-left-out cor-2-test-loss",
+    8: "prop-random-gram prop-first-order prop-head-moves",
+    9: "def-regression-layer lemma-tilting prop-population-loss prop-regression-gradient prop-effective-tokens "
+       "prop-query-error prop-mean-error lemma-exact-error lemma-query-rate thm-exponent prop-renormalization",
+    10: "prop-factorization prop-conserved prop-balance-decays prop-balanced-stationary prop-saddles prop-flat-saddles "
+        "prop-optimum-spectrum lemma-lift thm-local-rate prop-preconditioned def-preconditioned def-spectral-start "
+        "def-structure-aware prop-blind prop-scale-free",
+    11: "prop-late-factor prop-mean-over-starts prop-least-squares prop-spectral-excess prop-fitted-noise prop-plan",
+    12: "def-kernel-layer lemma-same-rank prop-normalized-gaussian prop-inside-hull prop-query-force prop-flat "
+        "prop-jacobian-rank prop-shift prop-width",
+    13: "thm-values lemma-tied-start prop-larger-is-better prop-almost-every-start lemma-kernel-moves "
+        "thm-neighborhood thm-queries",
+    14: "prop-values-allow prop-star thm-waiting thm-wells prop-rising thm-barrier",
+    15: "prop-mean-curvature prop-interlacing prop-missed-saddle prop-filter-scale prop-gaussian-plateau",
+    16: "prop-mean-weight prop-loudness prop-same-test prop-best-of",
+}
+"""The ids of each chapter in the order of its page; in the ledger's own order a file's statements stand together."""
+KINDS = {"cor": "Corollary", "def": "Definition", "lemma": "Lemma", "prop": "Proposition", "thm": "Theorem"}
+NUMBERS = {id: f"{KINDS[id.split('-')[0]]} {chapter}.{k}" for chapter, ids in IN_CHAPTERS.items()
+           for k, id in enumerate(ids.split(), 1)}
+"""Id → number, in the order of the book."""
+CHAPTERS = {entry.id: entry.chapter for entry in (*ledger, *DEFINITIONS)}
+"""Id → the page that it stands on."""
+
+
+def chapter_number(chapter: str) -> int:
+    """The number of a chapter's page: 4 for ``multihead/04_why_training_cannot_get_lost``."""
+    return int(chapter.split("/")[1][:2])

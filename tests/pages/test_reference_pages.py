@@ -1,0 +1,67 @@
+"""What the code of the reference pages writes: numbers as in the built book, and Markdown for whoever runs a page."""
+
+import re
+
+import pytest
+
+import mhabook
+from book_rules import STATEMENT
+from mhabook.pages import text
+from mhabook.pages.numbers import CHAPTERS, NUMBERS, chapter_number
+from notebooks import BOOK, code, directives, option, paths, read
+from page import run
+
+CELLS = {"ledger": 2, "reproduction": 4, "theory_and_practice": 3, "large_runs": 1}
+"""Page → its cells whose output is Markdown."""
+
+
+def test_statements_and_definitions_have_the_numbers_of_the_book():
+    """Sphinx counts all kinds of a chapter together."""
+    expected, chapters = {}, sorted(paths(), key=lambda path: path.name)
+    for path in (path for path in chapters if path.match("book/*/[0-9][0-9]_*.ipynb")):
+        stated = [one for one in directives(read(path)) if STATEMENT.fullmatch(one[0])]
+        for k, (kind, _, body) in enumerate(stated, 1):
+            number = f"{chapter_number(f'part/{path.name}')}.{k}"
+            expected[option(body, "label")] = f"{kind.removeprefix('prf:').capitalize()} {number}"
+    assert list(NUMBERS.items()) == list(expected.items())
+    assert NUMBERS.keys() == CHAPTERS.keys()
+
+
+@pytest.fixture
+def texts(monkeypatch):
+    """What pages display as Markdown outside the built book, after few checks of each statement."""
+    rows, displayed = mhabook.ledger.rows, []
+    monkeypatch.delenv("MHALIB_FIGURES", raising=False)
+    monkeypatch.setattr(mhabook.ledger, "rows", lambda seeds: rows(seeds=1))
+    monkeypatch.setattr(text, "Markdown", displayed.append)
+    return displayed
+
+
+@pytest.mark.parametrize("name", CELLS)
+def test_outside_the_built_book_a_page_shows_markdown_whose_links_lead_to_the_book(texts, name):
+    namespace, cells = {}, code(read(BOOK / f"{name}.ipynb"))
+    for cell in cells:
+        run(cell, name, namespace)
+    assert len(texts) == sum("mystnb" in cell["metadata"] for cell in cells) == CELLS[name]
+    for shown in texts:
+        assert not re.search(r"\{[\w:]+\}`|```|:::|data-filter", shown)
+        for link in re.findall(r'(?:\]\(|href=")([^)"]*)', shown):
+            page = re.fullmatch(rf"{text.web_address(text.repository())}book/([\w/]+)\.html(#[\w-]+)?", link)
+            assert page and (BOOK / f"{page[1]}.ipynb").exists(), link
+
+
+def test_in_the_built_book_the_text_is_displayed_as_it_is(monkeypatch):
+    monkeypatch.setenv("MHALIB_FIGURES", "book")
+    assert text.shown("{prf:ref}`thm-collapse`").data == "{prf:ref}`thm-collapse`"
+
+
+def test_a_reader_sees_a_box_as_a_quotation_and_a_number_as_a_link():
+    box = "````{admonition} A title\n:class: c\n\nOne, by {prf:ref}`thm-collapse`.\n\nTwo.\n````"
+    place = f"{text.web_address(text.repository())}book/multihead/01_a_small_attention_model.html#thm-collapse"
+    assert text.plain(box) == f"> **A title.** One, by [Theorem 1.8]({place}).\n> \n> Two."
+
+
+@pytest.mark.parametrize("unknown", ["{cite:t}`deora2023`", "{doc}`ledger`", "```{note}\nA note.\n```", "::::{grid} 2"])
+def test_what_markdown_has_no_words_for_is_refused(unknown):
+    with pytest.raises(ValueError, match="text: expected roles and directives that mhabook.pages.text knows"):
+        text.plain(f"Before.\n{unknown}\nAfter.")
