@@ -1,4 +1,4 @@
-"""The multi-head attention classifier of Part I: forward, closed-form gradient, Hessian-vector product, Hessian."""
+"""The multi-head attention classifier of Part I: forward, closed-form gradient, Hessian-vector product."""
 
 from dataclasses import dataclass
 from typing import Any, Self
@@ -8,7 +8,7 @@ from numpy.typing import DTypeLike
 
 from mhalib._array import Array, namespace, require, require_count, require_labels, require_same_dtype, require_seed
 from mhalib.attention import softmax
-from mhalib.losses import Logistic, Squared, logistic
+from mhalib.losses import logistic
 from mhalib.models.multihead_hessian import MultiHeadHessian
 from mhalib.models.multihead_workspace import workspace_of
 from mhalib.models.vector import Vector
@@ -161,44 +161,6 @@ class MultiHeadAttention(Vector):
     def hessian_operator(self, X: Array, y: Array) -> MultiHeadHessian:
         """The map V ↦ ∇²L(θ) V on a batch, with everything that does not depend on V computed once."""
         return MultiHeadHessian(self, X, y)
-
-    def logit_hessian(self, X: Array) -> Array:
-        """Per example and head, the Hessian of ⟨U_h, softmax(X W_h Xᵀ) X⟩ in (W_h, U_h): (n, H, p, p), p = d² + T d.
-
-        The logit's own Hessian has these blocks, times H^{−1/2}, on its diagonal and zeros elsewhere.
-        Source: Deora et al. 2023, Lemma 1 (ours).  Memory grows like n H d⁴: small sizes only.
-        """
-        xp, (A, P) = namespace(X), self._attend(X)
-        (n, H, T, _), d = A.shape, X.shape[-1]
-        mean = A @ X[:, None]  # (n, H, T, d)
-        away = X[:, None, None] - mean[..., None, :]  # (n, H, T, T, d): token j minus the mean seen by query t
-        weighted = A[..., None] * away
-        outer = (X[:, :, :, None] * X[:, :, None, :])  # (n, T, d, d)
-        third = (weighted * (P - (A * P).sum(axis=-1)[..., None])[..., None]).mT @ away  # (n, H, T, d, d)
-        WW = xp.einsum("ntab,nhtcd->nhacbd", outer, third).reshape(n, H, d * d, d * d)
-        UW = xp.einsum("nta,nhtcb->nhtbac", X, weighted.mT @ away).reshape(n, H, T * d, d * d)
-        zero = xp.zeros_like(UW @ UW.mT)
-        return xp.concatenate([xp.concatenate([WW, UW.mT], axis=3), xp.concatenate([UW, zero], axis=3)], axis=2)
-
-    def hessian(self, X: Array, y: Array) -> Array:
-        """Dense loss Hessian (H p, H p), p = d² + T d, in the order of ``ravel``; small sizes only."""
-        positive, signed = self.hessian_parts(X, y)
-        return positive + signed
-
-    def hessian_parts(self, X: Array, y: Array, loss: Logistic | Squared = logistic) -> tuple[Array, Array]:
-        """The two parts of ∇²L (H p, H p), for any loss of the margin.
-
-        (1/n) Σ ℓ″ ∇Φ ∇Φᵀ, positive, of rank ≤ n, couples the heads; (1/n) Σ ℓ′ y ∇²Φ is block-diagonal over heads.
-        """
-        z, n, H = self.margins(X, y), len(y), self.sizes[0]
-        features = self.features(X)
-        positive = (features.mT * (loss.curvature(z) / n)) @ features
-        weight = y * loss.slope(z) / (n * H ** 0.5)
-        signed = namespace(X).zeros_like(positive)
-        for h, block in enumerate(namespace(X).einsum("n,nhpq->hpq", weight, self.logit_hessian(X))):
-            at = slice(h * len(block), (h + 1) * len(block))
-            signed[at, at] = block
-        return positive, signed
 
     def norms(self) -> dict[str, float]:
         """The averages that the paper plots: norm_W = (1/H) Σ‖W_h‖ and norm_U = H^{−1/2} Σ‖U_h‖ (Frobenius).

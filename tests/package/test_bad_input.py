@@ -100,7 +100,7 @@ BATCHES = {
     "labels a list": (lambda: MODEL.loss(X, Y.tolist()), TypeError, ["y: expected a numpy array", "got list"]),
     "labels integer": (lambda: MODEL.loss(X, Y.astype(int)), TypeError, ["y: expected floating-point", "int64"]),
     "labels in torch": (lambda: MODEL.loss(X, torch.tensor(Y)), TypeError, ["mixed", "y is torch", "X is numpy"]),
-    "labels in float32": (lambda: MODEL.hessian(X, single(Y)), TypeError, ["y has float32", "X has float64"]),
+    "labels in float32": (lambda: MODEL.hvp(X, single(Y), MODEL), TypeError, ["y has float32", "X has float64"]),
     "direction no model": (lambda: MODEL.hvp(X, Y, MODEL.ravel()), TypeError,
                            ["V: expected a direction like MultiHeadAttention(W (2, 3, 3), U (2, 4, 3)", "ndarray"]),
     "direction too small": (lambda: MODEL.hvp(X, Y, direction(problem(H=1).model)), ValueError,

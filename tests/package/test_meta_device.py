@@ -4,7 +4,10 @@ import numpy as np
 import pytest
 import torch
 
+from mhabook.c02_curvature.derivatives import logit_hessian
+from mhabook.c02_curvature.loss_bounds import loss_hessian
 from mhalib.attention import Gaussian, gaussian, softmax
+from mhalib.data import Dataset
 from mhalib.losses import logistic, squared
 from oracles import assert_close
 from strategies import direction, problem
@@ -28,9 +31,8 @@ FORMULAS |= {
     "loss_and_grad": lambda m, X, y, V: list(m.loss_and_grad(X, y)),
     "features": lambda m, X, y, V: m.features(X),
     "hvp": lambda m, X, y, V: m.hvp(X, y, V),
-    "logit_hessian": lambda m, X, y, V: m.logit_hessian(X),
-    "hessian": lambda m, X, y, V: m.hessian(X, y),
-    "hessian_parts": lambda m, X, y, V: list(m.hessian_parts(X, y)),
+    "logit_hessian": lambda m, X, y, V: logit_hessian(m, X),
+    "loss_hessian": lambda m, X, y, V: list(loss_hessian(m, Dataset(X, y))),
     "ravel": lambda m, X, y, V: m.ravel(),
     "unravel": lambda m, X, y, V: m.unravel(V.ravel()),
     "arithmetic": lambda m, X, y, V: (m - 0.1 * V) * V / (V * V + 1) ** 0.5,

@@ -6,6 +6,8 @@ from hypothesis import given, settings
 
 import mhalib as mha
 import oracles
+from mhabook.c02_curvature.loss_bounds import loss_hessian
+from mhalib.data import Dataset
 from mhalib.losses import logistic
 from oracles import assert_close
 from strategies import SIZES, direction, problem, problems, rounding, steepness
@@ -155,28 +157,8 @@ def test_hvp_agrees_with_the_hessian_at_every_scale(drawn):
     V = direction(model)
     z, G = model.margins(X, y), steepness(model, X)
     size = (G ** 2 * logistic.curvature(z).mean() + G ** 3 * abs(logistic.slope(z)).mean()) * V.norm()
-    assert_close(model.hvp(X, y, V).ravel(), model.hessian(X, y) @ V.ravel(), 1e-14 * rounding(model, X), size)
-
-
-@pytest.mark.parametrize("sizes", [SIZES, {"n": 2, "T": 3, "d": 1, "H": 4}, {"n": 1, "T": 1, "d": 2, "H": 3}], ids=str)
-def test_hessian_is_the_second_derivative(sizes):
-    model, X, y = problem(7, **sizes)
-    dense = oracles.loss_hessian(X, y, model.ravel(), model.sizes)
-    assert_close(model.hessian(X, y), dense, 1e-12)
-    assert_close(model.hessian(X, y), dense.T, 1e-12)
-
-
-def test_hessian_of_the_logit_is_block_diagonal_over_heads():
-    model, X, _ = problem(8, H=3, T=3)
-    p = D * D + 3 * D
-    blocks = model.logit_hessian(X)
-    assert blocks.shape == (5, 3, p, p)
-    for x, ours in zip(X, blocks, strict=True):
-        dense = oracles.logit_hessian(x, model.ravel(), model.sizes)
-        assembled = np.zeros((3, p, 3, p))
-        for h in range(3):
-            assembled[h, :, h] = ours[h] / 3 ** 0.5
-        assert_close(assembled.reshape(3 * p, 3 * p), dense, 1e-12)
+    dense = sum(loss_hessian(model, Dataset(X, y)))
+    assert_close(model.hvp(X, y, V).ravel(), dense @ V.ravel(), 1e-14 * rounding(model, X), size)
 
 
 @seeds
@@ -209,7 +191,7 @@ def test_single_precision_stays_single(make):
     loss, grad = model.loss_and_grad(X, y)
     moved = model - np.float64(0.1) * grad
     results = [model(X), model.attention(X), loss, model.loss(X, y), grad.W, grad.U, moved.W, moved.U,
-               model.hvp(X, y, double).ravel(), model.features(X), model.hessian(X, y), model.logit_hessian(X)]
+               model.hvp(X, y, double).ravel(), model.features(X)]
     assert {a.dtype.name for a in results} == {"float32"}
 
 

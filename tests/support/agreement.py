@@ -86,7 +86,8 @@ class Case:
         return replace(path, curves=path.curves | (self._spectrum(path, data) if self.spectrum else {}))
 
     def _spectrum(self, path, data):
-        ends = np.array([np.linalg.eigvalsh(model.hessian(data.X, data.y))[[0, -1]] for model in path.models])
+        hessians = (sum(loss_bounds.loss_hessian(model, data)) for model in path.models)
+        ends = np.array([np.linalg.eigvalsh(hessian)[[0, -1]] for hessian in hessians])
         bounds = {"smoothness_bound": loss_bounds.smoothness,
                   "weak_convexity_bound": loss_bounds.self_bounded_weak_convexity}
         return {"sharpness": ends[:, 1], "negative_curvature": -ends[:, 0]} | {

@@ -19,6 +19,7 @@ from mhabook.c01_model.instances import (
     short,
     tokens_fit,
 )
+from mhabook.c02_curvature.derivatives import logit_hessian
 from mhabook.ledger import Check, Checks, statement
 from mhalib._array import Array
 from mhalib.data import Dataset
@@ -186,7 +187,7 @@ def hessian_bound(model: MultiHeadAttention, data: Dataset, R: float | None = No
     """
     R = radius_or_given(data, R)
     root_H = model.sizes[0] ** 0.5
-    lhs = abs(np.linalg.eigvalsh(model.logit_hessian(data.X))).max() / root_H
+    lhs = abs(np.linalg.eigvalsh(logit_hessian(model, data.X))).max() / root_H
     return Check(float(lhs), hessian_constant(model, R) / root_H, "‖∇²Φ‖ ≤ B/√H")
 
 

@@ -1,15 +1,16 @@
 """Lemma 1: first and second derivatives of one head's logit Φ(X; W, U) = ⟨U, softmax(X W Xᵀ) X⟩.
 
-All functions take one example X (T, d) and one head W (d, d), U (T, d), and are written row by row as the book
-states them; ``MultiHeadAttention`` computes the same in batches. Complex arguments are welcome: the checks
-differentiate by complex steps, which have no cancellation.
+All functions but the last take one example X (T, d) and one head W (d, d), U (T, d), and are written row by row as the
+book states them; ``MultiHeadAttention`` and ``logit_hessian`` compute the same in batches. Complex arguments are
+welcome: the checks differentiate by complex steps, which have no cancellation.
 """
 
 import numpy as np
 
 from mhabook.ledger import Check, Checks, statement
-from mhalib._array import Array
+from mhalib._array import Array, namespace
 from mhalib.attention import softmax
+from mhalib.models import MultiHeadAttention
 
 
 def logit(X: Array, W: Array, U: Array) -> complex:
@@ -109,3 +110,22 @@ def derivative_formulas(X: Array, W: Array, U: Array, seed: int, normalize: floa
     bend = logit(X, W, U + dU) - 2 * logit(X, W, U) + logit(X, W, U - dU)
     errors["second derivative in U"] = abs(bend) / (T ** 0.5 * R * (u + np.linalg.norm(dU)))
     return tuple(Check(float(error), 1e-12, f"{claim} ≤ 1e-12") for claim, error in errors.items())
+
+
+def logit_hessian(model: MultiHeadAttention, X: Array) -> Array:
+    """Per example and head, the Hessian of ⟨U_h, softmax(X W_h Xᵀ) X⟩ in (W_h, U_h): (n, H, p, p), p = d² + T d.
+
+    The logit's own Hessian has these blocks, times H^{−1/2}, on its diagonal and zeros elsewhere.
+    Source: Deora et al. 2023, Lemma 1 (ours).  Memory grows like n H d⁴: small sizes only.
+    """
+    xp, A, P = namespace(X), model.attention(X), model.U @ X[:, None].mT
+    (n, H, T, _), d = A.shape, X.shape[-1]
+    mean = A @ X[:, None]  # (n, H, T, d)
+    away = X[:, None, None] - mean[..., None, :]  # (n, H, T, T, d): token j minus the mean seen by query t
+    weighted = A[..., None] * away
+    outer = (X[:, :, :, None] * X[:, :, None, :])  # (n, T, d, d)
+    third = (weighted * (P - (A * P).sum(axis=-1)[..., None])[..., None]).mT @ away  # (n, H, T, d, d)
+    WW = xp.einsum("ntab,nhtcd->nhacbd", outer, third).reshape(n, H, d * d, d * d)
+    UW = xp.einsum("nta,nhtcb->nhtbac", X, weighted.mT @ away).reshape(n, H, T * d, d * d)
+    zero = xp.zeros_like(UW @ UW.mT)
+    return xp.concatenate([xp.concatenate([WW, UW.mT], axis=3), xp.concatenate([UW, zero], axis=3)], axis=2)

@@ -6,7 +6,7 @@ import numpy as np
 
 from mhabook.c01_model.instances import token_radius
 from mhabook.c02_curvature.bounds import smoothness_constant
-from mhabook.c02_curvature.loss_bounds import curvature_constant
+from mhabook.c02_curvature.loss_bounds import curvature_constant, loss_hessian
 from mhalib._array import require_count
 from mhalib.data import Dataset
 from mhalib.live.frames import line, panels, step_axis
@@ -76,7 +76,7 @@ def curvature(data: Dataset, steps: int = 400, scale: float = 0.3, seed: int = 0
 def _spectrum_ends(path, data, lr):
     """The curves of ``curvature`` at the recorded models, from the dense Hessian."""
     R = token_radius(data.X)
-    ends = [np.linalg.eigvalsh(model.hessian(data.X, data.y))[[0, -1]] for model in path.models]
+    ends = [np.linalg.eigvalsh(sum(loss_hessian(model, data)))[[0, -1]] for model in path.models]
     ends = np.array(ends).reshape(-1, 2)  # a run that stopped at its start has none
     kappa = np.array([curvature_constant(model, data, R) for model in path.models])
     return {"sharpness": ends[:, 1], "negative_curvature": -ends[:, 0], "edge": np.full(len(path), 2 / lr),

@@ -29,8 +29,9 @@ from mhabook.c02_curvature.bounds import (
     hessian_constant,
     smoothness_constant,
 )
+from mhabook.c02_curvature.derivatives import logit_hessian
 from mhabook.ledger import Check, Checks, statement
-from mhalib._array import Array, require_count
+from mhalib._array import Array, namespace, require_count
 from mhalib.data import Dataset
 from mhalib.losses import logistic
 from mhalib.models import MultiHeadAttention
@@ -48,9 +49,21 @@ def loss_gradient(model: MultiHeadAttention, data: Dataset, loss: Loss = logisti
     return (slope * data.y) @ model.features(data.X) / len(data)
 
 
-def loss_hessian(model: MultiHeadAttention, data: Dataset, loss: Loss = logistic) -> tuple[np.ndarray, np.ndarray]:
-    """The two parts of ∇²L (p, p): (1/n) Σ ℓ″ ∇Φ ∇Φᵀ, and (1/n) Σ ℓ′ y ∇²Φ, block-diagonal over heads."""
-    return model.hessian_parts(data.X, data.y, loss)
+def loss_hessian(model: MultiHeadAttention, data: Dataset, loss: Loss = logistic) -> tuple[Array, Array]:
+    """The two parts of ∇²L (H p, H p), p = d² + T d, in the order of ``model.ravel``, for any loss of the margin.
+
+    (1/n) Σ ℓ″ ∇Φ ∇Φᵀ, positive, of rank ≤ n, couples the heads; (1/n) Σ ℓ′ y ∇²Φ is block-diagonal over heads.
+    """
+    X, y = data.X, data.y
+    z, n, H = model.margins(X, y), len(y), model.sizes[0]
+    features = model.features(X)
+    positive = (features.mT * (loss.curvature(z) / n)) @ features
+    weight = y * loss.slope(z) / (n * H ** 0.5)
+    signed = namespace(X).zeros_like(positive)
+    for h, block in enumerate(namespace(X).einsum("n,nhpq->hpq", weight, logit_hessian(model, X))):
+        at = slice(h * len(block), (h + 1) * len(block))
+        signed[at, at] = block
+    return positive, signed
 
 
 @statement(id="cor-1-gradient", title="The loss is steep only where it is large", mark="ours", source=SOURCE,

@@ -8,7 +8,7 @@ import mhabook
 import mhalib as mha
 from answers.numerics import NUMERIC, ROUNDED, at_largest, root
 from mhabook.c01_model import selection
-from mhabook.c02_curvature import bounds, loss_bounds
+from mhabook.c02_curvature import bounds, derivatives, loss_bounds
 from mhabook.c03_first_step import ntk
 from mhabook.c03_first_step.first_phase import covariances, randomized_step, signal
 from mhabook.c03_first_step.max_margin import max_margin, ntk_features
@@ -33,7 +33,7 @@ def logit_slope(u, w):
 
 def logit_hessian(u, w):
     model, X = two_tokens(u, w)
-    return model.logit_hessian(X)[0].reshape(3, 3)
+    return derivatives.logit_hessian(model, X)[0].reshape(3, 3)
 
 
 def selecting_gap(eps, zeta):
