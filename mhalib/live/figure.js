@@ -1,6 +1,7 @@
 import { Drawer, Handles } from "./drawing.js";
 import { element } from "./element.js";
 import { Run } from "./engine/run.js";
+import { hosted } from "./host.js";
 import { Trainer, work } from "./training.js";
 import { Stage, button, control, defaults, opened, sentence, shared } from "./widget.js";
 
@@ -10,7 +11,7 @@ import { Stage, button, control, defaults, opened, sentence, shared } from "./wi
 export function liveFigure(formulas) {
   const run = (spec, values) => new Run(formulas, spec, values);
   const render = ({ model, el }) => {
-    const view = new View(run, model, el);
+    const view = new View(run, hosted(model), el);
     return () => view.close();
   };
   return { run, render, work: () => work(run) };

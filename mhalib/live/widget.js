@@ -157,7 +157,7 @@ export class Stage {
       }, 700);
   }
 
-  // What a run before it has left is not said of a run that final.
+  // What a run before it has left is not said of a run that lasts.
   runs(place) {
     Object.assign(this.root.dataset, { state: "running", place });
     this.waiting ??= setTimeout(() => {

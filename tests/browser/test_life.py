@@ -90,6 +90,31 @@ def test_a_figure_that_asks_the_kernel_for_plotly_gets_it_unless_it_is_closed(op
     assert_nothing_left(page)
 
 
+REFUSING = "() => { window.asked = true; throw new Error('no kernel'); }"
+HOSTS = {"leaves out what speaks to a kernel": "{ get, set: () => { window.asked = true; } }",
+         "refuses it": "{ get, " + ", ".join(f"{name}: {REFUSING}" for name in ("on", "off", "set", "send")) + " }"}
+
+
+@pytest.mark.parametrize("host", HOSTS.values(), ids=HOSTS)
+@pytest.mark.parametrize("kind", LIVE)
+def test_a_figure_lives_on_a_page_whose_model(pages, kind, host):
+    """MyST's own directive and marimo give a model of this kind."""
+    page = pages(kind)
+    page.evaluate(f"""() => {{
+      const get = (name) => structuredClone(state[name]), el = document.createElement("div");
+      document.body.append(el);
+      window.shown = {{ el, close: made.render({{ model: {host}, el }}) }};
+      window.asked = false;
+    }}""")
+    page.wait_for_function(FINISHED)
+    before = page.locator(".mha-live-summary").inner_text()
+    page.evaluate(MOVE)
+    page.locator(".mha-live-summary").filter(has_not_text=before).wait_for()
+    page.wait_for_function("() => window.asked")  # the values go to the kernel when nothing has moved for a while
+    page.evaluate(CLOSE)
+    assert not page.complaints
+
+
 @pytest.mark.parametrize("kind", LIVE)
 def test_a_frame_that_cannot_be_drawn_says_so(pages, kind):
     page = pages(kind)

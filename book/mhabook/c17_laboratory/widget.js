@@ -1,4 +1,5 @@
 import { element } from "mhalib/live/element.js";
+import { hosted } from "mhalib/live/host.js";
 import { work } from "mhalib/live/training.js";
 import { Stage, button, opened, shared } from "mhalib/live/widget.js";
 import { EXPORTS, buttons, copy, linesOf, sampleButtons, save } from "./exports.js";
@@ -8,7 +9,7 @@ import { laboratory } from "./runs.js";
 import { begin, missing, next, told } from "./state.js";
 import { controlsView, experimentsView, linesView, noteView, pictureView, PlotView, summaryView } from "./views.js";
 
-// The face of the laboratory: a state, the views that show it, and what moves it beside its controls: the link of the
+// The widget of the laboratory: a state, the views that show it, and what moves it beside its controls: the link of the
 // page, the reader's file, Python.
 
 // The link in the page's address is followed, and taken out when the reader leaves what it has set.
@@ -144,8 +145,9 @@ class Page {
   }
 }
 
-function render({ model, el }) {
-  const spec = model.get("laboratory"),
+function render({ model: given, el }) {
+  const model = hosted(given),
+    spec = model.get("laboratory"),
     page = new Page(spec, begin(spec, model.get("values"), model.get("own")));
   const now = () => page.state,
     send = (event) => page.send(event),
