@@ -6,6 +6,8 @@ import mhabook
 import mhalib as mha
 from mhabook.c01_model import collapse
 from mhabook.c05_heads import early_steps, late_steps
+from mhabook.c05_heads.pictures import MARKED, PANELS
+from mhabook.c05_heads.runs import predicted
 from page import Page
 
 page = Page("multihead/05_more_heads_slower_or_faster")
@@ -147,8 +149,8 @@ def diagonal(grid, power, curve="loss"):
 
 
 @page.after("figure-plane-adam")
-def test_down_the_diagonal_longer_steps_are_best_with_more_heads(HALF, grid):
-    best = [HALF[np.argmin(diagonal(grid, power))] for power in range(-5, 4)]
+def test_down_the_diagonal_longer_steps_are_best_with_more_heads(grid):
+    best = [MARKED[np.argmin(diagonal(grid, power))] for power in range(-5, 4)]
     assert best == [4, 4, 16, 16, 16, 64, 64, 64, 64]
 
 
@@ -160,9 +162,9 @@ def test_with_1_and_2_times_the_root_both_losses_fall_all_the_way(grid):
 
 
 @page.after("figure-plane-adam")
-def test_adam_trains_faster_at_eight_step_sizes_and_tests_better_at_four(HALF, grid):
+def test_adam_trains_faster_at_eight_step_sizes_and_tests_better_at_four(grid):
     def ends(curve):
-        return np.array([[np.median(grid.where(rule="adam", eta_W=2.0 ** p, H=H)[curve][:, -1]) for H in HALF]
+        return np.array([[np.median(grid.where(rule="adam", eta_W=2.0 ** p, H=H)[curve][:, -1]) for H in MARKED]
                          for p in range(-10, -2)])
     assert falls(ends("loss"), axis=1)
     assert (np.diff(ends("test_loss"), axis=1) < 0).all(axis=1).sum() == 4
@@ -172,10 +174,10 @@ def test_adam_trains_faster_at_eight_step_sizes_and_tests_better_at_four(HALF, g
 
 
 @page.after("check-again")
-def test_the_stored_runs_are_the_librarys_with_one_head_and_with_64(NAMES, again, data, steps, table):
+def test_the_stored_runs_are_the_librarys_with_one_head_and_with_64(again, data, steps, table):
     start = mha.MultiHeadAttention.zeros(1, 10, 8)
     one = mha.train(start, data, mha.GradientDescent(1.0), 2000, test=data.fresh(n=300, seed=1), record=steps)
-    for name in NAMES.values():
+    for name in PANELS.values():
         for path, H in ((again, 64), (one, 1)):
             stored = table.where(rule="gd", seed=0, H=H)[name][0]
             np.testing.assert_allclose(path.curves[name], stored, rtol=1e-9, atol=1e-12)
@@ -266,7 +268,7 @@ def test_the_root_is_a_faster_clock(fast, slow):
 
 
 @page.after("figure-reduced")
-def test_two_numbers_predict_the_score_up_to_a_fifth(gd, medians, predicted, root):
+def test_two_numbers_predict_the_score_up_to_a_fifth(gd, medians, root):
     for rows, measured, reduced in ((gd, 0.27, 0.21), (root, 0.29, 0.23)):
         scores, said = medians(rows, "attention_score"), np.array(predicted(rows))
         assert (said / scores).max() < 1.01
@@ -275,7 +277,7 @@ def test_two_numbers_predict_the_score_up_to_a_fifth(gd, medians, predicted, roo
 
 
 @page.after("figure-reduced")
-def test_the_score_falls_like_the_fourth_root_of_the_heads(HEADS, gd, medians, predicted):
+def test_the_score_falls_like_the_fourth_root_of_the_heads(HEADS, gd, medians):
     for scores, power in ((medians(gd, "attention_score"), -0.27), (predicted(gd), -0.32)):
         assert np.round(np.polyfit(np.log(HEADS), np.log(scores), 1)[0], 2) == power
 
