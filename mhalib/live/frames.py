@@ -1,8 +1,7 @@
 """Frames of live figures: panels and lines without numbers, in the look of the book; and the values controls offer."""
 
-from collections.abc import Callable, Iterable, Mapping
-from functools import cache
-from typing import Any, TypeAlias
+from collections.abc import Mapping
+from typing import Any
 
 import numpy as np
 import plotly.graph_objects as go
@@ -12,11 +11,8 @@ from mhalib.live.spec import Control
 from mhalib.optim import Adam, GradientDescent, Momentum
 from mhalib.plots import COLORS, DASHES, finish
 
-Measures: TypeAlias = dict[str, Callable[..., Any]]
-"""Name → function of (path, values)."""
 RULES = {"gd": GradientDescent, "momentum": Momentum, "adam": Adam}
 RULE_NAMES = ("gradient descent", "momentum 0.9", "Adam")
-SCALINGS = {"constant": "η", "root": "η √H"}
 STEP_SIZES = (0.01, 0.03, 0.1, 0.3, 1.0, 3.0, 10.0, 30.0)
 
 
@@ -51,29 +47,7 @@ def rule_control(default: str = "gd") -> Control:
     return Control("optimizer", "update rule", tuple(RULES), default, RULE_NAMES, "choice")
 
 
-def scaling_control(label: str = "step size") -> Control:
-    """The menu of how the step size goes with the number of heads."""
-    return Control("scaling", label, tuple(SCALINGS), "constant", tuple(SCALINGS.values()), "choice")
-
-
 def chosen_rule(values: Mapping[str, Any]) -> GradientDescent | Momentum | Adam:
     """The update rule of the controls "optimizer", "lr" and, if there is one, "scaling", which may ask for lr √H."""
     factor = values["H"] ** 0.5 if values.get("scaling") == "root" else 1
     return RULES[values["optimizer"]](values["lr"] * factor)
-
-
-def places(frame: go.Figure) -> dict[str, tuple[dict[str, Any], ...]]:
-    """The ``draw`` and ``drag`` of a figure, from the ``meta`` that the traces of its frame have until now.
-
-    There a trace says what it shows, part → name, and under "drag" which sliders move it.
-    """
-    shown = [dict(trace.meta or {}) for trace in frame.data]
-    frame.update_traces(meta=None)
-    drag = tuple({"trace": k} | one.pop("drag") for k, one in enumerate(shown) if "drag" in one)
-    return {"draw": tuple({"trace": k} | one for k, one in enumerate(shown) if one), "drag": drag}
-
-
-def together(names: Iterable[str], compute: Callable[[dict[str, Any]], dict[str, Any]]) -> Measures:
-    """Measures of the values alone that are computed at once: name → what ``compute(values)`` has under it."""
-    once = cache(lambda items: compute(dict(items)))
-    return {name: lambda path, values, name=name: once(tuple(values.items()))[name] for name in names}

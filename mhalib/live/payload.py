@@ -6,7 +6,6 @@ import numpy as np
 
 from mhalib._array import to_numpy
 from mhalib.data import Dataset
-from mhalib.data.mixture import Mixture, MixtureDraws
 
 
 def in_doubles(data: Dataset) -> Dataset:
@@ -22,11 +21,3 @@ def arrays(data: Dataset) -> dict[str, Any]:
     relevant = None if data.relevant is None else data.relevant.astype(int).ravel().tolist()
     return {"kind": "arrays", "n": n, "T": T, "d": d, "X": data.X.ravel().tolist(), "y": data.y.tolist(),
             "relevant": relevant}
-
-
-def mixture_draws(mixture: Mixture, draws: MixtureDraws) -> dict[str, Any]:
-    """The draws of a ``Mixture`` as the browser reads them: it assembles X for any ζ and σ."""
-    n, T, d = draws.normal.shape
-    flat = {name: getattr(draws, name).ravel().tolist() for name in ("sign", "rank", "pattern", "normal")}
-    return {"kind": "mixture", "n": n, "T": T, "d": d, "mu": mixture.mu.ravel().tolist(),
-            "nu": mixture.nu.ravel().tolist(), **flat}

@@ -9,10 +9,11 @@ import numpy as np
 
 import mhalib as mha
 from mhabook.c02_curvature import loss_bounds
+from mhabook.frames import mixture_draws
 from mhabook.ledger import along
 from mhalib.data.mixture import draw
 from mhalib.live.frames import RULES as OFFERED
-from mhalib.live.payload import arrays, mixture_draws
+from mhalib.live.payload import arrays
 from mhalib.models.multihead import normals
 
 DECAY = 0.1

@@ -1,9 +1,9 @@
 """The live figure of chapter 1: a mixture in the reader's hands."""
 
+from mhabook.frames import mixture_draws
 from mhalib._array import require_count
 from mhalib.data.mixture import draw, tokenized_mixture
 from mhalib.live.frames import STEP_SIZES, line, panels, step_axis
-from mhalib.live.payload import mixture_draws
 from mhalib.live.spec import Control, FigureSpec
 from mhalib.live.widget import LiveFigure
 from mhalib.models import MultiHeadAttention

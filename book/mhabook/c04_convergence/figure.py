@@ -7,9 +7,10 @@ import numpy as np
 from mhabook.c01_model.instances import token_radius
 from mhabook.c04_convergence import chain
 from mhabook.c04_convergence.starts import first_phase_groups, mixture_witness
+from mhabook.frames import together
 from mhalib._array import require_count
 from mhalib.data.mixture import draw, tokenized_mixture
-from mhalib.live.frames import line, panels, together
+from mhalib.live.frames import line, panels
 from mhalib.live.spec import Control, FigureSpec
 from mhalib.live.widget import LiveFigure
 from mhalib.optim import GradientDescent

@@ -2,10 +2,10 @@
 
 import numpy as np
 
+from mhabook.frames import mixture_draws, scaling_control
 from mhalib._array import require_count
 from mhalib.data.mixture import draw, tokenized_mixture
-from mhalib.live.frames import STEP_SIZES, chosen_rule, line, panels, rule_control, scaling_control
-from mhalib.live.payload import mixture_draws
+from mhalib.live.frames import STEP_SIZES, chosen_rule, line, panels, rule_control
 from mhalib.live.spec import Control, FigureSpec
 from mhalib.live.widget import LiveFigure
 from mhalib.models import MultiHeadAttention

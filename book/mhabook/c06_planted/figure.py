@@ -3,9 +3,10 @@
 from dataclasses import replace
 
 from mhabook.c06_planted.statements import alignments
+from mhabook.frames import scaling_control
 from mhalib._array import require_count
 from mhalib.data import planted as planted_data
-from mhalib.live.frames import chosen_rule, line, panels, rule_control, scaling_control, step_axis
+from mhalib.live.frames import chosen_rule, line, panels, rule_control, step_axis
 from mhalib.live.payload import arrays
 from mhalib.live.spec import Control, FigureSpec
 from mhalib.live.widget import LiveFigure

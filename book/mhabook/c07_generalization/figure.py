@@ -7,10 +7,10 @@ import numpy as np
 from mhabook.c01_model.instances import token_radius
 from mhabook.c02_curvature.bounds import gradient_constant
 from mhabook.c07_generalization.leave_one_out import loss_gradient_norms, others, sample_losses
+from mhabook.frames import mixture_draws
 from mhalib._array import require_count
 from mhalib.data.mixture import draw, tokenized_mixture
 from mhalib.live.frames import line, panels, step_axis
-from mhalib.live.payload import mixture_draws
 from mhalib.live.spec import Control, FigureSpec
 from mhalib.live.widget import LiveFigure
 from mhalib.models import MultiHeadAttention

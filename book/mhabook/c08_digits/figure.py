@@ -1,8 +1,9 @@
 """The live figure of chapter 8: heads on handwritten digits, from a random start."""
 
+from mhabook.frames import scaling_control
 from mhalib._array import require_count
 from mhalib.data import digits as digit_images
-from mhalib.live.frames import chosen_rule, line, panels, rule_control, scaling_control, step_axis
+from mhalib.live.frames import chosen_rule, line, panels, rule_control, step_axis
 from mhalib.live.payload import arrays, in_doubles
 from mhalib.live.spec import Control, FigureSpec
 from mhalib.live.widget import LiveFigure

@@ -4,9 +4,10 @@ from typing import Any
 
 import numpy as np
 
+from mhabook.frames import together
 from mhalib._array import Array
 from mhalib.attention import Gaussian, softmax
-from mhalib.live.frames import line, panels, places, together
+from mhalib.live.frames import line, panels
 from mhalib.live.spec import Control, FigureSpec
 from mhalib.live.widget import LiveFigure
 from mhalib.models import AttentionLayer
@@ -47,7 +48,7 @@ def kernels() -> LiveFigure:
                   Control("c", "width c", (0.125, 0.25, 0.5, 1.0, 2.0), 0.5),
                   Control("values", "values", tuple(VALUES), "mixed", ("1, 2, −1", "0, 1, 0", "1, 1, 1"), "choice"),
                   Control("y", "target", (-1.0, -0.5, 0.0, 0.5, 1.0, 1.5, 2.0), 1.5)),
-        frame=frame, **places(frame),
+        frame=frame, **_places(frame),
         summary="With query = {q}, keys {k1}, {k2}, {k3}, c = {c}, values {values}, target {y}. Weight of the second "
                 "key: softmax {soft_mid}, Gaussian {gauss_mid}, normalized {between_mid}. Force on the query: softmax "
                 "{soft_here_force}, Gaussian {gauss_here_force}, normalized {between_here_force}. Gaussian weights "
@@ -105,3 +106,14 @@ def _frame():
     frame.update_yaxes(range=[-0.07, 1.05], col=1)
     frame.update_yaxes(range=[-1.6, 2.6], col=2)
     return frame.update_yaxes(range=[-3, 3], zeroline=True, col=3)
+
+
+def _places(frame):
+    """The ``draw`` and ``drag`` of a figure, from the ``meta`` that the traces of its frame have until now.
+
+    There a trace says what it shows, part → name, and under "drag" which sliders move it.
+    """
+    shown = [dict(trace.meta or {}) for trace in frame.data]
+    frame.update_traces(meta=None)
+    drag = tuple({"trace": k} | one.pop("drag") for k, one in enumerate(shown) if "drag" in one)
+    return {"draw": tuple({"trace": k} | one for k, one in enumerate(shown) if one), "drag": drag}

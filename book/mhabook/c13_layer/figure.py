@@ -5,10 +5,11 @@ from typing import Any
 import numpy as np
 
 from mhabook.c13_layer.statements import least_singular, value_rate, value_smoothness
+from mhabook.frames import Measures
 from mhalib._array import require_count
 from mhalib.attention import gaussian, softmax
 from mhalib.data.sequences import SequenceDataset, random_sequences
-from mhalib.live.frames import Measures, line, panels
+from mhalib.live.frames import line, panels
 from mhalib.live.spec import Control, FigureSpec
 from mhalib.live.widget import LiveFigure
 from mhalib.models import AttentionLayer

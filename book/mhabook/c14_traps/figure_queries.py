@@ -11,9 +11,10 @@ import plotly.graph_objects as go
 from mhabook.c12_two_kernels.statements import Kernel
 from mhabook.c14_traps.lines import Line
 from mhabook.c14_traps.statements import EXAMPLES, example
+from mhabook.frames import Measures
 from mhalib._array import Array
 from mhalib.attention import Gaussian, NormalizedGaussian, softmax
-from mhalib.live.frames import Measures, line, step_axis
+from mhalib.live.frames import line, step_axis
 from mhalib.live.spec import Control, FigureSpec
 from mhalib.live.widget import LiveFigure
 from mhalib.optim import GradientDescent

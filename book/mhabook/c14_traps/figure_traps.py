@@ -6,8 +6,9 @@ import numpy as np
 from mhabook.c14_traps import figure_queries as queries
 from mhabook.c14_traps.figure_queries import KINDS, NAMES, kernels_of, loss_of_one, minima, of, reach, rounded
 from mhabook.c14_traps.statements import EXAMPLES
+from mhabook.frames import Measures
 from mhalib._array import require_count
-from mhalib.live.frames import Measures, line, panels
+from mhalib.live.frames import line, panels
 from mhalib.live.spec import Control
 from mhalib.live.widget import LiveFigure
 from mhalib.plots import COLORS

@@ -8,8 +8,9 @@ import numpy as np
 from mhabook.c12_two_kernels.statements import Kernel
 from mhabook.c14_traps import figure_queries as queries
 from mhabook.c14_traps.figure_queries import KINDS, NAMES, count, kernels_of, loss_of_one, minima, of, reach, rounded
+from mhabook.frames import Measures
 from mhalib._array import require_count
-from mhalib.live.frames import Measures, panels
+from mhalib.live.frames import panels
 from mhalib.live.spec import Control
 from mhalib.live.widget import LiveFigure
 from mhalib.plots import COLORS, SEQUENTIAL

@@ -3,9 +3,10 @@
 
 import numpy as np
 
+from mhabook.frames import Measures
 from mhalib._array import Array
 from mhalib.attention import softmax
-from mhalib.live.frames import Measures, line, panels
+from mhalib.live.frames import line, panels
 from mhalib.live.spec import Control, FigureSpec
 from mhalib.live.widget import LiveFigure
 from mhalib.plots import COLORS, DIVERGING

@@ -4,9 +4,10 @@ from typing import Any
 
 import numpy as np
 
+from mhabook.frames import Measures
 from mhabook.start.surface import Surface
 from mhalib._array import require_count
-from mhalib.live.frames import Measures, line, panels
+from mhalib.live.frames import line, panels
 from mhalib.live.spec import Control, FigureSpec
 from mhalib.live.widget import LiveFigure
 from mhalib.plots import COLORS, SEQUENTIAL
