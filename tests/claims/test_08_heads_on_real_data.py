@@ -288,9 +288,9 @@ def test_the_curvature_at_the_start_does_not_know_the_number_of_heads(at_the_end
 
 
 @page.after("figure-jump")
-def test_with_a_step_size_that_grows_the_loss_jumps_and_no_run_diverges(STARTS, highest, table):
-    assert [round(float(highest[f"η ∝ √H, {size} start"][-1])) for size in STARTS] == [18, 19]
-    assert [round(float(highest[f"η ∝ √H, {size} start"][0])) for size in STARTS] == [1, 2]
+def test_with_a_step_size_that_grows_the_loss_jumps_and_no_run_diverges(highest, table):
+    assert [round(float(highest[f"η ∝ √H, {size} start"][-1])) for size in ("small", "large")] == [18, 19]
+    assert [round(float(highest[f"η ∝ √H, {size} start"][0])) for size in ("small", "large")] == [1, 2]
     assert highest["constant η, small start"].min() > 0.9 and highest["constant η, large start"].max() < 5.2
     assert np.isfinite(table["loss"]).all()
 

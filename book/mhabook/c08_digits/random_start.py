@@ -1,5 +1,6 @@
 """Chapter 8: what a random start knows of the number of heads, and how far training takes a head from it."""
 
+from collections.abc import Sequence
 from itertools import product
 
 import numpy as np
@@ -20,6 +21,8 @@ from mhalib._array import Array
 from mhalib.data import Dataset
 from mhalib.losses import logistic
 from mhalib.models import MultiHeadAttention
+from mhalib.optim import GradientDescent
+from mhalib.training import train
 
 CHAPTER = "multihead/08_heads_on_real_data"
 
@@ -42,6 +45,27 @@ def frozen_losses(model: MultiHeadAttention, data: Dataset, lr: float, steps: in
         losses.append(float(logistic(z).mean()))
         logits = logits - lr / len(data) * (theta @ (data.y * logistic.slope(z)))
     return np.array(losses)
+
+
+def beside_frozen(H: int, scale: float, data: Dataset) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Recorded steps of 300, the losses of gradient descent from a random start with η = ½, and the frozen ones."""
+    start = MultiHeadAttention.random(H, 8, 8, scale)
+    path = train(start, data, GradientDescent(0.5), 300, record=60)
+    return path.steps, path.loss, frozen_losses(start, data, 0.5, 300)[path.steps]
+
+
+def gram_distances(counts: Sequence[int], scale: float, X: Array) -> list[float]:
+    """The root mean square of ‖Θ − E Θ‖/‖E Θ‖ over 640/H + 10 random starts, for each number of heads H.
+
+    E Θ is the mean over 16 other starts, with 64 heads.
+    """
+    center = _random_grams(64, scale, X, range(1000, 1016)).mean(axis=0)
+    return [np.sqrt(((_random_grams(H, scale, X, range(640 // H + 10)) - center) ** 2).sum(axis=(1, 2)).mean())
+            / np.linalg.norm(center) for H in counts]
+
+
+def _random_grams(H, scale, X, seeds):
+    return np.array([gram(MultiHeadAttention.random(H, 8, 8, scale, seed), X) for seed in seeds])
 
 
 def _few_heads(seed):

@@ -1,0 +1,55 @@
+"""The stored runs of chapter 8 on images, as its figures draw them, and logistic regression on the pixels."""
+
+from collections.abc import Callable, Iterable
+from functools import cache
+from typing import Any
+
+import numpy as np
+import plotly.graph_objects as go
+from sklearn.linear_model import LogisticRegression
+
+from mhabook.plots import multiples
+from mhabook.tables import Table, stored
+from mhalib.data import digits
+
+HEADS = [1, 2, 4, 8, 16, 32, 64]
+STARTS = {"small": 0.1, "large": 1.0}
+POWERS: dict[str, Callable[[int], int]] = {"constant η": lambda H: 0, "η ∝ √H": lambda H: H.bit_length() - 1}
+"""H → p, where the step size of gradient descent is 2^(p/2)."""
+CASES = {f"{rule}, {size} start": (scale, power) for rule, power in POWERS.items() for size, scale in STARTS.items()}
+
+
+@cache
+def _table():
+    return stored("digits.npz")
+
+
+def digit_runs(scale: float, H: int, power: int = 0, pair: str = "38", rule: str = "gd") -> Table:
+    """The eight stored runs of one setting; the step size of gradient descent is 2^(power/2)."""
+    return _table().where(pair=pair, scale=scale, rule=rule, power=power, H=H)
+
+
+def at_the_end(curve: str, scale: float, power: Callable[[int], int] = POWERS["constant η"], **more: Any) -> np.ndarray:
+    """(heads, seeds): the last value of a curve, or a number of each run."""
+    columns = [digit_runs(scale, H, power(H), **more)[curve] for H in HEADS]
+    return np.array([column[:, -1] if column.ndim > 1 else column for column in columns], dtype=float)
+
+
+def digit_panels(rule: str, title: str, alt: str) -> go.Figure:
+    """Training and test loss along the run, from both starts, by the number of heads."""
+    panels = {f"{words}, {size} start": {f"H = {H}": digit_runs(scale, H, POWERS[rule](H))[curve] for H in (1, 8, 64)}
+              for words, curve in (("loss", "loss"), ("test", "test_loss")) for size, scale in STARTS.items()}
+    return multiples(_table()["steps"][0], panels, title=title, alt=alt)
+
+
+def by_step_size(powers: Iterable[int]) -> dict[str, dict[str, np.ndarray]]:
+    """(seeds, step sizes): training losses at the end, from both starts, by the number of heads."""
+    return {f"{size} start": {f"H = {H}": np.array([digit_runs(scale, H, power)["loss"][:, -1] for power in powers]).T
+                              for H in (1, 8, 64)} for size, scale in STARTS.items()}
+
+
+def on_pixels(pair: tuple[int, int], seed: int) -> float:
+    """The test accuracy of logistic regression on the pixels."""
+    train = digits(pair, seed=seed)
+    rows, held_out = (part.X.reshape(len(part), -1) for part in (train, train.fresh()))
+    return LogisticRegression(solver="newton-cholesky", tol=1e-8).fit(rows, train.y).score(held_out, train.fresh().y)
