@@ -5,6 +5,7 @@ import numpy as np
 import mhabook
 from mhabook.c09_tilting import finite_context
 from mhabook.c09_tilting import statements as tilting
+from mhabook.c09_tilting.runs import VS, slope, spread
 from notebooks import BOOK, code, read, source
 from page import Page
 
@@ -46,23 +47,23 @@ def test_the_exact_integral_is_far_from_the_limit_at_3():
 # --- the error against the number of tokens --------------------------------------------------------------------
 
 
-@page.after("slopes")
-def test_the_slopes_of_the_means_are_the_exact_ones_up_to_chance(VS, measured, ns, slope_of, spread, true):
+@page.after("slopes-table")
+def test_the_slopes_of_the_means_are_the_exact_ones_up_to_chance(errors, ns, true):
     assert len(ns) == 11
     for v in VS:
-        assert abs(measured[v] - slope_of(true[v][:11])) < 4 * spread[v]
+        assert abs(slope(ns, errors[v].mean(axis=0)) - slope(ns, true[v])) < 4 * spread(ns, errors[v])
 
 
-@page.after("slopes")
-def test_half_the_error_takes_twice_the_tokens_at_a_half_and_eleven_times_at_2(slope_of, true):
-    assert round(0.5 ** (1 / slope_of(true[0.5][:11]))) == 2
-    assert round(0.5 ** (1 / slope_of(true[2.0][:11]))) == 11
+@page.after("slopes-table")
+def test_half_the_error_takes_twice_the_tokens_at_a_half_and_eleven_times_at_2(ns, true):
+    assert round(0.5 ** (1 / slope(ns, true[0.5]))) == 2
+    assert round(0.5 ** (1 / slope(ns, true[2.0]))) == 11
 
 
-@page.after("slopes")
-def test_the_median_falls_faster_than_the_mean(VS, errors, slope_of, true):
-    typical = {v: slope_of(np.median(errors[v], axis=0)) for v in VS}
-    assert all(typical[v] < slope_of(true[v][:11]) for v in VS[1:])
+@page.after("slopes-table")
+def test_the_median_falls_faster_than_the_mean(errors, ns, true):
+    typical = {v: slope(ns, np.median(errors[v], axis=0)) for v in VS}
+    assert all(typical[v] < slope(ns, true[v]) for v in VS[1:])
 
 
 # --- the statements --------------------------------------------------------------------------------------------
@@ -91,7 +92,7 @@ def test_rows_about_limits_draw_200000_tokens_or_take_up_to_1e40():
 
 
 @page.after("z-scores")
-def test_drawn_tokens_agree_with_the_integral_in_66_means(VS, ns, z):
+def test_drawn_tokens_agree_with_the_integral_in_66_means(ns, z):
     assert len(VS) * len(ns) == 66
     assert min(map(np.min, z.values())) > -3.5
     assert max(map(np.max, z.values())) < 3.5
@@ -100,30 +101,30 @@ def test_drawn_tokens_agree_with_the_integral_in_66_means(VS, ns, z):
 # --- how slowly the exponent comes -----------------------------------------------------------------------------
 
 
-def local_slopes(VS, sizes, true):
+def local_slopes(sizes, true):
     """v → the slopes of the logarithm of the exact error from one size to the next."""
     return {v: np.diff(np.log(true[v])) / np.diff(np.log(sizes)) for v in VS}
 
 
 @page.after("figure-slopes")
-def test_at_a_million_tokens_the_slopes_are_not_yet_the_derived_ones(VS, sizes, true):
+def test_at_a_million_tokens_the_slopes_are_not_yet_the_derived_ones(sizes, true):
     assert sizes[10] == 1e6
-    slopes = local_slopes(VS, sizes, true)
+    slopes = local_slopes(sizes, true)
     assert [round(slopes[v][9], 3) for v in VS] == [-0.998, -0.894, -0.791, -0.601, -0.403, -0.27]
     assert [round(tilting.exponent(v), 3) for v in VS] == [-1.0, -1.0, -0.846, -0.618, -0.372, -0.207]
 
 
 @page.after("figure-slopes")
-def test_at_1e60_tokens_the_slopes_are_within_0_014(VS, sizes, true):
+def test_at_1e60_tokens_the_slopes_are_within_0_014(sizes, true):
     assert sizes[-1] == 1e60
-    slopes = local_slopes(VS, sizes, true)
+    slopes = local_slopes(sizes, true)
     assert [round(slopes[v][-1], 3) for v in VS] == [-1.0, -0.987, -0.842, -0.614, -0.368, -0.206]
     assert max(abs(slopes[v][-1] - tilting.exponent(v)) for v in VS) < 0.0135
 
 
 @page.after("figure-slopes")
-def test_from_1_4_on_the_error_falls_faster_than_its_exponent_says(VS, sizes, true):
-    slopes = local_slopes(VS, sizes, true)
+def test_from_1_4_on_the_error_falls_faster_than_its_exponent_says(sizes, true):
+    slopes = local_slopes(sizes, true)
     assert all(slopes[v][9] < tilting.exponent(v) for v in VS if v >= 1.4)
 
 
@@ -134,7 +135,7 @@ def at_scale(CS, values, c):
     return float(values[CS.tolist().index(c)])
 
 
-@page.after("scale")
+@page.after("figure-scale")
 def test_costs_are_least_between_two_ways_to_lose(CS, cost):
     mean = cost.mean(axis=1)
     costs = [round(at_scale(CS, mean, c), 4) for c in (0.5, 1.0, 2.0, 5.0, 16.0)]
@@ -142,14 +143,15 @@ def test_costs_are_least_between_two_ways_to_lose(CS, cost):
     assert round(at_scale(CS, mean, 2.25) / at_scale(CS, mean, 1.0), 2) == 0.26
 
 
-@page.after("scale")
-def test_the_measured_cost_is_least_next_to_the_best_scale_of_the_formula(CS, best, cost):
+@page.after("figure-scale")
+def test_the_measured_cost_is_least_next_to_the_best_scale_of_the_formula(CS, cost, half):
+    best = tilting.best_scale(np.diag(half), np.diag(half))
     assert CS[cost.mean(axis=1).argmin()] == 2.25
     assert round(best, 2) == 2.27
     assert round(1 / best, 2) == 0.44
 
 
-@page.after("scale")
+@page.after("figure-scale")
 def test_instances_differ_little_at_2_and_much_at_16(CS, cost):
     deviation = cost.std(axis=1, ddof=1)
     assert round(at_scale(CS, deviation, 2.0), 4) == 0.0021
@@ -158,16 +160,17 @@ def test_instances_differ_little_at_2_and_much_at_16(CS, cost):
     assert at_scale(CS, cost.min(axis=1), 2.25) < 0.0082 < at_scale(CS, cost.max(axis=1), 2.25)
 
 
-@page.after("scale")
-def test_the_formula_is_late_near_the_threshold(CS, cost, theory):
-    ratio = cost.mean(axis=1) / theory
+@page.after("figure-scale")
+def test_the_formula_is_late_near_the_threshold(CS, cost, scales):
+    ratio = cost.mean(axis=1) / [scales.where(c=c)["theory"].mean() for c in CS]
     assert round(at_scale(CS, ratio, 1.5), 2) == 0.27
     assert round(at_scale(CS, ratio, 2.25), 2) == 0.88
     assert round(at_scale(CS, ratio, 16.0), 2) == 0.88
 
 
-@page.after("scale")
-def test_fresh_queries_pay_the_same_within_three_percent(cost, fresh):
+@page.after("figure-scale")
+def test_fresh_queries_pay_the_same_within_three_percent(CS, cost, scales):
+    fresh = [scales.where(c=c)["fresh"].mean() for c in CS]
     assert abs(fresh / cost.mean(axis=1) - 1).max() < 0.025
 
 
@@ -199,15 +202,15 @@ def test_with_uniform_tokens_the_error_stays(live):
 
 
 @page.after("other-tokens-table")
-def test_tokens_that_are_not_gaussian_have_other_means(drawn, found, limit):
+def test_tokens_that_are_not_gaussian_have_other_means(drawn, found):
     assert np.round([found[name][0] for name in drawn], 2).tolist() == [1.0, 0.84, 1.77, 15.17]
-    assert round(limit["uniform"], 3) == 0.844
+    assert round(drawn["uniform"][1], 3) == 0.844
 
 
 @page.after("other-tokens-table")
 def test_of_tokens_with_outliers_few_are_effective_and_the_mean_is_near_the_largest(drawn, found):
     assert np.round([found[name][1] for name in drawn]).tolist() == [36131, 54236, 3424, 2]
-    assert 0.9 < found["Student, 5 degrees"][0] / drawn["Student, 5 degrees"].max() < 1
+    assert 0.9 < found["Student, 5 degrees"][0] / drawn["Student, 5 degrees"][0].max() < 1
 
 
 @page.after("other-tokens-table")
