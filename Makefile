@@ -65,6 +65,7 @@ chromium:        ## the browser that the page tests drive
 	@.ci/chromium
 
 colab:           ## every notebook on the versions that Colab ships, mhalib from its wheel
+	@[ -d _build/notebooks ] || $(MAKE) book
 	@.ci/colab
 
 colabpins:       ## renew those versions, .ci/colab.txt, from the list that Colab publishes; LIST=... reads a copy

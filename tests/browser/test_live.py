@@ -7,26 +7,12 @@ from itertools import pairwise
 import numpy as np
 import pytest
 
-from figures import FIGURES, PLACES, expected, figure, place_id
+from figures import FIGURES, PLACES, figure, place_id
+from live_figure import DRAWN, Live
 from visits import BUILD, RANGES, eventually, frames
 
 SCRIPT = r'<script type="application/vnd.jupyter.widget-{}\+json">(.*?)</script>'
 STATE, VIEW = (re.compile(SCRIPT.format(kind), re.DOTALL) for kind in ("state", "view"))
-DRAWN = """(root) => JSON.parse(JSON.stringify(root.querySelector(".js-plotly-plot").data.map(
-  ({ x, y, z }) => ({ x: x && Array.from(x), y: y && Array.from(y), z }))))"""
-# Where the ink of every line ends, less where its last point belongs, in pixels; lines that leave the frame aside.
-ENDS = """(root) => {
-  const box = root.querySelector(".js-plotly-plot");
-  return [...box.querySelectorAll(".scatterlayer .trace")].flatMap((drawn) => {
-    const { index } = drawn.__data__[0].trace, { x, y, xaxis = "x", yaxis = "y" } = box.data[index];
-    const at = (axis) => box._fullLayout[axis[0] + "axis" + axis.slice(1)];
-    const [right, up] = [at(xaxis).d2p(x[x.length - 1]), at(yaxis).d2p(y[y.length - 1])];
-    const line = drawn.querySelector("path.js-line");
-    if (line === null || !(up <= at(yaxis)._length)) return [];
-    const ink = line.getAttribute("d").match(/-?[\\d.]+,-?[\\d.]+$/)[0].split(",");
-    return [[index, Number(ink[0]) - right, Number(ink[1]) - up]];
-  });
-}"""
 READY = "(n) => document.querySelectorAll('.mha-live[data-state=done]').length === n"
 DRAGGED = [place for place in PLACES if place[0].split("/")[-1][:2] in ("12", "14", "de")]
 NO_WORKER = "delete window.Worker;"
@@ -44,82 +30,6 @@ def descriptions(page):
     models = json.loads(state[1])["state"] if (state := STATE.search(text)) else {}
     shown = [models[json.loads(view)["model_id"]]["state"] for view in VIEW.findall(text)]
     return [model["spec"] for model in shown if "spec" in model]
-
-
-class Live:
-    """One live figure on an open page."""
-
-    def __init__(self, visit, page, k):
-        self.page, self.at, self.made = visit.page, (page, k), figure(page, k)
-        self.root = visit.page.locator(".mha-live").nth(k)
-        sliders = [name for name, control in self.made.controls.items() if control.kind == "slider"]
-        self.slider = "lr" if "lr" in sliders else sliders[0]
-
-    def input(self, name):
-        return self.root.locator(f"[data-control={name}]")
-
-    def settle(self):
-        """Wait for the last run to be drawn; two frames later, so that a move just made has begun."""
-        self.page.evaluate("() => new Promise((go) => requestAnimationFrame(() => requestAnimationFrame(go)))")
-        self.root.and_(self.page.locator("[data-state=done]")).wait_for()
-
-    def press_reset(self):
-        self.root.get_by_role("button", name="Reset").click()
-
-    def reset(self):
-        self.press_reset()
-        self.settle()
-
-    def assert_draws(self, **values):
-        """Every drawn curve and picture is mhalib's, for these values and the others at the start."""
-        self.settle()
-        wanted, *_ = expected(self.made, values)
-        drawn = self.root.evaluate(DRAWN)
-        above = np.array(wanted.get("loss", ())) > 1e-12
-        for place in self.made.spec["draw"]:
-            for part in {"x", "y", "z"} & set(place) if not place.get("once") else ():
-                found, right = np.array(drawn[place["trace"]][part], dtype=float), np.array(wanted[place[part]])
-                kept = above if right.shape == above.shape else ...
-                if part == "z":
-                    np.testing.assert_allclose(found, right, rtol=0, atol=1e-9)
-                else:
-                    rounding = 1e-14 * np.nanmax(abs(right), initial=1)
-                    np.testing.assert_allclose(found[kept], right[kept], rtol=1e-9, atol=rounding,
-                                               err_msg=f"{place} at {values}")
-        ends = self.root.evaluate(ENDS)
-        assert ends and all(abs(right) < 1 and abs(up) < 1 for _, right, up in ends), (values, ends)
-
-    def drag(self, name, value):
-        """Move a control by mouse: a slider by its thumb, a menu by its entry, a switch by a click."""
-        control, input = self.made.controls[name], self.input(name)
-        if control.kind == "choice":
-            input.select_option(control.texts[control.values.index(value)])
-        elif control.kind == "switch":
-            input.set_checked(value)
-        else:
-            self.slide(input, control.values.index(value) / (len(control.values) - 1))
-
-    def slide(self, input, share, hops=4):
-        input.scroll_into_view_if_needed()
-        box, now = input.bounding_box(), input.evaluate("(node) => node.value / node.max")
-        x, y = (lambda part: box["x"] + 8 + part * (box["width"] - 16)), box["y"] + box["height"] / 2
-        self.page.mouse.move(x(now), y)
-        self.page.mouse.down()
-        self.page.mouse.move(x(share), y, steps=hops)
-        self.page.mouse.up()
-
-    def type(self, name, value):
-        """Move a control by keyboard alone."""
-        control, input = self.made.controls[name], self.input(name)
-        at, last = control.values.index(value), len(control.values) - 1
-        input.focus()
-        if control.kind == "switch":
-            if input.is_checked() != value:
-                input.press("Space")
-            return
-        arrow = "ArrowDown" if control.kind == "choice" else "ArrowRight"
-        for key in ["End"] if at == last else ["Home", *[arrow] * at]:
-            input.press(key)
 
 
 @pytest.fixture
