@@ -5,6 +5,7 @@ import numpy as np
 import mhabook
 import mhalib as mha
 from mhabook.c06_planted.statements import alignments, cosine, seen_in_mean
+from mhabook.c06_planted.tables import COLUMNS, COUNTS, HEADS, RULES, SETTINGS, by_heads
 from page import Page
 
 page = Page("multihead/06_a_planted_head")
@@ -100,20 +101,20 @@ def test_the_statements_of_the_page_hold_and_fail_without_their_hypothesis():
 # Check it by number: Figures 4 and 5
 
 
-@page.after("by-heads")
+@page.after("table")
 def test_the_stored_run_is_the_librarys(again, again_data, row):
     np.testing.assert_allclose(again.loss, row["loss"][0], rtol=1e-8)
     np.testing.assert_allclose(alignments(again, again_data.truth)["U"], row["align_U"][0], rtol=1e-7, atol=1e-12)
 
 
-@page.after("verdicts")
+@page.after("verdict-table")
 def test_adam_from_zero_trains_faster_with_more_heads_at_d_5(verdicts):
     assert verdicts[10, 5, 0.0, "adam", "loss"] == ["faster"] * 4
     assert verdicts[5, 5, 0.0, "adam", "loss"] == ["faster"] * 4
     assert verdicts[10, 10, 0.0, "adam", "loss"] == ["faster"] + ["mixed"] * 3
 
 
-@page.after("verdicts")
+@page.after("verdict-table")
 def test_adam_from_zero_tests_faster_with_more_heads_up_to_step_300_at_d_5(verdicts):
     assert verdicts[10, 5, 0.0, "adam", "test_loss"][:3] == ["faster"] * 3
     assert verdicts[10, 5, 0.0, "adam", "test_loss"][3] != "faster"
@@ -121,77 +122,77 @@ def test_adam_from_zero_tests_faster_with_more_heads_up_to_step_300_at_d_5(verdi
     assert verdicts[10, 10, 0.0, "adam", "test_loss"] == ["slower"] + ["mixed"] * 3
 
 
-@page.after("verdicts")
-def test_with_the_root_nothing_is_faster_from_zero(RULES, verdicts):
+@page.after("verdict-table")
+def test_with_the_root_nothing_is_faster_from_zero(verdicts):
     for (_, _, start, rule, _), row in verdicts.items():
         if start == 0 and rule in RULES[:2]:
             assert "faster" not in row
 
 
-@page.after("verdicts")
+@page.after("verdict-table")
 def test_with_the_root_gradient_descent_and_momentum_agree_with_a_delay(verdicts):
     for T in (10, 5):
         heavy = verdicts[T, 5, 0.0, "momentum-root", "loss"]
         assert verdicts[T, 5, 0.0, "gd-root", "loss"][1:] == heavy[2:] + ["mixed"]
 
 
-@page.after("verdicts")
-def test_from_random_starts_training_is_faster_early_and_under_adam_always(RULES, verdicts):
+@page.after("verdict-table")
+def test_from_random_starts_training_is_faster_early_and_under_adam_always(verdicts):
     for rule in RULES:
         assert verdicts[10, 5, 0.3, rule, "loss"][:2] == ["faster"] * 2
     assert verdicts[10, 5, 0.3, "adam", "loss"] == ["faster"] * 4
 
 
-@page.after("verdicts")
+@page.after("verdict-table")
 def test_from_random_starts_adam_tests_faster_only_at_step_30(verdicts):
     assert verdicts[10, 5, 0.3, "adam", "test_loss"][0] == "faster"
     assert "faster" not in verdicts[10, 5, 0.3, "adam", "test_loss"][1:]
 
 
-@page.after("verdicts")
+@page.after("verdict-table")
 def test_from_random_starts_momentum_trains_faster_at_steps_30_and_100_and_tests_faster_nowhere(verdicts):
     assert verdicts[10, 5, 0.3, "momentum-root", "loss"][:2] == ["faster"] * 2
     assert "faster" not in verdicts[10, 5, 0.3, "momentum-root", "loss"][2:]
     assert "faster" not in verdicts[10, 5, 0.3, "momentum-root", "test_loss"]
 
 
-def full_size(heads_of, start, curve):
+def full_size(table, start, curve):
     """H → trials: where a curve of gradient descent at T = 10, d = 5 ends."""
-    return {H: rows[curve][:, -1] for H, rows in heads_of(T=10, d=5, start=start, rule="gd-root").items()}
+    return {H: rows[curve][:, -1] for H, rows in by_heads(table.where(T=10, d=5, start=start, rule="gd-root")).items()}
 
 
-@page.after("verdicts")
-def test_the_median_accuracy_falls_with_the_heads_from_random_starts_alone(heads_of):
-    random, zero = (full_size(heads_of, start, "test_accuracy") for start in (0.3, 0.0))
+@page.after("verdict-table")
+def test_the_median_accuracy_falls_with_the_heads_from_random_starts_alone(table):
+    random, zero = (full_size(table, start, "test_accuracy") for start in (0.3, 0.0))
     assert [round(np.median(ends), 2) for ends in random.values()] == [0.95, 0.81, 0.77]
     assert min(np.median(ends) for ends in zero.values()) > 0.94
 
 
-@page.after("verdicts")
-def test_from_random_starts_one_head_finds_the_planted_one_in_three_trials_of_five(heads_of):
-    one = np.sort(full_size(heads_of, 0.3, "align_W")[1])
+@page.after("verdict-table")
+def test_from_random_starts_one_head_finds_the_planted_one_in_three_trials_of_five(table):
+    one = np.sort(full_size(table, 0.3, "align_W")[1])
     assert np.round(one[:2], 2).tolist() == [-0.51, 0.09]
     assert one[2] > 0.98
 
 
-@page.after("verdicts")
-def test_from_random_starts_four_and_sixteen_heads_find_it_in_none(heads_of):
-    ends = full_size(heads_of, 0.3, "align_W")
+@page.after("verdict-table")
+def test_from_random_starts_four_and_sixteen_heads_find_it_in_none(table):
+    ends = full_size(table, 0.3, "align_W")
     assert (round(np.median(ends[4]), 2), round(ends[4].max(), 2)) == (0.32, 0.61)
     assert (round(np.median(ends[16]), 2), round(ends[16].max(), 2)) == (0.13, 0.20)
 
 
-@page.after("verdicts")
-def test_from_zero_the_median_alignment_is_0_9_and_more_for_every_number_of_heads(RULES, SETTINGS, heads_of):
+@page.after("verdict-table")
+def test_from_zero_the_median_alignment_is_0_9_and_more_for_every_number_of_heads(table):
     for T, d, start in SETTINGS[:3]:
-        for rows in heads_of(T=T, d=d, start=start, rule="gd-root").values():
+        for rows in by_heads(table.where(T=T, d=d, start=start, rule="gd-root")).values():
             assert np.median(rows["align_W"][:, -1]) > 0.9
             assert np.median(rows["align_U"][:, -1]) > 0.9
 
 
-@page.after("verdicts")
-def test_from_zero_single_trials_at_d_10_end_lower(heads_of):
-    assert round(heads_of(T=10, d=10, start=0.0, rule="adam")[16]["align_W"][:, -1].min(), 1) < 0.5
+@page.after("verdict-table")
+def test_from_zero_single_trials_at_d_10_end_lower(table):
+    assert round(by_heads(table.where(T=10, d=10, start=0.0, rule="adam"))[16]["align_W"][:, -1].min(), 1) < 0.5
 
 
 # A map instead of a best point
@@ -237,17 +238,17 @@ def test_map_from_random_starts_a_test_loss_is_slower_only_with_wrong_labels(mar
             if setting[6] > 0 and "s" in row[1] + row[3] + row[5]} == {0.2}
 
 
-def median_alignments(COLUMNS, HEADS, RULES, chart, settings):
+def median_alignments(chart, marks):
     """(setting, rule, H) → median alignment of W, for n = 200 and a start at zero."""
     def end(setting, rule, H):
         return np.median(chart.where(**dict(zip(COLUMNS, setting, strict=True)), rule=rule, H=H)["align_W"])
-    return {(setting, rule, H): end(setting, rule, H) for setting in settings
+    return {(setting, rule, H): end(setting, rule, H) for setting in marks
             if setting[0] == 200 and setting[6] == 0 for rule in RULES for H in HEADS}
 
 
 @page.after("map-table")
-def test_map_with_a_margin_of_1_the_head_is_nearly_found(COLUMNS, HEADS, RULES, chart, settings):
-    ends = median_alignments(COLUMNS, HEADS, RULES, chart, settings)
+def test_map_with_a_margin_of_1_the_head_is_nearly_found(chart, marks):
+    ends = median_alignments(chart, marks)
     clear = sorted(end for (setting, *_), end in ends.items() if setting[4] == 1)
     assert round(clear[0], 2) == 0.70
     assert clear[1] > 0.87
@@ -255,15 +256,15 @@ def test_map_with_a_margin_of_1_the_head_is_nearly_found(COLUMNS, HEADS, RULES, 
 
 
 @page.after("map-table")
-def test_map_without_a_margin_only_one_head_at_d_3_finds_it(COLUMNS, HEADS, RULES, chart, settings):
-    ends = median_alignments(COLUMNS, HEADS, RULES, chart, settings)
+def test_map_without_a_margin_only_one_head_at_d_3_finds_it(chart, marks):
+    ends = median_alignments(chart, marks)
     small = {key: end for key, end in ends.items() if key[0][2] == 3 and key[1:] == ("gd-root", 1)}
     assert min(small.values()) > 0.975
     assert max(end for key, end in ends.items() if key[0][4] < 1 and key not in small) < 0.84
 
 
 @page.after("samples-axis-table")
-def test_along_n_adam_is_faster_at_all_steps_in_training_and_test_where_samples_are_plenty(COUNTS, by_n):
+def test_along_n_adam_is_faster_at_all_steps_in_training_and_test_where_samples_are_plenty(by_n):
     everywhere = [(key, n) for key, row in by_n.items() for n, pair in zip(COUNTS, row, strict=True)
                   if pair == ["ffff"] * 2]
     assert everywhere == [(("adam", 5, 5), 1000), (("adam", 5, 5), 2000), (("adam", 10, 5), 2000)]
@@ -317,8 +318,8 @@ def map_end(chart, curve, H, **changed):
 
 
 @page.after("map-table")
-def test_one_head_needs_samples(chart, heads_of, steps):
-    full = heads_of(T=10, d=5, start=0.0, rule="gd-root")[1]["align_W"][:, list(steps).index(300)]
+def test_one_head_needs_samples(chart, steps, table):
+    full = by_heads(table.where(T=10, d=5, start=0.0, rule="gd-root"))[1]["align_W"][:, list(steps).index(300)]
     assert np.median(full) > 0.99
     assert round(map_end(chart, "align_W", 1, start=0.0, n=400), 2) == 0.91
     assert round(map_end(chart, "align_W", 1, start=0.0), 2) == -0.13
@@ -330,9 +331,9 @@ def test_with_200_samples_sixteen_random_heads_predict_better_than_one(chart):
 
 
 @page.after("map-table")
-def test_where_one_random_head_misses_the_teacher_sixteen_predict_better(heads_of):
-    missed = full_size(heads_of, 0.3, "align_W")[1] < 0.9
-    accuracy = full_size(heads_of, 0.3, "test_accuracy")
+def test_where_one_random_head_misses_the_teacher_sixteen_predict_better(table):
+    missed = full_size(table, 0.3, "align_W")[1] < 0.9
+    accuracy = full_size(table, 0.3, "test_accuracy")
     assert np.round(accuracy[1][missed], 2).tolist() == [0.66, 0.71]
     assert np.round(accuracy[16][missed], 2).tolist() == [0.74, 0.76]
 
