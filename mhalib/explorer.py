@@ -199,13 +199,12 @@ class Explorer:
     def _ipython_display_(self):
         from IPython.display import display
 
-        display(self._bundle(), raw=True)
-
-    def _bundle(self):
         if book_is_asked():
-            return {"text/html": figure_html(self.figure.to_dict()) + self._note()}
-        view = {"version_major": 2, "version_minor": 0, "model_id": self.panel.box.model_id}
-        return {"text/plain": repr(self), "application/vnd.jupyter.widget-view+json": view}
+            bundle = {"text/html": figure_html(self.figure.to_dict()) + self._note()}
+        else:
+            view = {"version_major": 2, "version_minor": 0, "model_id": self.panel.box.model_id}
+            bundle = {"text/plain": repr(self), "application/vnd.jupyter.widget-view+json": view}
+        display(bundle, raw=True)
 
     def __repr__(self) -> str:
         return f"Explorer of {_name(self.f)} at {_in_words(self._values)}"
@@ -279,8 +278,7 @@ class _Panel:
             self._replace(figure)
         else:
             changed = [place for place in before | after if before.get(place) != after.get(place)]
-            draw = self._update if _traces(before) == _traces(after) else self._refill
-            draw(figure, changed)
+            self._update(figure, changed, _traces(before) != _traces(after))
         self._drawn = after
         self._say(words)
 
@@ -294,16 +292,18 @@ class _Panel:
         self.error.value, self.error.layout.display = "", "none"
         self.words.value = f'<p role="status" aria-live="polite"><small>{escape(words)}</small></p>'
 
-    def _update(self, figure, changed):
+    def _update(self, figure, changed, with_new_traces):
         # Only what changed from one of f's figures to the next is sent, so that a reader's zoom stays.
+        if with_new_traces:
+            self.canvas.data = []
         with self.canvas.batch_update():
             for part, key in changed:
-                _part(self.canvas, part)[key] = _part(figure, part)[key]
-
-    def _refill(self, figure, changed):
-        self.canvas.data = []
-        self._update(figure, [(part, key) for part, key in changed if part == "layout"])
-        self.canvas.add_traces(figure.data)
+                if part == "layout":
+                    self.canvas.layout[key] = figure.layout[key]
+                elif not with_new_traces:
+                    self.canvas.data[part][key] = figure.data[part][key]
+        if with_new_traces:
+            self.canvas.add_traces(figure.data)
 
     def _replace(self, figure):
         # Only where it must be: each new FigureWidget brings the notebook the 5 MB of plotly.js once more.
@@ -324,10 +324,6 @@ def _canvas(figure):
 def _outputs(figure):
     # Assigned, not displayed there: a call that was put off belongs to no cell whose outputs could be caught.
     return ({"output_type": "display_data", "data": go.Figure(figure)._repr_mimebundle_(), "metadata": {}},)
-
-
-def _part(figure, part):
-    return figure.layout if part == "layout" else figure.data[part]
 
 
 def _pieces(figure):
@@ -358,15 +354,19 @@ def _ipywidgets():
 
 @dataclass(frozen=True)
 class _Values:
-    """The values of one parameter: where it starts, what ``check`` tries, what is allowed, and the widget's traits."""
+    """The values of one parameter: where it starts, what ``check`` tries, what is allowed, and the widget's traits.
+
+    A reader's own widget is ``made`` before, and knows itself what is allowed.
+    """
 
     name: str
     start: object
     ends: tuple
     words: str
     holds: Callable
-    kind: str
+    kind: str = ""
     traits: dict = field(default_factory=dict)
+    made: Any = None
 
     def require(self, value):
         """Raise a ValueError where the value is not allowed."""
@@ -379,31 +379,12 @@ class _Values:
         return value if self.holds(value) else min(self.ends, key=lambda end: abs(end - value))
 
     def widget(self, value):
-        """A new widget at this value."""
+        """A new widget at this value, or the reader's, set to it."""
+        if self.made is not None:
+            self.made.value = value
+            return self.made
         look = {"description": self.name, "style": {"description_width": "initial"}}
         return getattr(_ipywidgets(), self.kind)(value=value, **self.traits, **look)
-
-
-@dataclass(frozen=True)
-class _Ready:
-    """A reader's own widget, which knows itself what is allowed."""
-
-    made: object
-    start: object
-    ends: tuple
-    words: str = "its own widget"
-
-    def require(self, value):
-        """Leave it to the widget."""
-
-    def read(self, value):
-        """The value of the widget, as it is."""
-        return value
-
-    def widget(self, value):
-        """The reader's widget, set to this value."""
-        self.made.value = value
-        return self.made
 
 
 def _control_for(name, given, default):
@@ -415,7 +396,7 @@ def _control_for(name, given, default):
     if isinstance(given, list):
         return _list(name, given, default)
     if hasattr(given, "observe") and hasattr(given, "value"):
-        return _Ready(given, given.value, _ends_of(given))
+        return _Values(name, given.value, _ends_of(given), "its own widget", lambda value: True, made=given)
     raise TypeError(f"{name}: expected (min, max), a list, True or False, or a widget with a value, got {given!r}")
 
 
