@@ -1,0 +1,103 @@
+"""The stored runs of chapter 10 as its figures and tables show them, and the short runs beside them."""
+
+from collections.abc import Mapping
+from functools import cache
+from textwrap import wrap
+from typing import Any
+
+import numpy as np
+
+from mhabook.c10_structure import factorization
+from mhabook.c10_structure.population import PopulationRegression
+from mhabook.tables import Table, stored
+from mhalib.data import linear_regression
+from mhalib.data.regression import RegressionDataset
+from mhalib.models import AttentionRegression
+from mhalib.optim import StructureAware
+from mhalib.training import Path, train
+
+FAR = {5: 500, 10: 500, 20: 600}
+"""d → the steps of gradient descent in the comparison."""
+
+
+@cache
+def _tables():
+    return stored("descent.npz"), stored("descent_wide.npz")
+
+
+def rows(d: int, **wanted: Any) -> Table:
+    """The runs of one kind, a row for each seed."""
+    return _tables()[d == 20].where(d=d, **wanted)
+
+
+def tuned(d: int, method: str, steps: int) -> float:
+    """The step size of the grid with the least mean excess at the end, where no run diverged."""
+    table = rows(d, method=method, start="random", steps=steps)
+    mean = {lr: table.where(lr=lr)["excess"][:, -1].mean() for lr in np.unique(table["lr"])}
+    return min((lr for lr in mean if np.isfinite(mean[lr])), key=mean.__getitem__)
+
+
+def from_random_starts() -> dict[str, Any]:
+    """The excess of tuned gradient descent and of the structure-aware rule, a panel for each d."""
+    return {f"d = {d}": _excess({
+        "gradient descent, tuned": rows(d, method="gd", start="random", lr=tuned(d, "gd", far), steps=far),
+        "structure-aware": rows(d, method="SA2", start="random")}) for d, far in FAR.items()}
+
+
+def from_spectral_starts() -> dict[str, Any]:
+    """The excess of three rules from a spectral start, and of tuned SGD from a random one, a panel for each d."""
+    return {f"d = {d}": _excess({
+        "SGD, random start, tuned": rows(d, method="sgd", start="random", lr=tuned(d, "sgd", 5000)),
+        "structure-aware, spectral": rows(d, method="SA2", start="spectral"),
+        "preconditioned, spectral": rows(d, method="SA1", start="spectral"),
+        "gradient descent, spectral": rows(d, method="gd", start="spectral")}) for d in FAR}
+
+
+def _excess(tables: Mapping[str, Table]):
+    return {name: (table["at"][0][1:], table["excess"][:, 1:]) for name, table in tables.items()}
+
+
+def conditioning_table(steps: Table) -> None:
+    """Print the steps that three rules need at three condition numbers of Σ, from the least to the largest."""
+    print("κ(Σ)   condition number     plain   plain, two step sizes   whitened, balanced")
+    for kappa in (1, 16, 256):
+        row = steps.where(kappa=float(kappa))
+        spans = [f"{min(row[name]):.0f}–{max(row[name]):.0f}" for name in ("condition", "one", "two", "whitened")]
+        print(f"{kappa:4} {spans[0]:>18} {spans[1]:>11} {spans[2]:>15} {spans[3]:>20}")
+
+
+def parts_table(parts: Table) -> None:
+    """Print the median excess of the rule, and of the rule without each of its parts."""
+    print("median excess of five runs      d = 5      d = 20")
+    for left_out in ("nothing", "renormalization", "regularizer", "whitening"):
+        small, large = (np.median(parts.where(d=d, left_out=left_out)["excess"][:, 8]) for d in (5, 20))
+        label = "the whole rule" if left_out == "nothing" else f"without {left_out}"
+        print(f"{label:24} {small:14.2g} {large:11.2g}")
+
+
+def ideal_excess(seed: int) -> np.ndarray:
+    """The excess of SA2 at 81 steps with infinitely many tokens, from a random start."""
+    data = linear_regression(n=1000, d=5, p=5, seed=seed)
+    return train(PopulationRegression.random(5, 5, seed=seed), data.population(), StructureAware(), 80).excess
+
+
+def spectral_distances(n: int) -> np.ndarray:
+    """The distances of 100 spectral starts, each from n tokens, to the nearest optimum."""
+    drawn = [linear_regression(n=n, d=5, p=5, seed=seed) for seed in range(100)]
+    whitened = [(one.truth.root, AttentionRegression.spectral(one), one) for one in drawn]
+    return np.array([factorization.distance(m.A @ root, root @ m.B @ root, one.M @ root) for root, m, one in whitened])
+
+
+def with_outputs(p: int) -> Path:
+    """A run of SA2 on tokens of five dimensions with p outputs."""
+    data = linear_regression(n=500, d=5, p=p, seed=3)
+    return train(AttentionRegression.random(d=5, p=p, seed=3), data, StructureAware(), 40)
+
+
+def refusal(start: AttentionRegression, data: RegressionDataset) -> str:
+    """The words with which SA2 refuses to train, in short lines."""
+    try:
+        train(start, data, StructureAware(), 1)
+    except ValueError as error:
+        return "\n".join(wrap(str(error), 80))
+    raise ValueError("start, data: expected what SA2 refuses, got a run")
