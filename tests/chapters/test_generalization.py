@@ -218,6 +218,15 @@ def test_the_bounds_are_their_formulas():
         pytest.approx((1 / 20 + 3 * 0.5 * 4 / 8) * inside, rel=1e-14)
 
 
+@pytest.mark.parametrize("share, holds", [(1 - 1e-9, True), (1.01, False)])
+def test_the_corollary_sees_a_step_beyond_four_over_the_square_of_the_steepness(share, holds):
+    instance = starts.parallel(5) | {"n": 1}
+    start, direction, data, steps = (instance[name] for name in ("start", "direction", "data", "steps"))
+    distance = chain.reference_along(start, direction, data, steps).distance
+    G = chain.ball_constants(start, token_radius(data.X), distance).G
+    assert generalization.good_start_test_loss(**instance | {"lr": share * 4 / G ** 2})[1].holds is holds
+
+
 @seeds
 def test_the_corollary_is_the_two_theorems_together(seed):
     """Training plus gap, with L(θ) ≤ 1/K and L(θ₀) ≤ B_Φ + log 2, is at most the corollary's right side."""

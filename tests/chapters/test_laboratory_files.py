@@ -43,6 +43,14 @@ def test_page_and_python_read_the_same(name, tmp_path):
         type(data).__name__]
 
 
+@pytest.mark.parametrize("end", [b"\r\n", b"\r"])
+def test_the_lines_of_a_file_may_end_as_on_any_system(end, tmp_path):
+    (tmp_path / "ends.csv").write_bytes(GOOD["heads.csv"].replace(b"\n", end))
+    found = page_reads("heads.csv", GOOD["heads.csv"])["X"]
+    assert page_reads("ends.csv", (tmp_path / "ends.csv").read_bytes())["X"] == found
+    assert mha.data.from_file(tmp_path / "ends.csv").X.ravel().tolist() == found
+
+
 @pytest.mark.parametrize("name", [name for name, (content, _) in BAD.items() if content and not name.endswith("png")])
 def test_page_and_python_refuse_the_same(name, tmp_path):
     content, words = BAD[name]

@@ -96,6 +96,24 @@ def test_a_link_restores_what_it_says_or_says_what_is_wrong():
     assert state["values"] == DEFAULTS and state["note"] == "This is no link."
 
 
+# V8 alone has none; tests in the browser have the browser's.
+SEARCH_PARAMS = """globalThis.URLSearchParams = class extends Map {
+  constructor(given) { super(given.split ? given.split("&").map((x) => x.split("=").map(decodeURIComponent)) : given); }
+  get(name) { return super.get(name) ?? null; }
+  toString() { return [...this].map((part) => part.map(encodeURIComponent).join("=")).join("&"); }
+}; 0"""
+
+
+@pytest.mark.parametrize(("own", "changes"), [
+    (None, {"model": "layer", "kernel": "gaussian", "H": 4}),
+    (MINE | {"file": "a & b=1.csv"}, {"model": "regression", "data": "own", "lr": 0.1})], ids=["drawn", "own"])
+def test_a_copied_link_has_every_control_and_the_checksum_of_a_file(own, changes):
+    values = resolve(DEFAULTS | changes, own and own["kind"])
+    whole().eval(SEARCH_PARAMS)
+    found = asked(whole(), f"readLink(spec, linkOf(spec, {json.dumps(values)}, {json.dumps(own)}))")
+    assert found["values"] == values and (found.get("file"), found["sum"]) == (own and own["file"], own and own["sum"])
+
+
 @pytest.mark.parametrize(("file", "words"), [({}, "a run on the file “theirs.csv”, which stayed with its owner"),
                                              ({"file": None}, "a run on a file, which")])
 def test_a_link_to_a_file_waits_for_it(file, words):

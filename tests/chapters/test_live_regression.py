@@ -4,9 +4,10 @@ import json
 
 import numpy as np
 import pytest
+from py_mini_racer import MiniRacer
 
 import mhalib as mha
-from engines import asked, assert_bug_is_seen, assert_follows, plain
+from engines import LIVE, asked, assert_bug_is_seen, assert_follows, exposed, plain
 from figures import assert_figure_agrees
 from mhabook.c10_structure import figure as c10
 from mhabook.c10_structure.figure_regression import sample, start_on
@@ -84,6 +85,16 @@ def test_a_diverging_run_stops_where_mhalibs_does(made):
     result = asked(plain(made), made, values)
     assert json.loads(result)["stopped"] is not None
     assert_figure_agrees(made, values, result)
+
+
+def test_the_engines_exponentials_are_right_to_the_last_digits():
+    """The figures compare losses to 1e-9, which a wrong coefficient of the series may keep."""
+    v8, scores = MiniRacer(), -np.concatenate([[0.0], np.geomspace(1e-9, 700, 5000)])
+    v8.eval(exposed(LIVE / "engine" / "regression.js"))
+    v8.eval(f"const scores = Float64Array.from({scores.tolist()}), sums = exponentials(scores); 0")
+    found, sums = json.loads(v8.eval("JSON.stringify([[...scores], sums])"))
+    np.testing.assert_allclose(found, np.exp(scores), rtol=1e-15)
+    np.testing.assert_allclose(sums, [np.exp(scores).sum(), np.exp(2 * scores).sum()], rtol=1e-12)
 
 
 def test_plain_descent_starts_where_the_chosen_rule_does():

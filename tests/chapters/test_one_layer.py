@@ -134,6 +134,15 @@ def test_kernel_moves_bound_what_a_move_does(kernel, seed, radius):
     assert np.linalg.norm(S[2] - 2 * S[1] + S[0]) / h ** 2 <= second[0] * (1 + 1e-3) + 1e-5
 
 
+@pytest.mark.parametrize("n", [1, 4, 9])
+def test_a_query_among_n_tokens_moves_gaussian_attention_as_the_root_of_n(n):
+    """It moves a row of n weights: 1/√2 of λ₁ at the steepest distance from the keys, and half of λ₂ at none."""
+    zero = 0 * mha.AttentionLayer.random(n, 1, 1, kernel=mha.gaussian)
+    along = zero.with_arrays(WQ=np.eye(n)[None, :, :1])
+    at = [one_layer.moves(start, np.eye(n)[None], along, zero, 0.0) for start in (along, zero)]
+    assert at[0][0].lhs == pytest.approx(0.5 ** 0.5, rel=1e-12) and at[1][1].lhs == pytest.approx(0.5, rel=1e-12)
+
+
 def test_the_neighborhood_of_a_softmax_start_at_zero_is_finite():
     """Queries and keys zero: λ₁ is zero at the center, so that r (Σ ξ²λ₁²)^½ = σ_min(B)/2 is quadratic in r."""
     zero = 0 * mha.AttentionLayer.random(4, 2, 1)

@@ -123,8 +123,10 @@ def test_another_origin_is_another_run(change, tmp_path, monkeypatch):
     assert table["value"].tolist() == {"source": [6], "bound argument": [15]}.get(change, [5])
 
 
-def test_bound_arrays_tell_runs_apart():
-    runs = [partial(swept.returning, what={"value": np.arange(3.0) + shift}) for shift in (0, 0, 1)]
+@pytest.mark.parametrize("bind", [lambda what: partial(swept.returning, what=what),
+                                  lambda what: partial(swept.mark, what)], ids=["by name", "by place"])
+def test_bound_arrays_tell_runs_apart(bind):
+    runs = [bind({"value": np.arange(3.0) + shift}) for shift in (0, 0, 1)]
     first, same, other = (origin(run) for run in runs)
     assert first == same != other
 

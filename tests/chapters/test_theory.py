@@ -48,6 +48,14 @@ def test_the_sharper_gradient_bound_is_attained_at_every_size_of_the_decoders(r)
     assert abs(bounds.sharp_gradient_bound(model, equal_tokens()["data"] if r <= 1 else data).slack) < 1e-12
 
 
+def test_the_gradient_bounds_take_the_mean_over_heads():
+    """Opposite tokens attain the sharper one, and nearly the other, with long decoders of different lengths, too."""
+    model, data = opposite_tokens(u=1e3).values()
+    uneven = mha.MultiHeadAttention(model.W, np.array([1, 2, 5])[:, None, None] * model.U)
+    assert abs(bounds.sharp_gradient_bound(uneven, data).slack) < 1e-12
+    assert 0 <= bounds.gradient_bound(uneven, data).slack < 1e-7
+
+
 @settings(max_examples=40)
 @given(problems)
 def test_bounds_hold_at_every_scale(drawn):

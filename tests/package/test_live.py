@@ -10,9 +10,10 @@ import numpy as np
 import plotly.offline
 import pytest
 import torch
+from py_mini_racer import MiniRacer
 
 import mhalib as mha
-from engines import plain
+from engines import LIVE, exposed, plain
 from mhabook.c01_model import figure as c01
 from mhabook.c02_curvature import figure as c02
 from mhalib.live.spec import Control
@@ -208,6 +209,30 @@ def test_module_is_one_text_without_imports():
 def test_no_script_asks_by_has(script):
     """Firefox has known it since version 121; before that a selector with it throws."""
     assert not re.search(r":has\(", script.read_text("utf-8"))
+
+
+def layout_at(width, spec):
+    """The layout that plotly is handed in a box of a width."""
+    v8 = MiniRacer()
+    v8.eval("""globalThis.ResizeObserver = class { observe() {} };
+        globalThis.window = {};
+        globalThis.structuredClone = (one) => JSON.parse(JSON.stringify(one));""" + exposed(LIVE / "drawing.js"))
+    v8.eval(f"""var seen;
+        const box = {{ clientWidth: {width}, style: {{}} }}, react = (_, data, layout) => {{ seen = layout; }};
+        new Drawer({{ react }}, box, {json.dumps(spec)}, () => {{}}, (wrong) => {{ seen = wrong; }}).draw(null); 0""")
+    return json.loads(v8.eval("JSON.stringify(seen)"))
+
+
+@each
+def test_on_a_phone_panels_stand_below_each_other_each_under_its_title(make):
+    spec = make().spec
+    wide, narrow = (layout_at(width, spec) for width in (1000, 390))
+    assert wide == spec["figure"]["layout"] | {"width": 1000}
+    titles, axes = narrow["annotations"], [name[1:] for name in narrow if re.match(r"xaxis\d*$", name)]
+    (low, high), panels = np.array([narrow[f"y{name}"]["domain"] for name in axes]).T, len(axes)
+    assert all(narrow[f"x{name}"]["domain"] == [0, 1] for name in axes) and len(titles) == panels > 1
+    assert [title["y"] for title in titles] == high.tolist()
+    assert high[0] == 1 and abs(low[-1]) < 1e-12 and (low[:-1] > high[1:]).all() and np.ptp(high - low) < 1e-12
 
 
 def test_a_diverging_run_keeps_what_came_before():

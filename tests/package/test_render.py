@@ -4,10 +4,12 @@ import itertools
 import subprocess
 import sys
 
+import numpy as np
 import plotly.graph_objects as go
 import plotly.io
 import pytest
 
+import mhalib as mha
 from mhalib import _render
 
 
@@ -42,6 +44,13 @@ def test_the_title_becomes_a_caption_that_wraps():
     assert "<figcaption>drag &amp; see</figcaption>" in html
     assert "drag & see" not in html, "the title is drawn a second time"
     assert "figcaption" not in _render.figure_html(figure(alt="a"))
+
+
+def test_the_words_for_a_run_begin_where_its_lines_do():
+    """Step 0 has no place on a logarithmic axis."""
+    path = mha.training.Path(np.array([0, 1, 10]), (), {"loss": np.array([9.0, 4.0, 2.0])}, None)
+    words = mha.plots.training(path, "A run").layout.meta["alt"]
+    assert words == "A run: from step 1 to 10, training loss falls from 4 to 2."
 
 
 def test_no_other_host_is_named():
