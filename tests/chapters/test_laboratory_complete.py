@@ -12,7 +12,7 @@ from notebooks import BOOK, read, text
 from offered import choices
 
 LAB = mhabook.laboratory()
-TEXT = {"from_sentences", "words", "reviews", "sst2"}
+TEXT = {"from_sentences", "words", "reviews"}
 NETWORKS = {"NetworkPoint", "PatchTransformer", "TextTransformer"}
 LEFT_OUT = {"Backtracking", "PopulationRegression", "Linearized", "Surface", "from_arrays",
             "regression_from_arrays"} | TEXT | NETWORKS

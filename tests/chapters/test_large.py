@@ -10,6 +10,7 @@ import torch
 
 import mhabook
 import mhalib as mha
+from mhabook.c08_digits import sst2
 from scripts import loaded
 
 VOCABULARY = mha.data.reviews(1).vocabulary
@@ -97,7 +98,7 @@ def encoder(tmp_path, monkeypatch):
     """SST-2's files with generated sentences, and a stand-in for the package transformers; the models that it gave."""
     data, given = mha.data.reviews(60), []
     for name, part in {"train": data, "dev": data.fresh(20)}.items():
-        (tmp_path / f"{name}.tsv").write_text(part.tsv(), encoding="utf-8")
+        (tmp_path / f"{name}.tsv").write_text(sst2.tsv(part), encoding="utf-8")
 
     def pretrained(name, **options):
         assert options["local_files_only"]

@@ -6,6 +6,7 @@ from sklearn.linear_model import LogisticRegression
 
 import mhalib as mha
 from mhabook.c02_curvature import bounds, loss_bounds
+from mhabook.c08_digits import sst2
 from mhalib.models import TextTransformer
 from page import Page
 from scripts import load
@@ -139,7 +140,7 @@ def test_no_setting_is_as_accurate_as_logistic_regression(linear, table):
 @page.after("sst2-missing")
 def test_without_the_files_the_error_says_what_to_do():
     with pytest.raises(FileNotFoundError, match="Download it from"):
-        mha.data.sst2("SST-2")
+        sst2.load("SST-2")
 
 
 @page.after("tsv")

@@ -9,8 +9,8 @@ do not know: here ``--model`` takes any encoder, and ``--keep-heads K`` keeps K 
 and silences the others for good. We could not run the recipe on the real model and data: it was run from end to end
 with a small stand-in for an encoder, on generated sentences.
 
-Nothing is downloaded. ``--data`` is a local folder with SST-2's train.tsv and dev.tsv (mhalib.data.sst2 says where they
-come from), ``--model`` one with a model and its tokenizer as the package transformers saves them.
+Nothing is downloaded. ``--data`` is a local folder with SST-2's train.tsv and dev.tsv (mhabook.c08_digits.sst2 says
+where they come from), ``--model`` one with a model and its tokenizer as the package transformers saves them.
 
 A run is fixed by its arguments. Every ``--every`` steps it is measured on the dev set, and what it needs to go on is
 saved beside ``--out``; the same command takes it up again and ends with the same numbers on a CPU.
@@ -27,6 +27,7 @@ from torch.nn import functional
 from torch.nn.utils.rnn import pad_sequence
 
 import mhalib as mha
+from mhabook.c08_digits import sst2
 
 READ_OUT = ("attention.output.dense", "attention.out_lin")
 """Where heads leave a layer, in the words of BERT and RoBERTa, and of DistilBERT."""
@@ -98,7 +99,7 @@ def evaluate(model, rows, y, padding, device):
 
 def encoded(args, tokenizer, split):
     """The sentences of a split as lists of numbers, and their labels."""
-    data = mha.data.sst2(args.data, split)
+    data = sst2.load(args.data, split)
     return tokenizer(list(data.sentences), truncation=True, max_length=args.length)["input_ids"], data.y
 
 

@@ -109,11 +109,6 @@ class TextDataset:
         drawn, y = self.truth.sample(len(self) if n is None else n, seed, without=set(self.sentences))
         return from_sentences(drawn, y, self.vocabulary, length=self.tokens.shape[1], truth=self.truth)
 
-    def tsv(self) -> str:
-        """The text of a file in SST-2's format: a header, then a line with a sentence and its label 0 or 1 for each."""
-        lines = [f"{sentence}\t{int(label > 0)}" for sentence, label in zip(self.sentences, self.y, strict=True)]
-        return "\n".join(["sentence\tlabel", *lines, ""])
-
 
 PATIENCE = 10_000
 """So many sentences in a row may be refused before a generator gives up."""

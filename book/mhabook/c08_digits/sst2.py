@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from mhalib.data.text.corpus import TextDataset, Vocabulary, from_sentences
+from mhalib.data.text import TextDataset, Vocabulary, from_sentences
 
 HEADER = "sentence\tlabel"
 INSTRUCTIONS = """\
@@ -18,7 +18,7 @@ other line is a sentence, a tab, and 0 or 1. mhalib downloads nothing by
 itself."""
 
 
-def sst2(folder: str | Path, split: str = "train", vocabulary: Vocabulary | None = None, min_count: int = 2,
+def load(folder: str | Path, split: str = "train", vocabulary: Vocabulary | None = None, min_count: int = 2,
          length: int | None = None) -> TextDataset:
     """The sentences of SST-2's ``train.tsv`` or ``dev.tsv``, from a folder on this machine, as a ``TextDataset``.
 
@@ -46,6 +46,12 @@ def sst2(folder: str | Path, split: str = "train", vocabulary: Vocabulary | None
         known = sentences if split == "train" else read(folder / "train.tsv")[0]
         vocabulary = Vocabulary.of(known, min_count)
     return from_sentences(sentences, y, vocabulary, length=length)
+
+
+def tsv(data: TextDataset) -> str:
+    """The text of a file in SST-2's format: a header, then a line with a sentence and its label 0 or 1 for each."""
+    lines = [f"{sentence}\t{int(label > 0)}" for sentence, label in zip(data.sentences, data.y, strict=True)]
+    return "\n".join([HEADER, *lines, ""])
 
 
 def read(path: Path) -> tuple[tuple[str, ...], list[float]]:
