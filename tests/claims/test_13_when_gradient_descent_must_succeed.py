@@ -2,11 +2,14 @@
 
 import numpy as np
 
+import mhabook
 import mhalib as mha
 from mhabook.c13_layer import statements as one_layer
+from mhabook.c13_layer.runs import FRACTIONS, ROWS, remaining, steps_needed, tried
 from page import Page
 
 page = Page("kernels/13_when_gradient_descent_must_succeed")
+table = mhabook.stored("dimensions.npz")
 KERNELS = ("softmax", "gaussian")
 
 
@@ -31,20 +34,20 @@ def test_the_run_keeps_its_promise_at_every_step(promised, runs):
 # --- by dimension ----------------------------------------------------------------------------------------------
 
 
-def medians(remaining, tried, row):
+def medians(row):
     """kernel → medians over seeds of what a row of the table has left, by dimension."""
     return {kernel: [np.median(remaining(row, kernel, D)) for D in tried(row)] for kernel in KERNELS}
 
 
 @page.after("dimension-table")
-def test_the_table_has_eight_seeds_for_each_entry(ROWS, remaining, table, tried):
+def test_the_table_has_eight_seeds_for_each_entry():
     assert len(table) == 496
     assert all(len(remaining(row, "softmax", D)) == 8 for row in ROWS for D in tried(row))
 
 
 @page.after("dimension-table")
-def test_from_tied_starts_the_values_reach_zero_beyond_the_threshold(remaining, tried):
-    left = medians(remaining, tried, "values alone, tied")
+def test_from_tied_starts_the_values_reach_zero_beyond_the_threshold():
+    left = medians("values alone, tied")
     assert [f"{x:.2g}" for x in left["softmax"][:3]] == ["0.34", "0.13", "0.0022"]
     assert [f"{x:.2g}" for x in left["gaussian"][:3]] == ["0.3", "0.12", "0.0033"]
     assert [f"{x:.0e}" for x in left["softmax"][3:]] == ["4e-12", "3e-17", "3e-28"]
@@ -52,14 +55,14 @@ def test_from_tied_starts_the_values_reach_zero_beyond_the_threshold(remaining, 
 
 
 @page.after("dimension-table")
-def test_from_untied_starts_the_values_are_slow_at_every_dimension(remaining, tried):
-    left = medians(remaining, tried, "values alone, untied, ½")
+def test_from_untied_starts_the_values_are_slow_at_every_dimension():
+    left = medians("values alone, untied, ½")
     assert [round(x, 2) for x in left["softmax"]] == [0.52, 0.26, 0.14, 0.12, 0.16, 0.12]
     assert [round(x, 2) for x in left["gaussian"]] == [0.44, 0.25, 0.12, 0.09, 0.13, 0.11]
 
 
 @page.after("dimension-table")
-def test_tied_starts_have_larger_least_singular_values(table):
+def test_tied_starts_have_larger_least_singular_values():
     least = {(D, tied): table.where(only="WV", D=D, tied=tied, scale=1.0 if tied else 0.5)["sigma"]
              for D in (32, 64) for tied in (False, True)}
     ends = {key: [f"{pick(found):.2g}" for pick in (min, max)] for key, found in least.items()}
@@ -73,32 +76,32 @@ def test_tied_starts_have_larger_least_singular_values(table):
 
 
 @page.after("dimension-table")
-def test_training_everything_half_the_threshold_is_enough_for_softmax(FRACTIONS, remaining, tried):
+def test_training_everything_half_the_threshold_is_enough_for_softmax():
     assert max(remaining("queries, keys, values", "softmax", D).max() for D in FRACTIONS) < 1e-27
     assert (remaining("queries, keys, values", "softmax", 16) < 1e-9).all()
-    assert max(medians(remaining, tried, "queries, keys, values")["softmax"]) < 1e-28
+    assert max(medians("queries, keys, values")["softmax"]) < 1e-28
 
 
 @page.after("dimension-table")
-def test_training_everything_the_gaussian_kernel_is_less_reliable(FRACTIONS, remaining, tried):
+def test_training_everything_the_gaussian_kernel_is_less_reliable():
     left = {D: np.sort(remaining("queries, keys, values", "gaussian", D)) for D in FRACTIONS}
     assert left[16][-2:].round(4).tolist() == [0.0064, 0.0075]
     assert left[16][-3] < 1e-9
     assert [int((left[D] > 1e-5).sum()) for D in FRACTIONS] == [2, 0, 1, 0, 1, 0]
     assert left[48][-2] < 1e-9
-    middle = medians(remaining, tried, "queries, keys, values")["gaussian"]
+    middle = medians("queries, keys, values")["gaussian"]
     assert f"{middle[0]:.0e}" == "6e-11"
     assert max(middle[1:]) < 1e-28
 
 
 @page.after("dimension-table")
-def test_training_everything_most_runs_succeed_below_the_threshold(remaining):
+def test_training_everything_most_runs_succeed_below_the_threshold():
     done = [sum((remaining("queries, keys, values", kernel, D) < 1e-9).sum() for kernel in KERNELS) for D in (16, 24)]
     assert done == [14, 16]
 
 
 @page.after("dimension-table")
-def test_training_the_queries_neither_kernel_is_always_ahead(ROWS, remaining, tried):
+def test_training_the_queries_neither_kernel_is_always_ahead():
     left = {kernel: np.array([[remaining(row, kernel, D) for D in tried(row)] for row in [*ROWS][3:]])
             for kernel in KERNELS}
     assert (left["gaussian"] < left["softmax"]).sum(axis=2).tolist() == [[3, 5, 4], [4, 5, 4]]
@@ -107,8 +110,8 @@ def test_training_the_queries_neither_kernel_is_always_ahead(ROWS, remaining, tr
 
 
 @page.after("dimension-table")
-def test_medians_of_training_the_queries_are_far_from_those_of_the_first_table(ROWS, remaining, tried):
-    middle = {kernel: [x for row in [*ROWS][3:] for x in medians(remaining, tried, row)[kernel]] for kernel in KERNELS}
+def test_medians_of_training_the_queries_are_far_from_those_of_the_first_table():
+    middle = {kernel: [x for row in [*ROWS][3:] for x in medians(row)[kernel]] for kernel in KERNELS}
     assert [f"{pick(middle['softmax']):.0e}" for pick in (min, max)] == ["2e-07", "4e-03"]
     assert [f"{pick(middle['gaussian']):.0e}" for pick in (min, max)] == ["5e-06", "3e-04"]
 
@@ -116,26 +119,26 @@ def test_medians_of_training_the_queries_are_far_from_those_of_the_first_table(R
 # --- by start --------------------------------------------------------------------------------------------------
 
 
-def left_at_48(table, kernel, tied, scale):
+def left_at_48(kernel, tied, scale):
     """The median of what training the values leaves at D = 48."""
     return np.median(table.where(only="WV", kernel=kernel, tied=tied, D=48, scale=scale)["relative"])
 
 
 @page.after("scale-table")
-def test_small_tied_starts_keep_half_of_the_loss(table):
-    assert [round(left_at_48(table, kernel, True, 0.1), 2) for kernel in KERNELS] == [0.57, 0.54]
+def test_small_tied_starts_keep_half_of_the_loss():
+    assert [round(left_at_48(kernel, True, 0.1), 2) for kernel in KERNELS] == [0.57, 0.54]
 
 
 @page.after("scale-table")
-def test_large_tied_starts_suit_the_gaussian_kernel_and_not_softmax(table):
-    assert max(left_at_48(table, kernel, True, 1.0) for kernel in KERNELS) < 1e-16
-    assert max(left_at_48(table, "gaussian", True, scale) for scale in (4.0, 8.0)) < 1e-28
-    assert [round(left_at_48(table, "softmax", True, scale), 4) for scale in (4.0, 8.0)] == [0.0017, 0.0005]
+def test_large_tied_starts_suit_the_gaussian_kernel_and_not_softmax():
+    assert max(left_at_48(kernel, True, 1.0) for kernel in KERNELS) < 1e-16
+    assert max(left_at_48("gaussian", True, scale) for scale in (4.0, 8.0)) < 1e-28
+    assert [round(left_at_48("softmax", True, scale), 4) for scale in (4.0, 8.0)] == [0.0017, 0.0005]
 
 
 @page.after("scale-table")
-def test_large_untied_starts_suit_softmax_and_not_the_gaussian_kernel(table):
-    assert [f"{left_at_48(table, kernel, False, 4.0):.2g}" for kernel in KERNELS] == ["0.034", "0.94"]
+def test_large_untied_starts_suit_softmax_and_not_the_gaussian_kernel():
+    assert [f"{left_at_48(kernel, False, 4.0):.2g}" for kernel in KERNELS] == ["0.034", "0.94"]
 
 
 @page.after("scale-table")
@@ -168,7 +171,7 @@ def test_every_statement_holds_and_its_twin_fails(mine):
 
 
 @page.after("promise")
-def test_the_runs_are_faster_than_promised(data, needed, runs):
+def test_the_runs_are_faster_than_promised(data, runs):
     """The page reads the steps between recorded ones; here every step is recorded."""
     found = {}
     for name in ("softmax", "Gaussian"):
@@ -178,7 +181,7 @@ def test_the_runs_are_faster_than_promised(data, needed, runs):
         steps = int(np.argmax(path.loss <= 1e-6 * path.loss[0]))
         found[name] = steps, round(np.log(1e-6) / np.log(1 - rate / L) / 2 / steps, 1)
     assert found == {"softmax": (1882, 1.4), "Gaussian": (546, 1.7)}
-    assert needed == 546
+    assert steps_needed(runs["Gaussian, D = 48"]) == 546
 
 
 @page.after("near")
