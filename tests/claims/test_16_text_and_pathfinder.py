@@ -5,6 +5,20 @@ import pytest
 
 import mhalib as mha
 from mhabook.c16_networks import statements as networks
+from mhabook.c16_networks.runs import (
+    ADAM,
+    GAIN,
+    LOUD,
+    MOMENTUM,
+    NAMES,
+    SIXTEEN,
+    SMALL,
+    chosen,
+    final_accuracy,
+    gap,
+    of_all,
+    rates,
+)
 from mhalib.data.text.words import NOT, SIGN, score
 from page import Page
 
@@ -20,16 +34,16 @@ def right_without_not(data):
     return (np.sign(counted) == data.y).mean() + (counted == 0).mean() / 2
 
 
-def pairs_won(final_accuracy, *rows, **setting):
+def pairs_won(*rows, **setting):
     """In how many pairs of runs the Gaussian kernel is ahead of softmax."""
     return int((final_accuracy(GAUSSIAN, *rows, **setting) > final_accuracy(SOFTMAX, *rows, **setting)).sum())
 
 
-def means(final_accuracy, names, *rows, digits=3, **setting):
+def means(names, *rows, digits=3, **setting):
     return [round(float(final_accuracy(name, *rows, **setting).mean()), digits) for name in names]
 
 
-def mean_at(of_all, name, lr, setting):
+def mean_at(name, lr, setting):
     """The mean test accuracy at the end of the runs with one step size."""
     return of_all([name], lr=lr, **setting)[0][1]["test_accuracy"][:, -1].mean()
 
@@ -74,30 +88,30 @@ def test_all_three_kernels_are_above_the_level_of_that_reader(paths, short):
 
 
 @page.after("table-adam")
-def test_with_adam_the_gaussian_kernel_is_ahead_in_four_pairs_and_the_interval_has_zero(ADAM, final_accuracy, gap):
-    assert pairs_won(final_accuracy, **ADAM) == 4
+def test_with_adam_the_gaussian_kernel_is_ahead_in_four_pairs_and_the_interval_has_zero():
+    assert pairs_won(**ADAM) == 4
     assert gap(GAUSSIAN, **ADAM) == pytest.approx((0.032, 0.053), abs=HALF)
 
 
 @page.after("table-adam")
-def test_with_adam_the_control_is_level_with_softmax_and_a_louder_softmax_is_not_better(ADAM, gap):
+def test_with_adam_the_control_is_level_with_softmax_and_a_louder_softmax_is_not_better():
     assert abs(gap(NORMALIZED, **ADAM)[0]) < 0.005
     assert gap(LOUDER, **ADAM)[0] < 0
 
 
 @page.after("table-adam")
-def test_both_kernels_choose_the_step_size_0_002_of_four(ADAM, chosen, rates):
+def test_both_kernels_choose_the_step_size_0_002_of_four():
     assert rates(**ADAM) == [0.001, 0.002, 0.004, 0.008]
     assert chosen(SOFTMAX, **ADAM)["lr"][0] == chosen(GAUSSIAN, **ADAM)["lr"][0] == 0.002
 
 
 @page.after("table-adam")
-def test_at_other_step_sizes_softmax_loses_more(ADAM, final_accuracy, of_all):
+def test_at_other_step_sizes_softmax_loses_more():
     others = 0.001, 0.004, 0.008
-    softmax, gaussian = (final_accuracy(name, **ADAM).mean() - [mean_at(of_all, name, lr, ADAM) for lr in others]
+    softmax, gaussian = (final_accuracy(name, **ADAM).mean() - [mean_at(name, lr, ADAM) for lr in others]
                          for name in (SOFTMAX, GAUSSIAN))
     assert (softmax > gaussian).all()
-    fast = [mean_at(of_all, name, 0.004, ADAM) for name in (SOFTMAX, GAUSSIAN)]
+    fast = [mean_at(name, 0.004, ADAM) for name in (SOFTMAX, GAUSSIAN)]
     assert fast == pytest.approx([0.843, 0.922], abs=HALF)
 
 
@@ -105,60 +119,60 @@ def test_at_other_step_sizes_softmax_loses_more(ADAM, final_accuracy, of_all):
 
 
 @page.after("table-others")
-def test_with_momentum_the_gaussian_kernel_is_ahead_in_three_pairs(MOMENTUM, NAMES, final_accuracy, gap):
-    assert pairs_won(final_accuracy, **MOMENTUM) == 3
+def test_with_momentum_the_gaussian_kernel_is_ahead_in_three_pairs():
+    assert pairs_won(**MOMENTUM) == 3
     assert [gap(name, **MOMENTUM)[0] for name in NAMES[1:]] == pytest.approx([0.046, 0.028, 0.028], abs=HALF)
 
 
 @page.after("table-others")
-def test_with_momentum_the_gaussian_kernel_bears_larger_steps(MOMENTUM, NAMES, chosen, of_all, rates):
+def test_with_momentum_the_gaussian_kernel_bears_larger_steps():
     assert rates(**MOMENTUM) == [0.025, 0.05, 0.1]
     assert chosen(LOUDER, **MOMENTUM)["lr"][0] == 0.025
-    assert [mean_at(of_all, name, 0.1, MOMENTUM) for name in NAMES[:3]] == pytest.approx([0.671, 0.85, 0.711], abs=HALF)
+    assert [mean_at(name, 0.1, MOMENTUM) for name in NAMES[:3]] == pytest.approx([0.671, 0.85, 0.711], abs=HALF)
 
 
 @page.after("table-others")
-def test_with_momentum_softmax_loses_0_035_from_the_best_to_the_last(MOMENTUM, chosen, final_accuracy):
+def test_with_momentum_softmax_loses_0_035_from_the_best_to_the_last():
     best = chosen(SOFTMAX, **MOMENTUM)["test_accuracy"].max(axis=1).mean()
     assert round(float(best - final_accuracy(SOFTMAX, **MOMENTUM).mean()), 3) == 0.035
 
 
 @page.after("table-others")
-def test_with_small_embeddings_the_two_kernels_are_level(SMALL, final_accuracy, gap):
-    assert pairs_won(final_accuracy, **SMALL) == 3
+def test_with_small_embeddings_the_two_kernels_are_level():
+    assert pairs_won(**SMALL) == 3
     assert gap(GAUSSIAN, **SMALL)[0] == pytest.approx(0.012, abs=HALF)
 
 
 @page.after("table-others")
-def test_no_interval_of_these_two_blocks_excludes_zero(MOMENTUM, NAMES, SMALL, gap):
+def test_no_interval_of_these_two_blocks_excludes_zero():
     assert not any(excludes_zero(*gap(name, **setting)) for setting in (MOMENTUM, SMALL) for name in NAMES[1:])
 
 
 @page.after("table-others")
-def test_with_gain_1_softmax_is_ahead(GAIN, NAMES, final_accuracy, gap):
-    assert pairs_won(final_accuracy, **GAIN) == 1
+def test_with_gain_1_softmax_is_ahead():
+    assert pairs_won(**GAIN) == 1
     assert [gap(name, **GAIN)[0] for name in NAMES[1:3]] == pytest.approx([-0.02, -0.075], abs=HALF)
     assert (final_accuracy(NORMALIZED, **GAIN) < final_accuracy(SOFTMAX, **GAIN)).all()
 
 
 @page.after("table-others")
-def test_the_control_at_gain_1_is_the_one_interval_that_excludes_zero(GAIN, LOUD, gap):
+def test_the_control_at_gain_1_is_the_one_interval_that_excludes_zero():
     assert [excludes_zero(*gap(name, **GAIN)) for name in LOUD[1:]] == [False, True, False]
     assert sum(gap(NORMALIZED, **GAIN)) < 0
 
 
 @page.after("table-others")
-def test_a_factor_of_16_changes_the_accuracy_little(GAIN, final_accuracy):
-    assert means(final_accuracy, (GAUSSIAN, "Gaussian × 16"), **GAIN) == [0.926, 0.921]
+def test_a_factor_of_16_changes_the_accuracy_little():
+    assert means((GAUSSIAN, "Gaussian × 16"), **GAIN) == [0.926, 0.921]
 
 
 @page.after("table-others")
-def test_the_change_of_the_gain_moves_softmax_by_0_023(ADAM, GAIN, final_accuracy):
+def test_the_change_of_the_gain_moves_softmax_by_0_023():
     assert round(float(final_accuracy(SOFTMAX, **GAIN).mean() - final_accuracy(SOFTMAX, **ADAM).mean()), 3) == 0.023
 
 
 @page.after("table-others")
-def test_the_other_settings_have_one_step_size(GAIN, SIXTEEN, SMALL, rates):
+def test_the_other_settings_have_one_step_size():
     assert rates(**SMALL) == rates(**GAIN) == rates(**SIXTEEN) == [0.002]
 
 
@@ -166,40 +180,40 @@ def test_the_other_settings_have_one_step_size(GAIN, SIXTEEN, SMALL, rates):
 
 
 @page.after("table-sixteen")
-def test_on_sixteen_words_the_distance_makes_the_whole_difference(SIXTEEN, final_accuracy, gap):
-    assert pairs_won(final_accuracy, **SIXTEEN) == 4
+def test_on_sixteen_words_the_distance_makes_the_whole_difference():
+    assert pairs_won(**SIXTEEN) == 4
     assert gap(GAUSSIAN, **SIXTEEN) == pytest.approx((0.049, 0.050), abs=HALF)
     assert gap(NORMALIZED, **SIXTEEN) == pytest.approx((0.048, 0.060), abs=HALF)
     assert gap(LOUDER, **SIXTEEN)[0] < 0
 
 
 @page.after("table-micro")
-def test_micro_pathfinder_has_sixteen_runs_at_one_step_size(pictures, rates):
+def test_micro_pathfinder_has_sixteen_runs_at_one_step_size(pictures):
     assert rates(pictures) == [0.002]
     assert len(pictures) == 16
 
 
 @page.after("table-micro")
-def test_on_micro_pathfinder_both_intervals_exclude_zero(NAMES, final_accuracy, gap, pictures):
-    assert pairs_won(final_accuracy, pictures) == 4
-    assert means(final_accuracy, NAMES[:3], pictures) == [0.648, 0.729, 0.702]
+def test_on_micro_pathfinder_both_intervals_exclude_zero(pictures):
+    assert pairs_won(pictures) == 4
+    assert means(NAMES[:3], pictures) == [0.648, 0.729, 0.702]
     assert all(apart > half for apart, half in (gap(name, pictures) for name in NAMES[1:3]))
     assert gap(LOUDER, pictures)[0] < 0
 
 
 @page.after("table-micro")
-def test_the_control_has_two_thirds_of_the_difference(gap, pictures):
+def test_the_control_has_two_thirds_of_the_difference(pictures):
     assert 0.6 < gap(NORMALIZED, pictures)[0] / gap(GAUSSIAN, pictures)[0] < 0.72
 
 
 @page.after("table-micro")
-def test_the_gaussian_kernel_is_ahead_in_18_of_20_pairs(ADAM, MOMENTUM, SIXTEEN, SMALL, final_accuracy, pictures):
-    won = [pairs_won(final_accuracy, **setting) for setting in (ADAM, MOMENTUM, SMALL, SIXTEEN)]
-    assert sum(won) + pairs_won(final_accuracy, pictures) == 18
+def test_the_gaussian_kernel_is_ahead_in_18_of_20_pairs(pictures):
+    won = [pairs_won(**setting) for setting in (ADAM, MOMENTUM, SMALL, SIXTEEN)]
+    assert sum(won) + pairs_won(pictures) == 18
 
 
 @page.after("table-micro")
-def test_one_interval_of_six_excludes_zero(ADAM, GAIN, MOMENTUM, SIXTEEN, SMALL, gap, pictures):
+def test_one_interval_of_six_excludes_zero(pictures):
     words = [excludes_zero(*gap(GAUSSIAN, **setting)) for setting in (ADAM, MOMENTUM, SMALL, GAIN, SIXTEEN)]
     assert [*words, excludes_zero(*gap(GAUSSIAN, pictures))] == [False] * 5 + [True]
     assert round(1 - 0.95 ** 6, 2) == 0.26
@@ -239,14 +253,14 @@ def test_the_best_of_nine_flatters_by_0_014_and_at_most_0_033(bound, exact):
 
 
 @page.after("flattery")
-def test_standard_errors_are_these(ADAM, final_accuracy):
+def test_standard_errors_are_these():
     assert round((0.9 * 0.1 / 1000) ** 0.5, 3) == 0.009
     assert [round((share / 1000) ** 0.5, 3) for share in (0.1, 0.01)] == [0.01, 0.003]
     assert round(final_accuracy(SOFTMAX, **ADAM).std(ddof=1), 3) == 0.034
 
 
 @page.after("explore")
-def test_the_table_has_our_numbers(ADAM, GAIN, MOMENTUM, NAMES, SIXTEEN, SMALL, final_accuracy, pictures):
+def test_the_table_has_our_numbers(pictures):
     settings = ADAM, GAIN, SMALL, MOMENTUM, SIXTEEN
     rows = [[final_accuracy(name, **setting) for name in NAMES[:3]] for setting in settings]
     ours = 100 * np.mean([*rows, [final_accuracy(name, pictures) for name in NAMES[:3]]], axis=2)
@@ -269,7 +283,7 @@ def test_on_some_sentences_exactly_one_network_is_right(first, second):
 
 
 @page.after("solution-best")
-def test_the_last_accuracy_is_nearly_the_best_and_in_the_same_order(ADAM, NAMES, chosen):
+def test_the_last_accuracy_is_nearly_the_best_and_in_the_same_order():
     accuracies = [chosen(name, **ADAM)["test_accuracy"] for name in NAMES]
     last, best = (np.array([choose(one) for one in accuracies])
                   for choose in (lambda one: one[:, -1].mean(), lambda one: one.max(axis=1).mean()))
