@@ -59,7 +59,8 @@ def test_an_interrupted_sweep_goes_on_where_it_was(blow, tmp_path):
     cache, marks, gate = (tmp_path / name for name in ("cache", "marks", "gate"))
     marks.mkdir()
     os.mkfifo(gate)
-    environment = os.environ | {"PYTHONPATH": os.pathsep.join(map(str, (ROOT, ROOT / "tests" / "support")))}
+    path = os.pathsep.join(str(ROOT / part) for part in ("", "book", "tests/support"))
+    environment = os.environ | {"PYTHONPATH": path}
     with subprocess.Popen([sys.executable, swept.__file__, tmp_path], env=environment, stdout=subprocess.PIPE,
                           stderr=subprocess.DEVNULL, start_new_session=True) as process:
         assert [process.stdout.readline() for _ in range(4)] == [b"kept\n"] * 4

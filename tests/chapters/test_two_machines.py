@@ -22,7 +22,8 @@ GRID = {"H": [1, 3], "lr": [0.1, 0.5]}
 def client(tmp_path_factory):
     """The commands of the page on large runs: processes in folders of their own that know one address."""
     place = tmp_path_factory.mktemp("cluster")
-    environment = os.environ | {"PYTHONPATH": f"{ROOT}{os.pathsep}{ROOT / 'tests' / 'support'}"}
+    path = os.pathsep.join(str(ROOT / part) for part in ("", "book", "tests/support"))
+    environment = os.environ | {"PYTHONPATH": path}
     with ExitStack() as stack:
         def start(name, *arguments):
             (place / name).mkdir()
