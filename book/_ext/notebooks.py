@@ -299,6 +299,8 @@ def notebook(page: edition.Page, html: str, runnable: dict[str, edition.Page], e
     markdown = Markdown(prepare(article, page, runnable))
     outputs = {cell.id: cell.get("outputs", []) for cell in executed.cells}
     first, *others = cells(article, source, outputs, markdown)
+    for number, cell in enumerate((cell for cell in others if cell.cell_type == "code"), 2):
+        cell.execution_count = number if cell.outputs else None  # the set-up cell was the first
     first.source += f"\n\n*This notebook runs what [a page of the book]({page.web}) shows.*"
     top = folded(new_code_cell(setup(edition.repository(ROOT)), id="set-up"))
     return new_notebook(cells=[first, top, *others], metadata={
