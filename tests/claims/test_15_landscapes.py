@@ -4,6 +4,7 @@ import numpy as np
 
 from mhabook.c15_landscapes import smoothness
 from mhabook.c15_landscapes import statements as landscapes
+from mhabook.c15_landscapes.runs import TASKS, measures_of, wins
 from mhalib import landscape
 from page import Page
 
@@ -73,26 +74,26 @@ def test_their_hollows_are_deeper_and_the_scaled_softmax_has_little_relief(shown
 
 
 @page.after("verdicts")
-def test_after_the_short_stage_on_words_the_gaussian_slice_is_the_rougher_one(wins):
+def test_after_the_short_stage_on_words_the_gaussian_slice_is_the_rougher_one():
     counts = [wins("Gaussian", "softmax", ALONE, task="words", scaled=scaled) for scaled in SCALINGS]
     assert counts == [[1, 0, 0], [2, 0, 0]]
 
 
 @page.after("verdicts")
-def test_elsewhere_it_is_lower_and_flatter_and_curves_down_in_more_places(TASKS, wins):
+def test_elsewhere_it_is_lower_and_flatter_and_curves_down_in_more_places():
     for task in TASKS[1:]:
         for scaled in SCALINGS:
             assert wins("Gaussian", "softmax", ALONE, task=task, scaled=scaled) == [9, 9, 0]
 
 
 @page.after("verdicts")
-def test_it_curves_down_in_more_places_in_every_slice(TASKS, wins):
+def test_it_curves_down_in_more_places_in_every_slice():
     counts = [wins("softmax", "Gaussian", ALONE, task=task, scaled=scaled) for task in TASKS for scaled in SCALINGS]
     assert all(count[2] == 9 for count in counts)
 
 
 @page.after("verdicts")
-def test_the_scaled_softmax_is_smoother_than_the_gaussian_kernel(TASKS, wins):
+def test_the_scaled_softmax_is_smoother_than_the_gaussian_kernel():
     for task in TASKS:
         for scaled in SCALINGS:
             count = wins("Gaussian", "softmax, scaled", ALONE, task=task, scaled=scaled)
@@ -101,7 +102,7 @@ def test_the_scaled_softmax_is_smoother_than_the_gaussian_kernel(TASKS, wins):
 
 
 @page.after("verdicts")
-def test_the_normalized_gaussian_wins_and_loses_against_softmax(TASKS, wins):
+def test_the_normalized_gaussian_wins_and_loses_against_softmax():
     counts = [wins("Gaussian, normalized", "softmax", ALONE, task=task, scaled=scaled)
               for task in TASKS for scaled in SCALINGS]
     assert {n for count in counts for n in count} <= set(range(1, 7))
@@ -109,13 +110,13 @@ def test_the_normalized_gaussian_wins_and_loses_against_softmax(TASKS, wins):
 
 
 @page.after("verdicts")
-def test_a_smaller_output_flattens_the_slice_everywhere_and_lowers_it_but_for_the_short_stage(TASKS, wins):
+def test_a_smaller_output_flattens_the_slice_everywhere_and_lowers_it_but_for_the_short_stage():
     counts = [wins("softmax, scaled", "softmax", ALONE, task=task, scaled="filter")[:2] for task in TASKS]
     assert counts == [[6, 9], [9, 9], [9, 9]]
 
 
 @page.after("verdicts")
-def test_the_scaled_softmax_has_learned_the_least(TASKS, table):
+def test_the_scaled_softmax_has_learned_the_least(table):
     kernels = "softmax", "Gaussian", "softmax, scaled"
     middles = [[round(median_in_the_middle(table, task, kernel), 2) for kernel in kernels] for task in TASKS[1:]]
     assert middles == [[0.4, 0.45, 0.48], [0.59, 0.63, 0.65]]
@@ -123,14 +124,14 @@ def test_the_scaled_softmax_has_learned_the_least(TASKS, table):
 
 
 @page.after("verdicts")
-def test_where_everything_moves_there_is_no_verdict(TASKS, wins):
+def test_where_everything_moves_there_is_no_verdict():
     counts = [wins("Gaussian", "softmax", ALL, task=task, scaled=scaled) for task in TASKS for scaled in SCALINGS]
     assert (np.min(counts), np.max(counts)) == (3, 7)
     assert [wins("Gaussian", "softmax", ALL, task=task, scaled="filter")[2] for task in TASKS] == [3, 7, 3]
 
 
 @page.after("verdicts")
-def test_against_the_scaled_softmax_the_counts_go_from_two_to_nine_and_nine_is_one_maximum(TASKS, wins):
+def test_against_the_scaled_softmax_the_counts_go_from_two_to_nine_and_nine_is_one_maximum():
     counts = [wins("Gaussian", "softmax, scaled", ALL, task=task, scaled=scaled)
               for task in TASKS for scaled in SCALINGS]
     assert (np.min(counts), np.max(counts), np.sum(np.equal(counts, 9))) == (2, 9, 1)
@@ -139,7 +140,7 @@ def test_against_the_scaled_softmax_the_counts_go_from_two_to_nine_and_nine_is_o
 
 
 @page.after("verdicts")
-def test_the_scaling_of_directions_changes_counts_by_one_or_two(TASKS, wins):
+def test_the_scaling_of_directions_changes_counts_by_one_or_two():
     for trains, most in ((ALONE, 1), (ALL, 2)):
         filtered, raw = ([wins("Gaussian", "softmax", trains, task=task, scaled=scaled) for task in TASKS]
                          for scaled in SCALINGS)
@@ -193,7 +194,7 @@ def test_it_rises_above_its_plateau_first(data, far):
 
 
 @page.after("off")
-def test_the_stored_gaussian_maxima_are_the_loss_without_attention(TASKS, table):
+def test_the_stored_gaussian_maxima_are_the_loss_without_attention(table):
     rows = gaussian_rows(table)
     assert len(rows) == 27
     assert abs(rows["loss"].max(axis=(1, 2)) - rows["off"]).max() < 0.011
@@ -202,7 +203,7 @@ def test_the_stored_gaussian_maxima_are_the_loss_without_attention(TASKS, table)
 
 
 @page.after("off")
-def test_the_softmax_maximum_is_below_it_after_the_short_stage_and_above_it_elsewhere(TASKS, measures_of):
+def test_the_softmax_maximum_is_below_it_after_the_short_stage_and_above_it_elsewhere():
     medians = {task: [round(float(np.median(measures_of(kernel, ALONE, task=task)[:, 0])), 2)
                       for kernel in ("softmax", "Gaussian")] for task in TASKS}
     assert medians == {"words": [0.57, 0.65], "words, longer": [0.7, 0.62], "micro-Pathfinder": [0.76, 0.69]}

@@ -1,0 +1,81 @@
+"""The stored slices of chapter 15 as its tables show them, and the slices that it draws."""
+
+from functools import cache
+from typing import Any
+
+import numpy as np
+
+from mhabook.c15_landscapes.smoothness import by_differences
+from mhabook.tables import stored
+from mhalib.data import SequenceDataset
+from mhalib.landscape import Slice, hessian, random_direction, slice
+from mhalib.models import AttentionLayer
+
+TASKS = ("words", "words, longer", "micro-Pathfinder")
+PAIRS = {"Gaussian : softmax": ("Gaussian", "softmax"), "Gaussian : scaled": ("Gaussian", "softmax, scaled"),
+         "normalized : softmax": ("Gaussian, normalized", "softmax"),
+         "scaled : softmax": ("softmax, scaled", "softmax")}
+
+
+@cache
+def _table():
+    return stored("landscapes.npz")
+
+
+def measures_of(kernel: str, trains: str, **wanted: Any) -> np.ndarray:
+    """The three measures of stored slices (rows, 3), in the order of the table."""
+    rows = _table().where(kernel=kernel, trains=trains, **wanted)
+    return np.array([by_differences(loss, a, a) for loss, a in zip(rows["loss"], rows["a"], strict=True)])
+
+
+def wins(kernel: str, other: str, trains: str, **wanted: Any) -> list[int]:
+    """In how many slices a kernel has less than another: maximum, mean gradient, negative curvature."""
+    return (measures_of(kernel, trains, **wanted) < measures_of(other, trains, **wanted)).sum(axis=0).tolist()
+
+
+def verdicts_table() -> None:
+    """Print in how many of nine slices each kernel of a pair has less than the other, by the three measures."""
+    lines = [" " * 26 + "".join(f"{name:>21}" for name in PAIRS)]
+    for trains in ("queries and keys", "everything"):
+        lines += [trains]
+        for task in TASKS:
+            for scaled in ("filter", "raw"):
+                counts = (wins(*pair, trains, task=task, scaled=scaled) for pair in PAIRS.values())
+                lines += [f"  {task + ', ' + scaled:24}" + "".join("{:>11}{:>5}{:>5}".format(*one) for one in counts)]
+    print(*lines, sep="\n")
+
+
+def heights_table() -> None:
+    """Print the median maximum of the slices of three kernels, beside the loss without attention."""
+    print(f"{'queries and keys':24} {'maximum on the slice (median)':>46}   no attention")
+    for task in TASKS:
+        softmax, gaussian, normalized = (np.median(measures_of(kernel, "queries and keys", task=task)[:, 0])
+                                         for kernel in ("softmax", "Gaussian", "Gaussian, normalized"))
+        off = np.median(_table().where(task=task, kernel="Gaussian", trains="queries and keys")["off"])
+        print(f"{task:20} softmax {softmax:.3f}  Gaussian {gaussian:.3f}  normalized {normalized:.3f}{off:15.3f}")
+
+
+def curvatures(layer: AttentionLayer, data: SequenceDataset,
+               generator: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:
+    """The spectrum of the Hessian, and the least curvature in each of 2,000 random planes."""
+    H = hessian(layer, data)
+    planes = generator.standard_normal((2000, len(H), 2))
+    return np.linalg.eigvalsh(H), np.linalg.eigvalsh(planes.mT @ H @ planes)[:, 0]
+
+
+def random_slice(layer: AttentionLayer, data: SequenceDataset, radius: float, resolution: int,
+                 normalize: str = "filter") -> Slice:
+    """A slice along two random directions of all weights, the same for every radius."""
+    u, v = (random_direction(layer, seed, normalize=normalize) for seed in (1, 2))
+    return slice(layer, data, u, v, radius, resolution)
+
+
+def cut_of(data: SequenceDataset, layer: AttentionLayer, radius: float, seed: int, normalize: str) -> Slice:
+    """A slice along two random directions of queries and keys."""
+    u, v = (random_direction(layer, 2 * seed + k, ("WQ", "WK"), normalize) for k in (0, 1))
+    return slice(layer, data, u, v, radius, 13)
+
+
+def named(name: str, cut: Slice) -> str:
+    """A kernel and its three measures."""
+    return "{}: {:.3g}; {:.3g}; {:.0%}".format(name, *by_differences(cut.loss, cut.a, cut.b))
