@@ -80,5 +80,5 @@ def test_a_book_without_an_address_says_so_where_its_packages_are_missing(monkey
     cell = setup("https://github.com/OWNER/how-attention-learns")
     exec(cell)
     monkeypatch.setitem(sys.modules, "mhabook", None)
-    with pytest.raises(ImportError, match="names no repository to install from: `pip install"):
+    with pytest.raises(ImportError, match="names no repository to install from: run `pip install"):
         exec(cell)
