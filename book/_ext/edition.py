@@ -31,6 +31,10 @@ class Page:
     part: str
     web: str
 
+    def on_the_web(self, file, anchor=""):
+        """The address of a file of the book on the web, and of a place in it."""
+        return self.web.removesuffix(f"{self.name}.html") + file + (f"#{anchor}" if anchor else "")
+
     @property
     def notebook(self):
         """Where its notebook stands among those that readers run."""
@@ -150,8 +154,7 @@ def target(href, page, known):
     name = file.removesuffix(".html")
     if name in known and "=" not in anchor:  # a state of a live figure lives on the web alone
         return f"#{name_of(known[name].slug, anchor)}"
-    web = page.web.removesuffix(f"{page.name}.html")
-    return web + file + (f"#{anchor}" if anchor else "")
+    return page.on_the_web(file, anchor)
 
 
 def name_of(slug, anchor=""):

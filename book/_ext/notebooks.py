@@ -1,8 +1,8 @@
 """The runnable edition: the pages as notebooks, ``python book/_ext/notebooks.py`` → ``_build/notebooks``.
 
-Text comes from the built pages, where statements are numbered and references resolved, and becomes Markdown that
-JupyterLab, Colab, VS Code, Kaggle and GitHub show alike. Code comes from the sources, cell by cell: what a page hides
-is folded, in JupyterLab and in Colab, and nothing is left out.
+Text comes from the built pages, where statements are numbered and references resolved, and becomes plain Markdown.
+Code comes from the sources, cell by cell: what a page hides is folded, in JupyterLab and in Colab, and nothing is left
+out.
 """
 
 import ast
@@ -90,7 +90,7 @@ def target(href: str, page: edition.Page, runnable: dict[str, edition.Page]) -> 
     file = edition.resolved(path, page) if path else f"{page.name}.html"
     if not anchor and (name := file.removesuffix(".html")) in runnable:
         return posixpath.relpath(runnable[name].notebook, posixpath.dirname(page.notebook))
-    return page.web.removesuffix(f"{page.name}.html") + file + (f"#{anchor}" if anchor else "")
+    return page.on_the_web(file, anchor)
 
 
 def box(admonition: Tag) -> None:
@@ -278,7 +278,7 @@ def photograph(article: Tag, bench: Page) -> None:
         drawing["png"] = small(png)
         if "mha-picture" not in drawing["class"]:
             alt = " ".join(words.get_text() for words in drawing.select("title, desc"))
-            image = new_tag("img", alt=alt, src=f"attachment:drawing-{k}.png", png=png)
+            image = new_tag("img", alt=alt, src=f"attachment:drawing-{k}.png", png=drawing["png"])
             drawing.replace_with(image)
 
 

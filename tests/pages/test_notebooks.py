@@ -98,8 +98,8 @@ def test_a_notebook_is_small_and_its_links_lead_somewhere(page):
     read = notebook(page)
     assert len(json.dumps(read)) < 1_000_000
     for link in re.findall(r"(?<!!)\]\(([^)\s]+)[^)]*\)", notebooks.text(read)):
-        path, anchor = urldefrag(link.removeprefix(page.web.removesuffix(f"{page.name}.html")))
-        if link.startswith(page.web.removesuffix(f"{page.name}.html")):
+        path, anchor = urldefrag(link.removeprefix(page.on_the_web("")))
+        if link.startswith(page.on_the_web("")):
             html = (BUILD / path).read_text("utf-8")
             assert not anchor or "=" in anchor or re.search(f"id=[\"']{re.escape(anchor)}[\"']", html), link
         elif not re.match("[a-z]+:", link):
