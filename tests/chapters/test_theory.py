@@ -9,6 +9,7 @@ import oracles
 from mhabook.c01_model import selection
 from mhabook.c01_model.instances import equal_tokens, opposite_tokens, token_radius, valley
 from mhabook.c02_curvature import bounds, derivatives, loss_bounds
+from mhabook.c02_curvature.measured import shares_along
 from mhalib.losses import logistic
 from oracles import assert_close
 from strategies import SIZES, direction, problem, problems
@@ -242,6 +243,14 @@ def test_bounds_hold_along_a_training_run(heads):
     # Negative curvature dies with the loss, by the theorem and as measured.
     first, last = (loss_bounds.self_bounded_weak_convexity(path[k], data) for k in (0, -1))
     assert 0 < last.lhs < first.lhs
+
+
+def test_the_share_of_a_bound_is_followed_until_descent_diverges():
+    data = mha.data.tokenized_mixture(n=40, T=8, d=6, M=3, zeta=0.25, S=2.0, sigma=0.1, seed=0)
+    start = mha.MultiHeadAttention.random(H=4, T=8, d=6, scale=0.3, seed=0)
+    steps, shares = shares_along(start, data, bounds.MarginSquared(), lr=0.5)
+    assert steps == [0]
+    assert 0 < shares[0] < 1
 
 
 def test_more_heads_are_flatter():
