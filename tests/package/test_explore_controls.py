@@ -153,6 +153,7 @@ def test_a_logarithmic_slider_keeps_to_its_ends():
     explorer = only((low, high))
     slider = explorer.controls["p"]
     assert slider.min == math.log10(low)
-    for end in (10.0**slider.min, 10.0**slider.max, low / 2, 2 * high):
-        slider.value = end
+    for moved_to, end in ((10.0**slider.min, low), (10.0**slider.max, high), (low / 2, low), (2 * high, high)):
+        slider.value = moved_to
         assert low <= explorer.values["p"] <= high
+        assert explorer.values["p"] == pytest.approx(end)
