@@ -53,6 +53,13 @@ def test_the_words_for_a_run_begin_where_its_lines_do():
     assert words == "A run: from step 1 to 10, training loss falls from 4 to 2."
 
 
+def test_the_words_for_attention_give_the_share_that_a_query_has_for_the_relevant_tokens():
+    A = [[0.5, 0.5, 0.0], [0.25, 0.5, 0.25], [0.0, 0.25, 0.75]]
+    words = mha.plots.attention(A, [False, True, True]).layout.meta["alt"]
+    assert words == ("Attention weights of 3 queries on 3 keys, the largest 0.75. "
+                     "On average 75% of the weight is on the relevant tokens 1, 2.")
+
+
 def test_no_other_host_is_named():
     html = _render.figure_html(figure(alt="a line"))
     assert "http" not in html
