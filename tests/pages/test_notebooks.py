@@ -108,7 +108,7 @@ def test_a_notebook_is_small_and_its_links_lead_somewhere(page):
 
 @every_page
 def test_the_download_button_gives_it(page):
-    assert (BUILD / "_sources" / f"{page.name}.ipynb").read_bytes() == (FOLDER / page.notebook).read_bytes()
+    assert notebook(page) == notebooks.read(BUILD / "_sources" / f"{page.name}.ipynb")
     colab = [link["href"] for link in BeautifulSoup((BUILD / f"{page.name}.html").read_text("utf-8"), "html.parser")
              .select("a[href*='colab.research']") if "/blob/" in link["href"]]
     assert colab and all(link.endswith(f"/blob/notebooks/{page.notebook}") for link in colab)
