@@ -6,7 +6,7 @@ import pytest
 
 import mhabook
 from book_rules import STATEMENT
-from mhabook.pages import text
+from mhabook.pages import ledger, text
 from mhabook.pages.numbers import CHAPTERS, NUMBERS, chapter_number
 from notebooks import BOOK, code, directives, option, paths, read
 from page import run
@@ -48,6 +48,14 @@ def test_outside_the_built_book_a_page_shows_markdown_whose_links_lead_to_the_bo
         for link in re.findall(r'(?:\]\(|href=")([^)"]*)', shown):
             page = re.fullmatch(rf"{text.web_address(text.repository())}book/([\w/]+)\.html(#[\w-]+)?", link)
             assert page and (BOOK / f"{page[1]}.ipynb").exists(), link
+
+
+def test_a_row_of_the_ledger_keeps_its_asterisks():
+    row = mhabook.ledger.rows(seeds=1)[0] | {"claim": "Z*Z* = ‖U*‖", "assumptions": "U* and W*", "breaks": "W*: 2W*"}
+    text = " ".join(ledger.checked(row))
+    assert r"Z\*Z\* = ‖U\*‖" in text
+    assert r"*Assumes: U\* and W\*.*" in text
+    assert r"W\*: 2W\*: all" in text
 
 
 def test_in_the_built_book_the_text_is_displayed_as_it_is(monkeypatch):

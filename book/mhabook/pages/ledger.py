@@ -50,9 +50,11 @@ def checked(row: Entry) -> list[str]:
     slack = "0" if abs(row["slack"]) < 1e-9 else f"{row['slack']:.2g}"
     slack = slack if row["holds"] else f"**violated:** {slack}"
     fail = f"all {row['twins']} fail" if row["twins_fail"] else f"**not all {row['twins']} fail**"
-    twin = f"{row['breaks']}: {fail}" if row["twins"] else "–"
-    small = f"<small>Source: {row['source']}. Test: `{row['test']}`. Last run: {_today()}.</small>"
-    first = _first_cells(row, row["claim"], f"*Assumes: {row['assumptions']}.*", small)
+    claim, assumptions, breaks = (row[key].replace("*", r"\*") for key in ("claim", "assumptions", "breaks"))
+    twin = f"{breaks}: {fail}" if row["twins"] else "–"
+    test = row["test"].replace("::", "`, `")  # a line may break between file and function
+    small = f"<small>Source: {row['source']}. Test: `{test}`. Last run: {_today()}.</small>"
+    first = _first_cells(row, claim, f"*Assumes: {assumptions}.*", small)
     return [*first, str(row["instances"]), slack, twin]
 
 
