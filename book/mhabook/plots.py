@@ -181,7 +181,7 @@ def slider(figures: Mapping[Any, go.Figure], label: str, start: Any = None) -> g
     figure.frames = [go.Frame(name=str(value), data=figures[value].data) for value in values]
     animate = {"mode": "immediate", "frame": {"duration": 0, "redraw": True}, "transition": {"duration": 0}}
     steps = [{"label": str(value), "method": "animate", "args": [[str(value)], animate]} for value in values]
-    figure.update_layout(sliders=[{"active": values.index(start), "steps": steps, "pad": {"t": 60},
+    figure.update_layout(sliders=[{"active": values.index(start), "steps": steps, "pad": {"t": 60, "r": 25},
                                    "currentvalue": {"prefix": f"{label} = "}}], legend={"y": 1.12, "yanchor": "bottom"})
     _cover_all_frames(figure)
     ends = " ".join(f"At {label} = {value}: {figures[value].layout.meta['alt']}" for value in (values[0], values[-1]))
