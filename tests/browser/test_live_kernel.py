@@ -82,7 +82,8 @@ CHAPTERS = {page.removesuffix(".html"): len(figures) for page, figures in FIGURE
 CHAPTERS["book/laboratory/17_laboratory"] = 1
 NOTEBOOKS = BUILD.parent / "notebooks"
 
-# What the two programs say by themselves: that a host is out of reach; and Voilà 0.5 about four outputs of chapter 14.
+# What the two programs say by themselves: that a host is out of reach; and Voilà 0.5, where plotly, which has drawn its
+# figure, wants to keep a picture of it in the output's model: Voilà gives it JSON instead, which has no `setData`.
 HARMLESS = re.compile("Failed to load resource|net::ERR|setData is not a function")
 
 # One of each kind, where what differs between chapters meets a server: two figures, sliders of Python, points to drag,
