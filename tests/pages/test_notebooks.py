@@ -1,5 +1,7 @@
 """The runnable notebooks of the built book: all that a page has, in Markdown that every program shows."""
 
+import base64
+import io
 import json
 import posixpath
 import re
@@ -8,6 +10,7 @@ from urllib.parse import urldefrag
 
 import pytest
 from bs4 import BeautifulSoup
+from PIL import Image
 
 import notebooks
 from scripts import load
@@ -88,9 +91,19 @@ def test_every_code_cell_of_the_source_is_there_in_its_order(page):
 @every_page
 def test_folded_code_says_what_it_does(page):
     titles = [notebooks.lines(cell)[0] for cell in notebooks.code(notebook(page)) if "cellView" in cell["metadata"]]
-    assert all(re.fullmatch(r"#@title \S.{3,}", title) and "hidden" not in title for title in titles)
+    assert all(re.fullmatch(r"#@title (Figure: )?[^a-z\s].{3,}", title) and "hidden" not in title for title in titles)
     own = [title for title in titles if not re.match("#@title (Your answer|Solution)", title)]
     assert sorted(own) == sorted(set(own))
+
+
+@every_page
+def test_a_result_has_the_number_of_its_cell_and_a_picture_the_width_that_it_has_on_the_page(page):
+    for cell in notebooks.code(notebook(page)):
+        for output in cell["outputs"]:
+            assert output.get("execution_count", cell["execution_count"]) == cell["execution_count"]
+            if picture := output.get("data", {}).get("image/png"):
+                width = output["metadata"]["image/png"]["width"]
+                assert Image.open(io.BytesIO(base64.b64decode("".join(picture)))).width == writer.SCALE * width
 
 
 @every_page
@@ -136,7 +149,7 @@ b\]</div><p>See <a class="reference" href="#l">it</a>, <a href="02.html">two</a>
 <a href="../notation.html#x">x</a>.</p></section></div>
 <div class="dropdown admonition"><p class="admonition-title">Proof</p><p>So.</p><div class="math">\[c\]</div></div>
 <dl><dt>term</dt><dd><p>words</p></dd></dl><table><thead><tr><th>a</th></tr></thead>
-<tbody><tr><td><span class="math">\(\|v\| |w|\)</span></td></tr></tbody></table></section></article>"""
+<tbody><tr><td><span class="math">\(\|v\| |w|\)</span><br/>b</td></tr></tbody></table></section></article>"""
 EXPECTED = r"""# 1. A title
 
 Let $x|y$.
@@ -151,11 +164,9 @@ Let $x|y$.
 <details>
 <summary><b>Proof</b></summary>
 
-So.
-
-$$
-c
-$$
+> So.
+>
+> $$ c $$
 
 </details>
 
@@ -165,7 +176,7 @@ words
 
 | a |
 | --- |
-| $\Vert v\Vert  \vert w\vert$ |"""
+| $\Vert v\Vert  \vert w\vert$<br>b |"""
 
 
 def test_a_page_in_markdown():
@@ -173,6 +184,17 @@ def test_a_page_in_markdown():
     made = BeautifulSoup(BOXES, "html.parser").article
     markdown = writer.Markdown(writer.prepare(made, page, {two.name: two}))
     assert markdown([made]) == EXPECTED
+
+
+def test_a_small_picture_keeps_a_color_that_few_dots_have():
+    picture = Image.linear_gradient("L").resize((900, 600))
+    picture = Image.merge("RGB", (picture, picture.rotate(90), picture.rotate(180)))
+    picture.paste((213, 94, 0), (440, 290, 448, 298))
+    file = io.BytesIO()
+    picture.save(file, "png")
+    made = writer.small(base64.b64encode(file.getvalue()).decode())
+    color = Image.open(io.BytesIO(base64.b64decode(made))).convert("RGB").getpixel((444, 294))
+    assert color == pytest.approx((213, 94, 0), abs=16)
 
 
 @pytest.mark.parametrize(("code", "title"), [
