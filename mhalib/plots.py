@@ -12,7 +12,7 @@ import plotly.graph_objects as go
 from numpy.typing import ArrayLike
 from plotly.subplots import make_subplots
 
-from mhalib._render import use_book_renderer_if_asked
+from mhalib._render import book_is_asked, use_book_renderer_if_asked
 from mhalib.training import Path
 
 use_book_renderer_if_asked()
@@ -23,7 +23,13 @@ DIVERGING, SEQUENTIAL = "RdBu", "Blues"
 
 
 def finish(figure: go.Figure, alt: str, title: str | None = None, height: int = 380) -> go.Figure:
-    """Give a figure the book's look and its alt text."""
+    """Give a figure the book's look and its alt text, and in notebooks, which may be dark, white paper."""
+    transparent(figure, alt, title, height)
+    return figure if book_is_asked() else figure.update_layout(paper_bgcolor="white", plot_bgcolor="white")
+
+
+def transparent(figure: go.Figure, alt: str, title: str | None = None, height: int = 380) -> go.Figure:
+    """The same look on clear paper, for figures whose words a script colors as the theme asks."""
     figure.update_layout(meta={"alt": alt}, title=title, height=height, colorway=COLORS, template="plotly_white",
                          margin={"l": 60, "r": 20, "t": 50, "b": 50},
                          paper_bgcolor="rgba(0,0,0,0)", plot_bgcolor="rgba(0,0,0,0)",

@@ -9,7 +9,7 @@ from plotly.subplots import make_subplots
 
 from mhalib.live.spec import Control
 from mhalib.optim import Adam, GradientDescent, Momentum
-from mhalib.plots import COLORS, DASHES, finish
+from mhalib.plots import COLORS, DASHES, transparent
 
 RULES = {"gd": GradientDescent, "momentum": Momentum, "adam": Adam}
 RULE_NAMES = ("gradient descent", "momentum 0.9", "Adam")
@@ -21,7 +21,7 @@ def panels(*titles: str, columns: int = 2, height: int | None = None) -> go.Figu
     rows = -(-len(titles) // columns)
     frame = make_subplots(rows=rows, cols=columns, horizontal_spacing=0.24 / columns,
                           vertical_spacing=0.2 / max(rows - 1, 1), subplot_titles=titles)
-    return finish(frame, alt="") if height is None else finish(frame, alt="", height=height)
+    return transparent(frame, alt="") if height is None else transparent(frame, alt="", height=height)
 
 
 def line(frame: go.Figure, color: int, name: str, column: int, row: int = 1, *, faint: bool = False,

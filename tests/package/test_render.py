@@ -11,6 +11,7 @@ import pytest
 
 import mhalib as mha
 from mhalib import _render
+from mhalib.live import frames
 
 
 @pytest.fixture(autouse=True)
@@ -37,6 +38,14 @@ def test_alt_text_is_the_label_and_stands_without_javascript():
     words = "the &quot;loss&quot; &amp; &lt;steps&gt;"
     assert f'role="group" aria-label="{words}"' in html
     assert f'<noscript><p class="mha-alt" aria-hidden="true">{words}</p></noscript>' in html
+
+
+@pytest.mark.parametrize(("asked", "paper"), [("book", "rgba(0,0,0,0)"), ("", "white")])
+def test_a_notebook_draws_on_white_paper_and_what_a_script_colors_is_clear(monkeypatch, asked, paper):
+    monkeypatch.setenv("MHALIB_FIGURES", asked)
+    layout, live = mha.plots.curves([1, 2], {"a": [1.0, 2.0]}).layout, frames.panels("a").layout
+    assert (layout.paper_bgcolor, layout.plot_bgcolor) == (paper, paper)
+    assert (live.paper_bgcolor, live.plot_bgcolor) == ("rgba(0,0,0,0)", "rgba(0,0,0,0)")
 
 
 def test_the_title_becomes_a_caption_that_wraps():

@@ -6,7 +6,7 @@ from typing import Any
 import plotly.graph_objects as go
 from plotly.subplots import make_subplots
 
-from mhalib.plots import COLORS, DASHES, SEQUENTIAL, finish
+from mhalib.plots import COLORS, DASHES, SEQUENTIAL, transparent
 
 LOSSES = (("loss", "training loss"), ("test_loss", "test loss"))
 SHARES = (("accuracy", "training accuracy"), ("test_accuracy", "test accuracy"))
@@ -63,7 +63,7 @@ def frame(kind: str) -> tuple[go.Figure, list[dict[str, Any]]]:
     titles = [title for title, _, _ in panels]
     figure = make_subplots(rows=3, cols=2, horizontal_spacing=0.14, vertical_spacing=0.14,
                            subplot_titles=[*titles, "attention at the end"])
-    finish(figure, alt="", height=920)
+    transparent(figure, alt="", height=920)
     draw = []
     for k, (_, traces, axis) in enumerate(panels):
         place = {"row": k // 2 + 1, "col": k % 2 + 1}
