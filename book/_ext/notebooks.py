@@ -55,6 +55,7 @@ sources are; changes belong there. Text: CC BY 4.0. Code: MIT.
 
 {list}
 """
+QUOTED_TABLE = re.compile(r"(?:^(?:> ?)+\|.*\n?)+", re.MULTILINE)
 FORMULA = re.compile("(?P<lead>^[> ]*)?\ue000(?P<number>\\d+)\ue001", re.MULTILINE)
 new_tag = BeautifulSoup("", "html.parser").new_tag
 
@@ -122,7 +123,12 @@ class Markdown(MarkdownConverter):
         """The pieces one below the other."""
         text = "\n\n".join(self.convert_soup(piece) for piece in pieces)
         text = re.sub(r"(?m)[ \t]+$", "", text)
+        text = QUOTED_TABLE.sub(self._table, text)
         return FORMULA.sub(self._formula, re.sub(r"\n{3,}", "\n\n", text)).strip()
+
+    def _table(self, rows):
+        """A table out of its quotation, in which nbconvert, and so Voilà, reads none."""
+        return re.sub(r"(?m)^(> ?)+", "", f"\n{rows[0]}\n")
 
     def _formula(self, mark):
         """A formula in its place; in a box or a list a displayed one is a single line, which no program tears apart."""

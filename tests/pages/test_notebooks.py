@@ -147,7 +147,8 @@ BOXES = r"""<article><section id="a"><h1>1. A title</h1><p>Let <span class="math
 <section><div class="math">\[a\\
 b\]</div><p>See <a class="reference" href="#l">it</a>, <a href="02.html">two</a> and
 <a href="../notation.html#x">x</a>.</p></section></div>
-<div class="dropdown admonition"><p class="admonition-title">Proof</p><p>So.</p><div class="math">\[c\]</div></div>
+<div class="dropdown admonition"><p class="admonition-title">Proof</p><p>So.</p><div class="math">\[c\]</div>
+<table><thead><tr><th>q</th></tr></thead><tbody><tr><td>r</td></tr></tbody></table><p>So?</p></div>
 <dl><dt>term</dt><dd><p>words</p></dd></dl><table><thead><tr><th>a</th></tr></thead>
 <tbody><tr><td><span class="math">\(\|v\| |w|\)</span><br/>b</td></tr></tbody></table></section></article>"""
 EXPECTED = r"""# 1. A title
@@ -167,6 +168,14 @@ Let $x|y$.
 > So.
 >
 > $$ c $$
+>
+
+| q |
+| --- |
+| r |
+
+>
+> So?
 
 </details>
 
