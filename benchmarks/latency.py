@@ -68,7 +68,7 @@ def row(label, values):
 
 def measure_page(browser, site, path):
     """Print the rows of one page."""
-    page = browser.new_page(viewport={"width": 1280, "height": 900})
+    page = browser.new_page(viewport={"width": 1280, "height": 900}, reduced_motion="reduce")
     page.add_init_script(WATCH)
     page.goto(f"{site}/{path.relative_to(BUILD).as_posix()}")
     page.wait_for_function("() => window.liveAt", timeout=60_000)

@@ -35,7 +35,7 @@ def workbench(browser: Browser, folder: Path) -> Page:
 
     Of what a page asks for it gets live.js alone.
     """
-    page = browser.new_page(viewport={"width": 1280, "height": 900})
+    page = browser.new_page(viewport={"width": 1280, "height": 900}, reduced_motion="reduce")
     page.set_default_timeout(PATIENCE)
     page.route("**/*", lambda route: route.abort())
     page.route("**/live.js*", lambda route: route.fulfill(path=folder / "_static" / "live.js"))

@@ -72,7 +72,7 @@ function place(k, n) {
 function stack(layout) {
   const n = panelsOf(layout),
     rows = new Set(Array.from({ length: n }, (_, k) => layout[axis("y", k)].domain?.[0])).size;
-  if (n < 2) return;
+  if (n < 2 || rows === n) return; // they stand so already
   for (let k = 0; k < n; k++) {
     layout[axis("x", k)].domain = [0, 1];
     layout[axis("y", k)].domain = place(k, n);
@@ -116,6 +116,7 @@ export class Drawer {
     Object.assign(this, { Plotly, box, spec, drawn, failed, waiting: undefined, last: null });
     Object.assign(this, { busy: false, closed: false, layout: null, made: "", width: 0 });
     this.lines = [...new Set(spec.draw.filter((place) => "y" in place && !place.once).map((place) => place.trace))];
+    this.grows = spec.whole || spec.draw.some((place) => spec.curves.includes(place.z));
     this.resizing = new ResizeObserver(() => {
       if (this.layout && box.clientWidth && box.clientWidth !== this.width) this.draw(this.last);
     });
@@ -143,7 +144,7 @@ export class Drawer {
   async one(frame) {
     const { Plotly, box, spec, lines } = this,
       data = fill(spec.figure, spec.draw, frame);
-    if (!frame || frame.done || spec.whole || box.clientWidth !== this.width) await this.whole(data, frame);
+    if (!frame || frame.done || this.grows || box.clientWidth !== this.width) await this.whole(data, frame);
     else
       await Plotly.animate(box, { data: lines.map((k) => ({ x: data[k].x, y: data[k].y })), traces: lines }, AT_ONCE);
   }

@@ -17,6 +17,12 @@ export function liveFigure(formulas) {
   return { run, render, work: () => work(run) };
 }
 
+// The first so many of the steps that a run has recorded.
+function beginning(frame, count) {
+  const curves = Object.entries(frame.curves).map(([name, curve]) => [name, curve.slice(0, count)]);
+  return { ...frame, steps: frame.steps.slice(0, count), curves: Object.fromEntries(curves), done: false };
+}
+
 class View {
   constructor(run, model, el) {
     const spec = model.get("spec"),
@@ -24,6 +30,7 @@ class View {
       { box } = figure;
     const values = { ...model.get("values") };
     Object.assign(this, { spec, figure, values, asked: values, touched: false, train: null, drawing: null });
+    this.watched = spec.watched > 0 && !window.matchMedia?.("(prefers-reduced-motion: reduce)").matches;
     this.grips = new Handles(
       box,
       spec,
@@ -79,8 +86,26 @@ class View {
   }
 
   hear(result) {
+    const frame = { ...result, values: this.asked };
     if (result.error) this.fail(result.error);
-    else this.drawing.draw({ ...result, values: this.asked });
+    else if (!this.watched) this.drawing.draw(frame);
+    else if (result.done) this.replay(frame, performance.now());
+  }
+
+  // A run that was over too soon for an eye to follow, from its first step to its last.
+  replay(frame, began) {
+    requestAnimationFrame((now) => {
+      if (!this.watched) return; // it has been moved, or closed
+      const steps = frame.steps.length,
+        count = Math.ceil((steps * (now - began)) / (1000 * this.spec.watched));
+      if (count < steps) {
+        this.drawing.draw(beginning(frame, Math.max(1, count)));
+        this.replay(frame, began);
+        return;
+      }
+      this.watched = false;
+      this.drawing.draw(frame);
+    });
   }
 
   drawn(frame) {
@@ -103,6 +128,7 @@ class View {
   move(next) {
     this.values = next;
     this.touched = true;
+    this.watched = false;
     this.figure.moved();
     this.setAll();
     if (this.train) this.go();
@@ -120,6 +146,7 @@ class View {
 
   close() {
     this.stop();
+    this.watched = false;
     this.figure.cancelAnnouncement();
     this.kept.close();
     this.drawing?.close();

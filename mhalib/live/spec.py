@@ -68,6 +68,8 @@ class FigureSpec:
         the last number of that curve, ``{first_loss}`` by its first, ``{lr}`` by the value of that control
     train : values → ``Path``, the same run by mhalib, with every name of ``curves`` among its curves
     measure : name → function of (path, values), for each name of ``final`` that is no curve
+    watched : in how many seconds the first run is shown, step by step, to a reader who has nothing against motion; 0:
+        as fast as it goes
     """
 
     title: str
@@ -87,6 +89,7 @@ class FigureSpec:
     measure: dict[str, Callable[..., Any]] = field(default_factory=dict)
     test: dict[str, Any] | None = None
     drag: tuple[dict[str, Any], ...] = ()
+    watched: float = 0
     stopped: str = ("The loss stopped being finite at step {stopped}: the step size is too large here. "
                     "The curve is what came before.")
     _last: dict[Any, Path] = field(default_factory=dict, init=False, repr=False)
@@ -156,7 +159,7 @@ class FigureSpec:
                 "controls": [control.to_json() for control in self.controls], "fixed": self.fixed,
                 "record": list(self.record), "curves": list(self.curves), "final": list(self.final),
                 "figure": {"data": figure["data"], "layout": figure["layout"]}, "draw": list(self.draw),
-                "drag": list(self.drag),
+                "drag": list(self.drag), "watched": self.watched,
                 "summary": self.summary, "stopped": self.stopped}
 
 

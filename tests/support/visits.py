@@ -90,7 +90,8 @@ class Visit:
     def __init__(self, browser, site, name):
         self.name, self.requests, self.failures, self.complaints = name, [], [], []
         self.site, self.shown = site, {"dropdowns": False, "theme": "light", "width": 1280}
-        self.context = browser.new_context(viewport={"width": self.shown["width"], "height": 900}, color_scheme="light")
+        self.context = browser.new_context(viewport={"width": self.shown["width"], "height": 900}, color_scheme="light",
+                                           reduced_motion="reduce")
         self.context.set_default_timeout(PATIENCE)
         self.context.route("**/*", self.pass_if_local)
         self.page = page = self.context.new_page()
