@@ -1,7 +1,8 @@
 """The pages of the course, made from book/start/course.yml: the map, the goals, the routes, the sheets.
 
-Each directive writes Markdown or a drawing into its page: ``course-map``, ``course-goals`` with the folder of a part,
-``course-weeks``, ``course-weekend``, ``course-researcher``, ``course-sheet`` with the number of a week.
+Each directive writes Markdown or a drawing into its page: ``course-map``, ``course-contents`` and ``course-goals`` with
+the folder of a part, ``course-weeks``, ``course-weekend``, ``course-researcher``, ``course-sheet`` with the number of a
+week.
 """
 
 import json
@@ -148,18 +149,28 @@ def bullets(items, words):
     return [f"- {named(item['page'])}. {item[words]}" for item in items] + [""]
 
 
+def pages_of(found, folder):
+    """file → page, for the pages of a part."""
+    return {file: page for file, page in found["pages"].items() if Path(file).parent.name == folder}
+
+
+def contents(found, folder):
+    """The pages of a part: number, title, how long a first reading takes, and what is there."""
+    return [line for file, page in pages_of(found, folder).items()
+            for line in (f"- {named(file)} · {minutes(file)} minutes\\", f"  {page['about']}")]
+
+
 def goals(found, folder):
     """The pages of a part: what each needs, how long it takes, what one can do then, and what checks that."""
     out = []
-    for file, page in found["pages"].items():
-        if Path(file).parent.name == folder:
-            before = ", ".join(f"{{doc}}`{number(need) or title(need)} </{need}>`" for need in page["needs"])
-            out += [f"**{named(file)}**", ""]
-            out += [f"*{minutes(file)} minutes. Needs {before or 'nothing from before'}.*", ""]
-            for goal in page["goals"]:
-                check = ", ".join(f"{{ref}}`{label}`" for label in goal.get("check", ()))
-                out.append(f"- {goal['text'][0].upper()}{goal['text'][1:]}." + f" ({check})" * bool(check))
-            out.append("")
+    for file, page in pages_of(found, folder).items():
+        before = ", ".join(f"{{doc}}`{number(need) or title(need)} </{need}>`" for need in page["needs"])
+        out += [f"**{named(file)}**", ""]
+        out += [f"*{minutes(file)} minutes. Needs {before or 'nothing from before'}.*", ""]
+        for goal in page["goals"]:
+            check = ", ".join(f"{{ref}}`{label}`" for label in goal.get("check", ()))
+            out.append(f"- {goal['text'][0].upper()}{goal['text'][1:]}." + f" ({check})" * bool(check))
+        out.append("")
     return out
 
 
@@ -261,6 +272,6 @@ def setup(app):
     app.add_css_file("course.css")
     app.add_directive("course-map", Map)
     app.connect("env-get-updated", number_problems, priority=900)  # after Sphinx has counted
-    for make in (goals, weeks, weekend, researcher, sheet):
+    for make in (contents, goals, weeks, weekend, researcher, sheet):
         app.add_directive(f"course-{make.__name__}", type(make.__name__, (Text,), {"make": staticmethod(make)}))
     return {"parallel_read_safe": True, "parallel_write_safe": True}

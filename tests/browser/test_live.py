@@ -3,13 +3,14 @@
 import json
 import re
 from itertools import pairwise
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
 
 from figures import FIGURES, PLACES, figure, place_id
 from live_figure import DRAWN, Live
-from visits import BUILD, RANGES, eventually, frames
+from visits import BUILD, PATIENCE, RANGES, at_rest, eventually, frames
 
 SCRIPT = r'<script type="application/vnd.jupyter.widget-{}\+json">(.*?)</script>'
 STATE, VIEW = (re.compile(SCRIPT.format(kind), re.DOTALL) for kind in ("state", "view"))
@@ -22,6 +23,10 @@ DEAD_WORKER = """window.Worker = class {
   terminate() {}
 };"""
 NO_KERNEL = "delete window.WebAssembly;"
+# How many steps each frame shows.
+SHOWN = """window.shown = [];
+document.addEventListener("mha-drawn", () => shown.push(document.querySelector(".js-plotly-plot").data[1].x.length));
+"""
 
 
 def descriptions(page):
@@ -204,6 +209,41 @@ def test_without_javascript_the_default_frame_stands(chromium, site, page):
         assert drawing.is_visible() and drawing.bounding_box()["width"] > 200
         assert len(drawing.get_attribute("aria-label")) > 40
     context.close()
+
+
+def test_the_first_page_shows_its_figure_whole_without_scrolling(new_visit):
+    visit = new_visit("book/index.html").open()
+    for width, height in ((1280, 800), (390, 844)):
+        visit.page.set_viewport_size({"width": width, "height": height})
+        at_rest(visit.page)
+        boxes = [visit.page.locator(f".mha-live {part}").bounding_box() for part in ("input", ".mha-live-plot")]
+        assert all(box["y"] > 0 and box["y"] + box["height"] <= height for box in boxes), (width, boxes)
+    visit.context.close()
+
+
+@pytest.fixture
+def watched(chromium, site):
+    """The first page, to a reader who has nothing against motion, at the first step that it shows."""
+    context = chromium.new_context(viewport={"width": 1280, "height": 900})
+    page = context.new_page()
+    page.add_init_script(SHOWN)
+    page.goto(f"{site}book/index.html")
+    page.wait_for_function("() => shown.length", timeout=PATIENCE)
+    yield Live(SimpleNamespace(page=page), "book/index.html", 0)
+    context.close()
+
+
+def test_the_first_run_of_the_first_page_is_shown_step_by_step(watched):
+    watched.assert_draws()
+    shown = watched.page.evaluate("shown")
+    assert shown == sorted(shown) and shown[0] < shown[-1] == 101
+
+
+def test_who_moves_the_slider_ends_the_show(watched):
+    watched.type("lr", 30.0)
+    watched.assert_draws(lr=30.0)
+    frames(watched.page, 30)
+    watched.assert_draws(lr=30.0)
 
 
 @pytest.mark.parametrize("page", FIGURES)

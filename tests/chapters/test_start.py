@@ -8,7 +8,7 @@ import torch
 
 import mhalib as mha
 from engines import assert_follows, broken, plain
-from mhabook.start import figure_linearized, figure_scores, figure_surface
+from mhabook.start import figure_linearized, figure_scores, figure_surface, figure_words
 from mhabook.start.linearized import Linearized
 from mhabook.start.surface import Surface
 from oracles import assert_refused
@@ -19,7 +19,7 @@ DATA = mha.data.tokenized_mixture(n=7, T=4, d=5, M=3, zeta=0.25, sigma=0.5, seed
 START = mha.MultiHeadAttention.random(3, 4, 5, scale=0.7, seed=1)
 DISPLACEMENT = np.random.default_rng(4).standard_normal(START.ravel().size) / 3
 MADE = {"scores": figure_scores.scores(), "surface": figure_surface.surface(steps=9),
-        "linearized": figure_linearized.linearized(n=5, steps=6)}
+        "linearized": figure_linearized.linearized(n=5, steps=6), "words": figure_words.words()}
 # Where what is broken shows.
 SADDLE, FAR = {"low": -0.5, "angle": 16}, {"lr": 2.1, "q1": 2.0}
 BUGS = {
@@ -50,6 +50,8 @@ BUGS = {
     "mean distance": ("linearized", {}, "(phi - this.ends[1][i]) ** 2))));", "Math.abs(phi - this.ends[1][i])))));"),
     "way of the tangent": ("linearized", {}, "norm(this.own(theta).map((x, k) => x - this.begin[k]))",
                            "norm(this.tangent(theta).map((x, k) => x - this.begin[k]))"),
+    "weights of the queries": ("words", {}, "k % T === j", "Math.floor(k / T) === j"),
+    "words of length 1": ("words", {}, "= length;", "= 1;"),
 }
 
 

@@ -130,6 +130,15 @@ def test_routes_lead_to_pages_of_the_book():
     assert set(PAGES) <= named, "a page on no route"
 
 
+def test_the_first_page_lists_every_page_of_the_course_with_its_title_and_its_minutes():
+    folders = re.findall(r"\{course-contents\} (\w+)", course.markdown_of("book/index"))
+    rows = [row for folder in folders for row in course.contents(FOUND, folder)]
+    assert re.findall(r"</(book/[\w/]+)>", "\n".join(rows)) == list(PAGES)
+    long = "book/multihead/05_more_heads_slower_or_faster"
+    row = f"- {{doc}}`Chapter 5 · More heads: slower, or faster? </{long}>` · {course.minutes(long)} minutes\\"
+    assert rows[rows.index(row) + 1] == "  " + PAGES[long]["about"]
+
+
 def test_a_week_says_what_to_read_and_what_to_look_into():
     lines = course.weeks(FOUND, None)
     looks = [line for line in lines if line.startswith("**Look into**")]

@@ -21,10 +21,11 @@ from mhabook.c11_data_and_compute import figure as c11
 from mhabook.c12_two_kernels import figure as c12
 from mhabook.c13_layer import figure as c13
 from mhabook.c14_traps import figure_traps, figure_two_tokens
-from mhabook.start import figure_linearized, figure_scores, figure_surface
+from mhabook.start import figure_linearized, figure_scores, figure_surface, figure_words
 
 # What the notebooks make, in the order of their pages; a test holds each to what its page carries.
 FIGURES = {
+    "book/index.html": (figure_words.words,),
     "book/multihead/01_a_small_attention_model.html": (
         c01.mixture,
         lambda: mha.live.heads(mha.data.tokenized_mixture(n=64, T=8, zeta=0.125))),

@@ -1,0 +1,29 @@
+import { mean } from "mhalib/live/engine/matrices.js";
+import { measuring } from "mhalib/live/engine/models.js";
+import { multihead } from "mhalib/live/engine/multihead.js";
+import { zeros } from "mhalib/live/engine/starts.js";
+import { liveFigure } from "mhalib/live/figure.js";
+
+// Sentences whose words are coordinate vectors.
+function sentences({ n, T, d, length, tokens, y, relevant }) {
+  const X = new Float64Array(n * T * d);
+  tokens.forEach((word, k) => {
+    X[k * d + word] = length;
+  });
+  return { n, T, d, X, y: Float64Array.from(y), relevant: Uint8Array.from(relevant) };
+}
+
+// What each word of the first sentence gets, averaged over the queries.
+function weights(model, { T }) {
+  return ({ theta }) => {
+    model.vote(0, 0, theta);
+    const mine = (j) => model.A.subarray(0, T * T).filter((_, k) => k % T === j);
+    return Array.from({ length: T }, (_, j) => mean(mine(j)));
+  };
+}
+
+export default liveFigure({
+  datasets: { sentences },
+  starts: { zeros },
+  models: { multihead: measuring(multihead, { weights }) },
+});
