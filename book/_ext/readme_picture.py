@@ -1,46 +1,48 @@
-"""Draw book/_static/readme.png, the picture of the README, anew: ``python book/_ext/readme_picture.py``."""
+"""Draw book/_static/readme.gif, the picture of the README, anew: ``python book/_ext/readme_picture.py``."""
 
+import io
 import tempfile
 from pathlib import Path
 
 import chromium
+from PIL import Image
 from playwright.sync_api import sync_playwright
-from plotly.subplots import make_subplots
 
-import mhalib as mha
+from mhabook.start import figure_words
 
-TARGET = Path(__file__).parents[1] / "_static" / "readme.png"
+TARGET = Path(__file__).parents[1] / "_static" / "readme.gif"
+BEGINNING = """(count) => {
+  const box = document.querySelector(".js-plotly-plot"), whole = (box.whole ??= structuredClone(box.data));
+  const cut = ({ x, y, z }) => ({ x: x.slice(0, count), ...(z ? { z: z.slice(0, count) } : { y: y.slice(0, count) }) });
+  return Plotly.react(box, whole.map((trace) => ({ ...trace, ...cut(trace) })), box.layout).then(() => null);
+}"""
 
 
 def picture():
-    """Chapter 1 in two panels: the losses of one head, and where its queries look in the end."""
-    data = mha.data.tokenized_mixture()
-    zero = mha.MultiHeadAttention.zeros(H=1, T=10, d=8)
-    path = mha.train(zero, data, mha.GradientDescent(lr=1.0), steps=2000, test=data.fresh(300))
-    heat = mha.plots.attention(path[-1].attention(data.X)[0, 0], data.relevant[0])
-    titles = "the loss of one attention head", "where its ten queries look; ★ carries the label"
-    figure = make_subplots(rows=1, cols=2, subplot_titles=titles, horizontal_spacing=0.14)
-    figure.add_traces(mha.plots.training(path).data[:2], rows=1, cols=1)
-    figure.add_trace(heat.data[0], row=1, col=2)
-    figure.update_xaxes(type="log", title="step", exponentformat="power", dtick=1, col=1)
-    figure.update_yaxes(type="log", exponentformat="power", dtick=1, col=1)
-    figure.update_xaxes(heat.layout.xaxis, col=2)
-    figure.update_yaxes(heat.layout.yaxis, col=2)
-    return mha.plots.finish(figure, "see the README").update_layout(width=1000, height=400, paper_bgcolor="white")
+    """The live figure of the first page, as mhalib draws it."""
+    return figure_words.words().figure().update_layout(width=800, height=400, paper_bgcolor="white", font_size=14)
 
 
-def save(figure, target):
-    """Photograph a figure in headless Chromium."""
+def photographed(figure, counts):
+    """A figure in headless Chromium with so many of its steps, a picture each."""
     with tempfile.TemporaryDirectory() as folder, sync_playwright() as playwright:
         page_file = Path(folder) / "figure.html"
         figure.write_html(page_file, include_plotlyjs=True)
         browser = chromium.launch(playwright)
-        page = browser.new_page(viewport={"width": 1030, "height": 430})
+        page = browser.new_page(viewport={"width": 830, "height": 430})
         page.goto(page_file.as_uri())
         page.locator(".main-svg").first.wait_for()
-        page.locator(".plot-container").screenshot(path=target)
+        for count in counts:
+            page.evaluate(BEGINNING, count)
+            yield Image.open(io.BytesIO(page.locator(".plot-container").screenshot()))
         browser.close()
 
 
+def save(pictures, target):
+    """A film of 128 colors that rests at its end and begins anew."""
+    first, *others = [picture.convert("RGB").quantize(128, dither=Image.Dither.NONE) for picture in pictures]
+    first.save(target, save_all=True, append_images=others, duration=[80] * len(others) + [4000], loop=0, optimize=True)
+
+
 if __name__ == "__main__":
-    save(picture(), TARGET)
+    save(photographed(picture(), range(1, figure_words.STEPS + 2, 2)), TARGET)
