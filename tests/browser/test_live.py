@@ -25,7 +25,7 @@ DEAD_WORKER = """window.Worker = class {
 NO_KERNEL = "delete window.WebAssembly;"
 # How many steps each frame shows.
 SHOWN = """window.shown = [];
-document.addEventListener("mha-drawn", () => shown.push(document.querySelector(".js-plotly-plot").data[1].x.length));
+document.addEventListener("mha-drawn", () => shown.push(document.querySelector(".js-plotly-plot").data[0].x.length));
 """
 
 
