@@ -101,14 +101,15 @@ def started(command, port_option, folder, home, tries=3):
 
 
 def environment(home):
-    """The environment of a server at home in a folder: its kernels import this working tree's mhalib."""
+    """The environment of a server at home in a folder: its kernels import this working tree's mhalib and mhabook."""
     folders = {"HOME": "", "IPYTHONDIR": "ipython", "JUPYTER_CONFIG_DIR": "config", "JUPYTER_DATA_DIR": "data",
                "JUPYTER_RUNTIME_DIR": "runtime", "JUPYTERLAB_SETTINGS_DIR": "settings",
                "JUPYTERLAB_WORKSPACES_DIR": "workspaces"}
     # Figures as a reader's notebook draws them, not as the book does.
     inherited = {name: value for name, value in os.environ.items()
                  if not name.startswith(("JUPYTER", "JPY_")) and name != "MHALIB_FIGURES"}
-    return inherited | {name: str(home / part) for name, part in folders.items()} | {"PYTHONPATH": str(ROOT)}
+    own = {name: str(home / part) for name, part in folders.items()}
+    return inherited | own | {"PYTHONPATH": os.pathsep.join(map(str, (ROOT, ROOT / "book")))}
 
 
 def free_port():
