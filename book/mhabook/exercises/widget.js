@@ -1,7 +1,10 @@
 import { element } from "mhalib/live/element.js";
-import { DIGITS, Fault, judge } from "./formula.js";
+import { keep, kept } from "./kept.js";
+import { DIGITS, judge } from "./judge.js";
+import { Fault } from "./tokens.js";
 
-// The fields of an exercise that checks itself; the questions come from Python. Answers stay in the page's memory: nothing is stored, nothing is sent.
+// The fields of an exercise that checks itself; the questions come from Python. Answers are kept in the reader's browser,
+// and nothing is sent.
 
 const MINUS = "−";
 const shown = (x) => {
@@ -20,9 +23,11 @@ function marked(text, { message, at, length }) {
   return [length ? `At character ${at + 1}: ${message} ` : message, ...where];
 }
 
-function differs(part, { off, of, first, mistake, almost, meant }) {
+function differs(part, { off, of, first, mistake, almost, meant, missing }) {
   if (mistake) return `Not yet. ${mistake}`;
   if (meant) return `Not yet: as it is typed it is another formula. With these parentheses it is right: ${meant}`;
+  if (missing.length)
+    return `Not yet: where is ${missing.map((name) => spelledOut(part, name)).join(", and where is ")}?`;
   if (!Number.isFinite(first.yours))
     return part.variables.length
       ? `Not yet: at ${place(part, first.values)} your formula has no finite value.`
@@ -44,6 +49,15 @@ function distance(part, { off, of, first, almost }) {
   return `it differs ${many} drawn instances. At ${place(part, first.values)} your formula gives ${shown(first.yours)}.`;
 }
 
+function spelledOut(part, name) {
+  const { symbol, meaning } = part.variables.find((variable) => variable.name === name);
+  return (symbol || name) + (meaning ? ` (${meaning})` : "");
+}
+
+// How the formula was read, where products had no sign, or a fragment of TeX stood for something.
+const readAs = ({ reading }) =>
+  reading === null ? [] : [" Read as ", element("code", { className: "mha-reading", textContent: reading }), "."];
+
 const wanted = ({ digits }) => (digits === 1 ? "1 digit" : `${digits || DIGITS} digits`);
 
 function agreed(part, { of }) {
@@ -60,9 +74,9 @@ function lettersOf(part) {
 
 // One answer: what is asked, the field, and what is said of it.
 class Field {
-  constructor(part) {
+  constructor(part, key) {
     const id = `mha-answer-${Math.random().toString(36).slice(2)}`;
-    this.part = part;
+    Object.assign(this, { part, key });
     this.input = element("input", { type: "text", id, autocomplete: "off", spellcheck: false, autocapitalize: "off" });
     this.check = element("button", { type: "button", textContent: "Check" });
     this.more = element("button", { type: "button" });
@@ -79,6 +93,12 @@ class Field {
     this.last = null;
     this.listen();
     this.next();
+    this.comeBack();
+  }
+
+  comeBack() {
+    this.input.value = kept(this.key) ?? "";
+    if (this.input.value) this.answer();
   }
 
   // No form: JupyterLab takes the Enter that would submit it.
@@ -101,6 +121,7 @@ class Field {
   answer() {
     const { part, input, tried, ours } = this;
     ours.hidden = true;
+    keep(this.key, input.value, this.root);
     let result;
     try {
       result = judge(part, input.value);
@@ -110,16 +131,17 @@ class Field {
       return;
     }
     if (result.right) {
-      this.say("right", agreed(part, result));
+      this.say("right", agreed(part, result), ...readAs(result));
       return;
     }
     this.last = result.first;
     tried.add(input.value.trim());
     ours.hidden = tried.size < 2 || !part.variables.length;
-    this.say("wrong", differs(part, result));
+    this.say("wrong", differs(part, result), ...readAs(result));
   }
 
   changed() {
+    if (!this.input.value) keep(this.key, "", this.root);
     if (!this.root.dataset.state) return;
     this.ours.hidden = true;
     this.say("");
@@ -150,15 +172,16 @@ class Field {
 }
 
 const HELP =
-  "Numbers, + − * / ^ and parentheses; exp, log (natural), sqrt, abs, sin, cos, tanh, sigmoid, min and max; " +
-  "pi and e. Write every product with *, and a root as sqrt(x) or x^(1/2): x^1/2 is (x^1)/2, and " +
-  `a/b*c is (a/b)*c. A number that is not whole may be rounded to ${DIGITS} digits, or to as many as its field asks for; ` +
+  "Numbers, + − * / ^ and parentheses; exp, log (natural), sqrt, abs, sin, cos, tanh, sigmoid (also as sigma or σ), min " +
+  "and max; pi and e. Products need no sign: 2x is 2*x, and 1/2 x is (1/2)*x; the field says how it read you. Put into " +
+  "parentheses what belongs together: x^1/2 is (x^1)/2, and a/b*c is (a/b)*c. Fragments of TeX are read as well, such as " +
+  `\\frac{1}{4}u. A number that is not whole may be rounded to ${DIGITS} digits, or to as many as its field asks for; ` +
   "whole numbers and the numbers inside a formula have to be exact. " +
-  "A formula is compared with ours at drawn values of its letters. Your answers stay on this page and are forgotten when " +
-  "you leave it. The solution stands in its own folded box.";
+  "A formula is compared with ours at drawn values of its letters. Your answers are kept in this browser, and sent nowhere. " +
+  "The solution stands in its own folded box.";
 
 function render({ model, el }) {
-  const { parts } = model.get("exercise");
+  const { label, parts } = model.get("exercise");
   const help = element(
     "details",
     { className: "mha-help" },
@@ -170,7 +193,7 @@ function render({ model, el }) {
       "div",
       { className: "mha-exercise", role: "group", "aria-label": `Check your answer: ${parts[0].ask}` },
       element("p", { className: "mha-exercise-title", textContent: "Check your answer" }),
-      ...parts.map((part) => new Field(part).root),
+      ...parts.map((part, k) => new Field(part, `answer:${label}:${k}`).root),
       help,
     ),
   );

@@ -17,7 +17,7 @@ class Exercise(AnyWidget):
     """Fields below an exercise that say whether an answer is right. Made by ``mhabook.exercise``.
 
     An answer is compared with the book's at drawn values of its variables, by the page itself: no kernel is asked, and
-    nothing is stored or sent. Whoever reads the page's source finds the answers there.
+    nothing is sent. The browser keeps what was typed. Whoever reads the page's source finds the answers there.
     """
 
     _esm = widget_module(HERE / "widget.js")

@@ -1,0 +1,37 @@
+import { element } from "mhalib/live/element.js";
+
+// What readers write is kept in their own browser, under keys that begin with "mha:", and goes nowhere else.
+const PREFIX = "mha:";
+export const UNKEPT = "This browser keeps nothing for this page: what you write here is forgotten when you leave it.";
+
+// Null where nothing was kept, or where the browser refuses to tell.
+export function kept(key) {
+  try {
+    return localStorage.getItem(PREFIX + key);
+  } catch {
+    return null;
+  }
+}
+
+// Tells whether it is kept; nothing is kept of an empty text.
+function written(key, text) {
+  try {
+    if (text) localStorage.setItem(PREFIX + key, text);
+    else localStorage.removeItem(PREFIX + key);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+// A browser that keeps nothing is named once on the page, at the end of `place`.
+export function keep(key, text, place) {
+  if (!written(key, text) && !document.querySelector(".mha-unkept"))
+    place.append(element("p", { className: "mha-unkept", role: "status", textContent: UNKEPT }));
+}
+
+export const keeps = () => written("tried", "yes") && written("tried", "");
+
+export function forget() {
+  for (const key of keeps() ? Object.keys(localStorage) : []) if (key.startsWith(PREFIX)) localStorage.removeItem(key);
+}
