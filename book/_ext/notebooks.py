@@ -62,7 +62,7 @@ new_tag = BeautifulSoup("", "html.parser").new_tag
 
 def prepare(article: Tag, page: edition.Page, runnable: dict[str, edition.Page]) -> list[tuple[str, bool]]:
     """Make the article of a page ready for ``Markdown``; returns its formulas, each with whether it is displayed."""
-    for thing in article.select("script, style, .headerlink"):
+    for thing in article.select("script, style, .headerlink, .mha-guesses, .mha-guessed"):
         thing.decompose()
     formulas = [put_aside(formula, k) for k, formula in enumerate(article.select(".math"))]
     for link in article.select("a[href]"):

@@ -1,4 +1,4 @@
-"""An exercise that checks itself, by keyboard, on the page of sheets; and the map, whose boxes are links."""
+"""Exercises that check themselves, by keyboard, on the page of sheets; guesses, and what is kept of both; the map."""
 
 import re
 
@@ -8,7 +8,11 @@ from mhabook.exercises import QUESTIONS
 from visits import BUILD, eventually
 
 SHEETS, MAP = "book/start/sheets.html", "book/start/map.html"
-FORGOTTEN = "() => [document.cookie, ...Object.values(localStorage)].some((kept) => kept.includes('sqrt(H)'))"
+CHAPTER, ALL = "book/multihead/06_a_planted_head.html", "book/start/guesses.html"
+KEPT = """() => Object.fromEntries(Object.keys(localStorage).filter((key) => key.startsWith("mha:"))
+  .map((key) => [key, localStorage[key]]))"""
+NOTHING_IS_KEPT = """Object.defineProperty(window, "localStorage", {
+  get() { throw new DOMException("refused", "SecurityError"); } })"""
 
 
 @pytest.fixture(scope="module")
@@ -23,8 +27,9 @@ def sheets(new_visit):
 def field(sheets):
     """The first field of an exercise of sheet 1: H equal heads with the logit φ each.
 
-    The page is opened again for each test: a field counts the tries, and keeps the hints it gave.
+    The page is opened again for each test, with nothing kept: a field counts the tries, and the hints it gave.
     """
+    sheets.page.evaluate("() => localStorage.clear()")
     box = sheets.open().page.get_by_role("group", name="Check your answer: The logit of H equal heads")
     return box.locator(".mha-part").first
 
@@ -65,8 +70,8 @@ def test_a_wrong_answer_is_told_where_it_differs_and_after_two_what_is_right(fie
 
 
 def test_what_cannot_be_read_is_marked(field):
-    assert answer(field, "2H").startswith("At character 2: Write every product with *")
-    assert field.locator("mark").inner_text() == "H"
+    assert answer(field, "phi 2").startswith("At character 5: Between these two an operation is missing")
+    assert field.locator("mark").inner_text() == "2"
     assert field.locator("input").get_attribute("aria-invalid") == "true"
     assert answer(field, "sqrt(H)*phi").startswith("Right")
     assert field.locator("input").get_attribute("aria-invalid") == "false"
@@ -85,11 +90,69 @@ def test_hints_come_one_by_one_and_the_keyboard_is_not_lost(sheets, field):
     assert field.locator("input").evaluate("(node) => node === document.activeElement")
 
 
-def test_nothing_is_kept_and_nothing_is_sent(sheets, field):
+def test_a_formula_without_signs_is_shown_as_it_was_read_and_a_letter_that_is_missing_is_asked_for(field):
+    assert answer(field, "√Hφ").startswith("At character 1: Give sqrt its argument in parentheses")
+    assert "Read as sqrt(H)*φ" in answer(field, r"\sqrt{H}φ")
+    assert "where is φ (the logit of one of them alone)?" in answer(field, "√H")
+
+
+def test_an_answer_comes_back_and_nothing_is_sent(sheets, field):
     before = len(sheets.requests)
     answer(field, "sqrt(H)*phi")
-    assert not sheets.page.evaluate(FORGOTTEN)
     assert len(sheets.requests) == before
+    assert sheets.page.evaluate(KEPT) == {"mha:answer:ex-sheet-copies:0": "sqrt(H)*phi"}
+    sheets.open()
+    assert field.locator("input").input_value() == "sqrt(H)*phi"
+    assert field.get_by_role("status").inner_text().startswith("Right")
+    field.locator("input").fill("")
+    assert sheets.page.evaluate(KEPT) == {}
+
+
+@pytest.fixture
+def chapter(new_visit):
+    visit = new_visit(CHAPTER).open()
+    yield visit
+    assert not visit.failures + visit.complaints
+    visit.context.close()
+
+
+def test_a_guess_comes_back_beside_its_result_and_on_the_page_of_all_until_it_is_forgotten(chapter):
+    page, said = chapter.page, chapter.page.locator("#said-chapter-6-1")
+    assert page.locator(".mha-guessed:visible").count() == 0
+    fields = page.get_by_role("group", name="Your guesses")
+    fields.get_by_role("group", name="1. The cosine after 600 steps").get_by_label("0.7").check()
+    assert re.sub(r"\s+", " ", said.inner_text()) == "You said: 0.7 1. The cosine after 600 steps"
+    chapter.open()
+    assert fields.get_by_label("0.7").is_checked() and said.is_visible()
+    page.goto(chapter.site + ALL)
+    link = page.get_by_role("link", name="0.7", exact=True)
+    assert link.get_attribute("href").endswith("06_a_planted_head.html#said-chapter-6-1")
+    assert page.locator(".mha-your-guess:visible").count() == 1
+    page.get_by_role("button", name="Forget all").click()
+    assert page.locator(".mha-your-guess:visible").count() == 0 and page.evaluate(KEPT) == {}
+
+
+def test_a_guess_in_words_is_kept_as_it_is_written(new_visit):
+    visit = new_visit("book/laboratory/17_laboratory.html").open()
+    visit.page.get_by_label("2. After 500 steps the sixteen heads differ in").fill("<b>nothing</b>")
+    assert visit.page.locator("#said-chapter-17-2 strong").inner_text() == "<b>nothing</b>"
+    assert visit.page.evaluate(KEPT) == {"mha:guess:chapter-17-2": "<b>nothing</b>"}
+    visit.context.close()
+
+
+def test_a_browser_that_keeps_nothing_is_named_once(new_visit):
+    visit = new_visit(CHAPTER)
+    visit.page.add_init_script(NOTHING_IS_KEPT)
+    visit.open()
+    for choice in ("0.7", "none"):
+        visit.page.get_by_label(choice, exact=True).check()
+    assert visit.page.locator(".mha-unkept").count() == 1
+    box = visit.page.locator(".mha-part").first
+    box.locator("input").fill("1/H")
+    box.get_by_role("button", name="Check").click()
+    assert box.get_by_role("status").first.inner_text().startswith("Right")
+    assert visit.page.locator(".mha-unkept").count() == 1
+    visit.context.close()
 
 
 def test_every_box_of_the_map_leads_to_a_page_and_lights_its_lines(new_visit):

@@ -69,6 +69,7 @@ def read(folder: Traversable) -> dict[str, tuple[Question, ...]]:
     with (folder / "questions.yml").open("rb") as file:  # every scalar is read as text: an answer may be 0 or 1/2
         found = yaml.load(file, getattr(yaml, "CBaseLoader", yaml.BaseLoader))
     where = f"{folder.name}/questions.yml"
+    found.pop("guesses", None)  # those of "Predict", for book/_ext/guesses.py
     shared = {name: _made(Variable, {"name": name} | entry, f"{where}, variable {name}")
               for name, entry in found.pop("variables", {}).items()}
     return {label: tuple(_question(entry, shared, f"{where}, {label}") for entry in entries)

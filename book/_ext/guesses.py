@@ -1,0 +1,116 @@
+"""The guesses of a reader: fields below "Predict", what was said beside the result, and a page of all of them.
+
+``guesses`` writes the fields of a group, such as ``chapter-6``; ``guessed`` the places of some of its guesses, as
+``chapter-6 1 3a``; ``guesses-of-all-pages`` the table. A group stands in the ``questions.yml`` of its chapter: number
+of a guess → what is asked, and the choices where there are some. ``mhabook/exercises/guesses.js`` fills all of it
+from what the reader's browser keeps.
+"""
+
+import posixpath
+from html import escape
+from pathlib import Path
+
+import course
+import edition
+import yaml
+from docutils import nodes
+from sphinx.util.docutils import SphinxDirective
+
+from mhalib.live.modules import link
+
+ROOT = Path(__file__).parents[2]
+PACKAGE = ROOT / "book" / "mhabook"
+ALL = "book/start/guesses"
+WITHOUT_SCRIPT = "<noscript><p>Without JavaScript no guess is kept, and this table stays empty.</p></noscript>"
+FORGET = ('<p><button type="button" class="mha-forget" hidden>Forget all my guesses and answers</button> '
+          '<span role="status"></span></p>')
+
+
+def groups():
+    """Name of a group → number → {ask, choices}, in the order of the book."""
+    files = sorted(PACKAGE.glob("*/questions.yml"), key=lambda file: (file.parent.name != "start", file))
+    found = (yaml.load(file.read_text("utf-8"), yaml.BaseLoader) for file in files)
+    return {name: group for each in found for name, group in each.get("guesses", {}).items()}
+
+
+def pages():
+    """Name of a group → its page."""
+    texts = {page.name: course.markdown_of(page.name) for page in edition.pages(ROOT)
+             if (ROOT / f"{page.name}.ipynb").exists()}
+    return {name: page for name in groups() for page, text in texts.items() if f"{{guesses}} {name}\n" in text}
+
+
+def relative(page, start):
+    return posixpath.relpath(f"{page}.html", posixpath.dirname(start))
+
+
+def field(name, number, guess):
+    """The field of one guess: its choices, or a line to write on."""
+    name, asked = f'name="{name}-{number}"', f"{number}. {escape(guess['ask'])}"
+    if "choices" not in guess:
+        return f'<label class="mha-guess">{asked} <input type="text" {name} autocomplete="off"></label>'
+    choices = "".join(f'<label><input type="radio" {name} value="{escape(choice)}"> {escape(choice)}</label>'
+                      for choice in guess["choices"])
+    return f'<fieldset class="mha-guess"><legend>{asked}</legend>{choices}</fieldset>'
+
+
+class Guesses(SphinxDirective):
+    """The fields of a group of guesses."""
+
+    required_arguments = 1
+
+    def run(self):
+        name = self.arguments[0]
+        fields = "".join(field(name, number, guess) for number, guess in groups()[name].items())
+        there = relative(ALL, self.env.docname)
+        return [nodes.raw("", f'<div class="mha-guesses" role="group" aria-label="Your guesses" hidden>{fields}'
+                          f'<p class="mha-names">Your guesses stay in this browser. They come back beside the results, '
+                          f'and <a href="{there}">on one page</a>.</p></div>', format="html")]
+
+
+class Guessed(SphinxDirective):
+    """What was said, of one guess or several of a group."""
+
+    required_arguments, final_argument_whitespace = 1, True
+
+    def run(self):
+        name, *numbers = self.arguments[0].split()
+        return [nodes.raw("", "".join(
+            f'<p class="mha-guessed" id="said-{name}-{number}" data-guess="{name}-{number}" hidden>You said: <strong '
+            f'class="mha-your-guess"></strong> <span class="mha-names">{number}. '
+            f'{escape(groups()[name][number]["ask"])}</span></p>' for number in numbers), format="html")]
+
+
+class GuessesOfAllPages(SphinxDirective):
+    """A table of all guesses, page by page."""
+
+    def run(self):
+        found, home = groups(), pages()
+        tables = "".join(self.table(name, found[name], home[name]) for name in found)
+        return [nodes.raw("", f"{WITHOUT_SCRIPT}{FORGET}{tables}", format="html")]
+
+    def table(self, name, group, page):
+        there, number = relative(page, self.env.docname), course.number(page)
+        title = escape(f"Chapter {number} · {course.title(page)}" if number else course.title(page))
+        rows = "".join(
+            f'<tr><td>{key}. {escape(guess["ask"])}</td><td><span data-unless="{name}-{key}">–</span><span '
+            f'data-guess="{name}-{key}" hidden><a class="mha-your-guess" '
+            f'href="{there}#said-{name}-{key}"></a></span></td></tr>'
+            for key, guess in group.items())
+        return (f'<table class="table mha-all-guesses"><caption><a href="{there}#predict">{title}</a></caption>'
+                f"<thead><tr><th>What was asked</th><th>Your guess</th></tr></thead><tbody>{rows}</tbody></table>")
+
+
+def load_script(app, pagename, templatename, context, doctree):
+    """Run guesses.js where there are guesses; a module, so that it begins when the page has been read."""
+    if any(mark in context.get("body", "") for mark in ("mha-guesses", "mha-all-guesses")):
+        script = f'{link(PACKAGE / "exercises" / "guesses.js")}\nlinked();'
+        app.add_js_file(None, body=script, type="module")
+
+
+def setup(app):
+    app.add_directive("guesses", Guesses)
+    app.add_directive("guessed", Guessed)
+    app.add_directive("guesses-of-all-pages", GuessesOfAllPages)
+    app.connect("html-page-context", load_script)
+    return {"parallel_read_safe": True, "parallel_write_safe": True}

@@ -1,0 +1,41 @@
+import { UNKEPT, forget, keep, keeps, kept } from "./kept.js";
+
+// The guesses of a page, as book/_ext/guesses.py wrote them: fields below "Predict", what was said beside each result, and
+// all of them on a page of their own. Without a script or a guess they are not there.
+
+const all = (selector) => [...document.querySelectorAll(selector)];
+const said = (name) => kept(`guess:${name}`);
+
+function show() {
+  for (const place of all("[data-guess]")) {
+    const guess = said(place.dataset.guess);
+    place.querySelector(".mha-your-guess").textContent = guess ?? "";
+    place.hidden = !guess;
+  }
+  for (const none of all("[data-unless]")) none.hidden = Boolean(said(none.dataset.unless));
+}
+
+function fill(input) {
+  const guess = said(input.name) ?? "";
+  if (input.type === "radio") input.checked = input.value === guess;
+  else input.value = guess;
+}
+
+for (const fields of all(".mha-guesses")) {
+  fields.querySelectorAll("input").forEach(fill);
+  fields.hidden = false;
+  fields.addEventListener("input", ({ target }) => {
+    keep(`guess:${target.name}`, target.value.trim(), fields);
+    show();
+  });
+}
+for (const button of all(".mha-forget")) {
+  button.hidden = false;
+  if (!keeps()) button.nextElementSibling.textContent = UNKEPT;
+  button.addEventListener("click", () => {
+    forget();
+    button.nextElementSibling.textContent = keeps() ? "All is forgotten." : UNKEPT;
+    show();
+  });
+}
+show();
