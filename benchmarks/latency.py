@@ -33,7 +33,7 @@ WATCH = """
   document.addEventListener("mha-drawn", ({ detail }) => { if (detail.done) window.liveAt ??= performance.now(); });
 """
 OPENING = """() => {
-  const asked = performance.getEntriesByType("resource").find(({ name }) => name.includes("plotly.min.js")).startTime;
+  const asked = performance.getEntriesByType("resource").find(({ name }) => name.includes("plotly-")).startTime;
   return { live: liveAt, plotly: plotlyAt - asked };
 }"""
 MOVE = """async (root, [control, moves]) => {

@@ -2,37 +2,29 @@
 
 import os
 from html import escape
-from itertools import count
 
-_numbers = count(1)
+HEIGHT = 450  # pixels, plotly's own
 
 
 def figure_html(figure):
-    """Write a figure, given as plotly's dict, as HTML that draws with the page's own plotly.js.
+    """Write a figure, given as plotly's dict, as HTML from which the page draws it (book/_static/figures.js).
 
     Its alt text is `layout.meta["alt"]`. Its title becomes the caption above it: a caption wraps on a narrow screen,
     and plotly's title does not.
-    Where no script runs, its alt text stands; book/_ext/pictures.py puts its picture above that.
-    Its id counts the displays of the notebook, so that the same notebook always gives the same page.
+    Its box is as high as its drawing. Where no script runs, its alt text stands there; book/_ext/pictures.py puts its
+    picture above that, which stands in a browser until plotly draws.
     Raises ValueError where the alt text is missing.
     """
-    import plotly.io
+    from plotly.io.json import to_json_plotly
 
     alt, caption = _words(figure)
     layout = {key: value for key, value in figure["layout"].items() if key != "title"}
-    drawing = plotly.io.to_html(
-        {**figure, "layout": layout},
-        config={"displayModeBar": False, "responsive": True},  # its buttons cover legends, and one uploads the data
-        auto_play=False,  # frames wait for the reader's hand
-        include_plotlyjs=False,
-        include_mathjax=False,
-        full_html=False,
-        div_id=f"mha-figure-{next(_numbers)}",
-    )
     return (
-        f'<figure class="mha-figure" role="group" aria-label="{escape(alt)}">{caption}{drawing}'
+        f'<figure class="mha-figure" role="group" aria-label="{escape(alt)}">{caption}'
+        f'<div class="mha-drawing" style="height: {layout.get("height", HEIGHT)}px">'
         # The figure says the words to a reader who cannot see it, and the paragraph to one who can.
-        f'<noscript><p class="mha-alt" aria-hidden="true">{escape(alt)}</p></noscript></figure>'
+        f'<noscript><p class="mha-alt" aria-hidden="true">{escape(alt)}</p></noscript></div>'
+        f'<script type="application/json">{to_json_plotly({**figure, "layout": layout})}</script></figure>'
     )
 
 

@@ -1,20 +1,14 @@
-"""What the book adds to Sphinx: plotly.js where a page draws, live figures, and its own style."""
+"""What the book adds to Sphinx: figures that plotly.js draws, live figures, and its own style."""
 
 import json
 import os
 import re
-from importlib.resources import files
 
 import edition
 
 WIDGET_STATE = "application/vnd.jupyter.widget-state+json"
 MANAGER = r"vendor/(require|paths|html-manager/embed-amd)\.js"
 FIGURE_MARKS = ('class="mha-figure"', "application/vnd.jupyter.widget-view+json")
-
-
-def add_plotly(app, config):
-    """Serve the very plotly.js that the installed plotly wheel was made with."""
-    config.html_static_path.append(str(files("plotly") / "package_data" / "plotly.min.js"))
 
 
 def take_executed(app, config):
@@ -24,9 +18,8 @@ def take_executed(app, config):
 
 
 def load_figures(app, pagename, templatename, context, doctree):
-    """Load plotly.js on pages that draw, and nowhere else: it weighs 4 MB."""
+    """Let figures.js draw, which asks for plotly.js in time, on pages that have a figure, and nowhere else."""
     if any(mark in context.get("body", "") for mark in FIGURE_MARKS):
-        app.add_js_file("plotly.min.js", priority=100)  # before require.js, which would hide it from the page
         app.add_js_file("figures.js", priority=110)
 
 
@@ -74,7 +67,6 @@ def setup(app):
     app.add_css_file("book.css")
     app.add_js_file("book.js")
     app.connect("linkcheck-process-uri", ask_the_register)
-    app.connect("config-inited", add_plotly)
     app.connect("config-inited", take_executed)
     app.connect("html-page-context", load_figures)
     app.connect("html-page-context", mend_roles)

@@ -24,7 +24,6 @@ class Work:
 
 # Distribution, license, files. The text of each license comes from the installed package.
 FROM_PACKAGES = [
-    ("plotly", "MIT", ["plotly.min.js"]),
     ("sphinx", "BSD-2-Clause; its stemmer, from Snowball, BSD-3-Clause",
      ["basic.css", "doctools.js", "documentation_options.js", "searchtools.js", "language_data.js",
       "sphinx_highlight.js", "file.png", "minus.png", "plus.png"]),

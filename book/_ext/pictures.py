@@ -18,13 +18,19 @@ from chromium import PATIENCE, SITE
 HTML = Path(__file__).parents[2] / "_build" / "html"
 WIDTH = 700  # pixels, as wide as the text of a page at a desk
 # What _render.py and face.py write; the words of a live figure give way to its picture.
-WORDS = re.compile(r'<p class="mha-alt"(?P<below> aria-hidden="true")?>(?P<alt>.*?)</p>', re.DOTALL)
+WORDS = re.compile(r'(?P<below><noscript>)?<p class="mha-alt"[^>]*>(?P<alt>.*?)</p>', re.DOTALL)
 # Names that plotly gives to parts of a picture, and where it uses them.
 NAMES = re.compile(r"""(?<=\bid=")[^"]+|(?<=url\(#)[\w-]+|(?<=url\('#)[\w-]+""")
 DRAWN = """() => {
   const count = (selector) => document.querySelectorAll(selector).length;
   if (count(".mha-live[data-state=failed]")) throw new Error("a live figure could not train");
   return !count(".mha-figure:not(:has(.main-svg))") && count(".mha-live[data-state=done]") === count(".mha-fallback");
+}"""
+# Plotly draws a trace that it does not know as one that it does.
+UNKNOWN = """() => {
+  const known = Plotly.PlotSchema.get().traces, boxes = [...document.querySelectorAll(".js-plotly-plot")];
+  return [...new Set(boxes.flatMap((box) => box.data.map((trace) => trace.type ?? "scatter")))]
+    .filter((type) => !(type in known));
 }"""
 DRAW = """(width) => Promise.all([...document.querySelectorAll(".js-plotly-plot")].map((box) =>
   Plotly.toImage(box, { width, height: box.layout.height ?? 450, format: "svg", imageDataOnly: true })))"""
@@ -33,22 +39,28 @@ DRAW = """(width) => Promise.all([...document.querySelectorAll(".js-plotly-plot"
 def workbench(browser: Browser, folder: Path) -> Page:
     """A page that has read plotly.js, for one page of the book after the other: reading it takes longer than drawing.
 
-    Of what a page asks for it gets live.js alone.
+    Of what a page asks for it gets figures.js and live.js alone.
     """
     page = browser.new_page(viewport={"width": 1280, "height": 900}, reduced_motion="reduce")
     page.set_default_timeout(PATIENCE)
     page.route("**/*", lambda route: route.abort())
+    page.route("**/figures.js*", lambda route: route.fulfill(path=folder / "_static" / "figures.js"))
     page.route("**/live.js*", lambda route: route.fulfill(path=folder / "_static" / "live.js"))
     page.route(SITE, lambda route: route.fulfill(body="", content_type="text/html"))
     page.goto(SITE)
-    page.add_script_tag(path=folder / "_static" / "plotly.min.js")
+    page.add_script_tag(path=folder / "_static" / "vendor" / "plotly-cartesian.min.js")
     return page
 
 
 def pictures(bench: Page, html: str) -> list[str]:
-    """The figures of a page as plotly draws them, in their order, each an ``<svg>``."""
+    """The figures of a page as plotly draws them, in their order, each an ``<svg>``.
+
+    Raises ValueError where a figure has a trace that the page's plotly.js does not know.
+    """
     bench.set_content(html)
     bench.wait_for_function(DRAWN)
+    if unknown := bench.evaluate(UNKNOWN):
+        raise ValueError(f"the page's plotly.js cannot draw {', '.join(unknown)}: vendor another of its bundles")
     return bench.evaluate(DRAW, WIDTH)
 
 

@@ -1,7 +1,58 @@
-// Figures follow the page: the keyboard, its width, the opening of what hides them, and a finger that scrolls it. Their
-// colors are book.css's.
+// Figures of a page: plotly.js is asked for when the first of them comes near the window, or when the browser has nothing
+// else to do; until it draws, their pictures stand. They follow the page: the keyboard, its width, the opening of what
+// hides them, and a finger that scrolls it. Their colors are book.css's.
 (() => {
-  const figures = () => document.querySelectorAll(".mha-figure .js-plotly-plot");
+  const SOURCE = new URL("vendor/plotly-cartesian.min.js", document.currentScript.src);
+  const drawn = () => document.querySelectorAll(".mha-figure .js-plotly-plot");
+
+  const load = () =>
+    new Promise((resolve, reject) => {
+      const script = document.createElement("script");
+      script.addEventListener("load", () => resolve(window.Plotly));
+      script.addEventListener("error", () => reject(new Error("plotly.js did not come")));
+      script.src = SOURCE;
+      document.head.append(script);
+    });
+  let coming = window.Plotly && Promise.resolve(window.Plotly);
+  const plotly = () => (coming ??= load());
+
+  // Whose turn has not come: element → what is to be done with it.
+  const waiting = new Map();
+  const near = new IntersectionObserver((seen) => seen.forEach((one) => one.isIntersecting && turn(one.target)), {
+    rootMargin: "150% 0px",
+  });
+
+  async function turn(element) {
+    const begin = waiting.get(element);
+    waiting.delete(element);
+    near.unobserve(element);
+    if (begin) begin(await plotly());
+  }
+
+  const rest = window.requestIdleCallback ?? ((next) => setTimeout(next, 200)); // Safari has none
+  async function all() {
+    const [element] = waiting.keys();
+    if (!element) return;
+    await turn(element);
+    rest(all);
+  }
+
+  // Calls `begin` with plotly when an element is near the window, and with one after the other while the browser rests.
+  window.whenNear = (element, begin) => {
+    if (!waiting.size) rest(all);
+    waiting.set(element, begin);
+    near.observe(element);
+  };
+
+  function draw(figure) {
+    const box = figure.querySelector(".mha-drawing");
+    const told = JSON.parse(figure.querySelector("script").textContent);
+    box.replaceChildren(); // its picture gives way
+    // The buttons of plotly cover legends, and one uploads the data.
+    Plotly.newPlot(box, { ...told, config: { displayModeBar: false, responsive: true } });
+    addKeys(box);
+    if (window.matchMedia("(pointer: coarse)").matches) leaveToFingers(box);
+  }
 
   // plotly's slider answers to the pointer alone; this one, seen while it has the focus, answers to the keyboard.
   const addKeys = (figure) =>
@@ -25,7 +76,7 @@
     });
 
   const fit = (box) => {
-    for (const figure of figures()) if (box.contains(figure)) Plotly.Plots.resize(figure);
+    for (const figure of drawn()) if (box.contains(figure)) Plotly.Plots.resize(figure);
   };
 
   // A finger on a figure scrolls the page, where a mouse would zoom.
@@ -38,8 +89,7 @@
   };
 
   document.addEventListener("DOMContentLoaded", () => {
-    figures().forEach(addKeys);
-    if (window.matchMedia("(pointer: coarse)").matches) figures().forEach(leaveToFingers);
+    for (const figure of document.querySelectorAll(".mha-figure")) window.whenNear(figure, () => draw(figure));
   });
   // A figure drawn while its box was closed has no size; "toggle" doesn't bubble, hence the capture.
   document.addEventListener("toggle", (event) => fit(event.target), true);

@@ -29,13 +29,20 @@
     document.head.append(element);
   }
 
-  async function show(view, { state }) {
+  async function mount(view, { state }) {
     const el = document.createElement("div");
     el.className = "widget-subarea jupyter-widgets";
     view.after(el);
     style(state._css);
     const { default: widget } = await moduleOf(state._esm);
     widget.render({ model: standing(state), el });
+  }
+
+  // A live figure waits for plotly.js, and its default frame stands meanwhile; what draws nothing waits for nothing.
+  function show(view, model) {
+    const frame = view.closest(".cell_output")?.querySelector(".mha-fallback");
+    if (frame) window.whenNear(frame, () => mount(view, model));
+    else mount(view, model);
   }
 
   // The states stand in the head; a figure is shown as soon as its place has been read, while the page still loads.

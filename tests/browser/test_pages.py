@@ -6,7 +6,10 @@ import plotly.offline
 import pytest
 
 import axe
+from scripts import load
 from visits import at_rest, built_pages, eventually
+
+pictures = load("book/_ext/pictures.py")
 
 ARTICLE_TEXT = """() => {
   const copy = document.querySelector(".bd-article").cloneNode(true);
@@ -125,7 +128,7 @@ def test_every_figure_is_drawn(opened):
 
 def test_every_figure_shows_a_picture_without_javascript(unscripted):
     boxes = [figure.bounding_box() for figure in unscripted.locator(".mha-figure").all()]
-    pictures = unscripted.locator(".mha-figure > noscript > svg[role=img]").all()
+    pictures = unscripted.locator(".mha-drawing > svg[role=img]").all()
     assert len(pictures) == len(boxes)
     for picture, box in zip(pictures, boxes, strict=True):
         inner = picture.bounding_box()
@@ -144,9 +147,14 @@ def test_every_figure_says_what_it_shows(visit):
 
 
 def test_plotly_is_loaded_where_there_is_a_figure_and_is_that_of_the_wheel(visit):
-    drawn = count(visit, ".mha-figure, script[type='application/vnd.jupyter.widget-view+json']") > 0
+    drawn = count(visit, ".mha-figure, .mha-live") > 0
     version = visit.page.evaluate("() => window.Plotly?.version")
     assert version == (plotly.offline.get_plotlyjs_version() if drawn else None)
+
+
+def test_plotly_knows_every_trace_of_the_page(visit):
+    if count(visit, ".js-plotly-plot"):
+        assert not visit.page.evaluate(pictures.UNKNOWN)
 
 
 def test_live_figures_need_no_widget_manager(visit):

@@ -3,7 +3,7 @@
 import pytest
 
 from figures import FIGURES
-from visits import BUILD, RANGES, at_rest, eventually, frames
+from visits import BUILD, DRAWN, RANGES, at_rest, eventually, frames
 
 DRAWS = [page.relative_to(BUILD).as_posix() for page in sorted(BUILD.rglob("book/**/*.html"))
          if 'class="mha-figure"' in page.read_text("utf-8") or page.relative_to(BUILD).as_posix() in FIGURES]
@@ -21,6 +21,7 @@ def phone(site, chromium):
         page.goto(site + name, wait_until="load")
         page.wait_for_function("(n) => document.querySelectorAll('.mha-live[data-state=done]').length === n",
                                arg=len(FIGURES.get(name, ())))
+        page.wait_for_function(DRAWN)
         return page
 
     yield visit

@@ -23,7 +23,7 @@ def scripts_of(*modules):
     state = {str(k): {"model_module": module, "state": {"_anywidget_id": kind}}
              for k, (module, kind) in enumerate(modules)}
     widgets = [script(type=bookext.WIDGET_STATE, body=json.dumps({"state": state})), *map(script, MANAGER)]
-    page = [script("_static/plotly.min.js"), script(body="const x = 1;"), *(widgets if modules else [])]
+    page = [script("_static/figures.js"), script(body="const x = 1;"), *(widgets if modules else [])]
     app = SimpleNamespace(add_js_file=lambda name, **options: page.append(script(name)))
     context = {"script_files": page}
     bookext.load_live_figures(app, "page", "page.html", context, None)
@@ -31,16 +31,16 @@ def scripts_of(*modules):
 
 
 def test_a_page_of_anywidgets_is_shown_without_the_manager():
-    assert scripts_of(LAYOUT, LIVE, LAYOUT, LIVE) == {"_static/plotly.min.js", "live.js"}
+    assert scripts_of(LAYOUT, LIVE, LAYOUT, LIVE) == {"_static/figures.js", "live.js"}
 
 
 @pytest.mark.parametrize("modules", [(LAYOUT, ("@jupyter-widgets/controls", "")), (LAYOUT, LIVE, OTHER)])
 def test_any_other_widget_brings_the_manager(modules):
-    assert scripts_of(*modules) == {"_static/plotly.min.js", *MANAGER}
+    assert scripts_of(*modules) == {"_static/figures.js", *MANAGER}
 
 
 def test_a_page_without_widgets_is_left_alone():
-    assert scripts_of() == {"_static/plotly.min.js"}
+    assert scripts_of() == {"_static/figures.js"}
 
 
 def test_the_managers_scripts_are_those_of_the_configuration():

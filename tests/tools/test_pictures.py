@@ -24,7 +24,7 @@ def test_every_figure_has_a_picture_that_says_its_words():
     assert re.findall('<svg class="mha-picture" role="img" aria-label="(.*?)" viewBox="0 0 7 3">', made) == [
         "a &quot;line&quot;", "3 &lt; 4"]
     plotly, live = made.split('<figure class="mha-fallback">')
-    assert '</svg><p class="mha-alt" aria-hidden="true">a &quot;line&quot;</p></noscript></figure>' in plotly
+    assert '</svg><noscript><p class="mha-alt" aria-hidden="true">a &quot;line&quot;</p></noscript></div>' in plotly
     assert live.startswith("<figcaption>b</figcaption><svg") and live.endswith("</svg></figure>")
 
 

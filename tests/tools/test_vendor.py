@@ -5,6 +5,7 @@ import shutil
 from importlib import metadata
 from pathlib import Path
 
+import plotly.offline
 import pytest
 
 from scripts import load
@@ -36,9 +37,15 @@ def test_the_pages_widget_code_is_that_of_the_installed_package(name, monkeypatc
         vendor.fetch(work | {"files": {"x": {"from": "nothing"}}})
 
 
+def test_the_pages_plotly_is_that_of_the_wheel():
+    work = next(work for work in MANIFEST if work["name"].startswith("plotly.js"))
+    assert work["version"] == plotly.offline.get_plotlyjs_version()
+
+
 def test_every_package_has_its_license_text():
     texts = {path.name for path in (vendor.VENDOR / "licenses").glob("*.txt")}
-    assert texts >= {f"{name}.txt" for name in ("mathjax", "requirejs", "jupyter-widgets", "anywidget", "fontawesome")}
+    names = "mathjax", "plotly", "requirejs", "jupyter-widgets", "anywidget", "fontawesome"
+    assert texts >= {f"{name}.txt" for name in names}
 
 
 def test_scripts_name_no_source_map():

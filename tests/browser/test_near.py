@@ -1,0 +1,54 @@
+"""Figures are drawn when they come near the window, or when the browser rests; until then their pictures stand."""
+
+from contextlib import closing
+
+import pytest
+
+from mhalib._render import figure_html
+from scripts import load
+from visits import BUILD, PATIENCE, at_rest
+
+pictures = load("book/_ext/pictures.py")
+# Its first figure stands four windows below its title.
+PAGE = "book/multihead/03_what_one_random_step_knows.html"
+DRAWINGS = """() => [...document.querySelectorAll(".mha-drawing")].map((box) =>
+  [box.querySelectorAll(".mha-picture").length, box.querySelectorAll(".main-svg").length > 0])"""
+HEIGHTS = """() => [...document.querySelectorAll(".mha-figure, .mha-fallback")].map((box) => box.offsetHeight)"""
+PICTURE, DRAWING = [1, False], [0, True]
+
+
+@pytest.fixture
+def restless(site, chromium):
+    """Open the page in a browser that never rests; gives it and what it asked for."""
+    context = chromium.new_context(viewport={"width": 1280, "height": 900})
+    context.set_default_timeout(PATIENCE)
+    context.add_init_script("window.requestIdleCallback = () => {}")
+    page, asked = context.new_page(), []
+    page.on("request", lambda request: asked.append(request.url))
+    page.goto(site + PAGE, wait_until="load")
+    at_rest(page)
+    yield page, asked
+    context.close()
+
+
+def test_a_figure_is_drawn_when_it_is_near_and_its_picture_stands_until_then(restless):
+    page, asked = restless
+    drawings, heights = page.evaluate(DRAWINGS), page.evaluate(HEIGHTS)
+    assert len(drawings) > 3 and drawings == [PICTURE] * len(drawings)
+    assert not [url for url in asked if "plotly" in url]
+    first = page.locator(".mha-figure").first
+    first.scroll_into_view_if_needed()
+    first.locator(".main-svg").first.wait_for()
+    at_rest(page)
+    drawings = page.evaluate(DRAWINGS)
+    assert drawings[0] == DRAWING
+    assert drawings[-1] == PICTURE, "it is far from the window"
+    assert page.evaluate(HEIGHTS) == heights, "the page has moved"
+
+
+def test_a_trace_that_the_pages_plotly_does_not_know_stops_the_build(chromium):
+    if not BUILD.is_dir():
+        pytest.skip("figures.js is taken from the built book")
+    cloud = figure_html({"data": [{"type": "scatter3d"}], "layout": {"meta": {"alt": "a cloud"}}})
+    with closing(pictures.workbench(chromium, BUILD)) as bench, pytest.raises(ValueError, match="draw scatter3d:"):
+        pictures.pictures(bench, f'<script src="_static/figures.js"></script>{cloud}')
