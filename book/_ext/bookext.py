@@ -25,11 +25,24 @@ def load_figures(app, pagename, templatename, context, doctree):
 
 def load_live_figures(app, pagename, templatename, context, doctree):
     """Where every widget of a page is a live figure, show them by live.js instead of the large widget manager."""
-    states = [js.attributes["body"] for js in context["script_files"] if js.attributes.get("type") == WIDGET_STATE]
-    models = [model for state in states for model in json.loads(state)["state"].values()]
+    states = [js for js in context["script_files"] if js.attributes.get("type") == WIDGET_STATE]
+    models = [model for js in states for model in json.loads(js.attributes["body"])["state"].values()]
     if models and all(is_live(model) or model["model_module"] == "@jupyter-widgets/base" for model in models):
         app.add_js_file("live.js", priority=120)
+        for js in states:
+            js.attributes["body"] = said_once(js.attributes["body"])
         context["script_files"] = [js for js in context["script_files"] if not re.search(MANAGER, str(js.filename))]
+
+
+def said_once(body):
+    """The states of a page's widgets, where only the first of those that share their code or style has its text."""
+    states, first = json.loads(body), {}
+    for name, model in states["state"].items():
+        for part in {"_esm", "_css"} & model["state"].keys():
+            text = model["state"][part]
+            model["state"][part] = {"as": first[text]} if text in first else text
+            first.setdefault(text, name)
+    return json.dumps(states, separators=(",", ":")).replace("<", r"\u003c")  # no word of it ends the script
 
 
 def is_live(model):

@@ -29,12 +29,15 @@
     document.head.append(element);
   }
 
+  // A part of a state, which may stand with another widget (bookext.py).
+  const text = (state, part) => known[state[part]?.as]?.state[part] ?? state[part];
+
   async function mount(view, { state }) {
     const el = document.createElement("div");
     el.className = "widget-subarea jupyter-widgets";
     view.after(el);
-    style(state._css);
-    const { default: widget } = await moduleOf(state._esm);
+    style(text(state, "_css"));
+    const { default: widget } = await moduleOf(text(state, "_esm"));
     widget.render({ model: standing(state), el });
   }
 

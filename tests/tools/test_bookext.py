@@ -34,6 +34,17 @@ def test_a_page_of_anywidgets_is_shown_without_the_manager():
     assert scripts_of(LAYOUT, LIVE, LAYOUT, LIVE) == {"_static/figures.js", "live.js"}
 
 
+def test_code_that_widgets_share_stands_once_on_their_page():
+    code = "export default '</script>'"
+    body = bookext.said_once(json.dumps({"state": {name: {"state": {"_esm": code, "_css": css, "at": name}}
+                                                   for name, css in ("ax", "by", "cx")}}))
+    assert {name: model["state"] for name, model in json.loads(body)["state"].items()} == {
+        "a": {"_esm": code, "_css": "x", "at": "a"},
+        "b": {"_esm": {"as": "a"}, "_css": "y", "at": "b"},
+        "c": {"_esm": {"as": "a"}, "_css": {"as": "a"}, "at": "c"}}
+    assert "</script>" not in body
+
+
 @pytest.mark.parametrize("modules", [(LAYOUT, ("@jupyter-widgets/controls", "")), (LAYOUT, LIVE, OTHER)])
 def test_any_other_widget_brings_the_manager(modules):
     assert scripts_of(*modules) == {"_static/figures.js", *MANAGER}
