@@ -78,7 +78,7 @@ function stack(layout) {
     layout[axis("y", k)].domain = place(k, n);
   }
   layout.annotations?.slice(0, n).forEach((title, k) => Object.assign(title, { x: 0.5, y: place(k, n)[1] }));
-  layout.height = ((0.85 * n) / rows) * (layout.height ?? 380);
+  layout.height = Math.max(260 * n, ((0.85 * n) / rows) * (layout.height ?? 380));
   const legends = Object.keys(layout).filter((key) => /^legend\d*$/.test(key));
   if (legends.length < 2) (layout.legend ??= {}).y = -0.24 / n;
   else

@@ -195,6 +195,83 @@ def test_a_message_is_in_sight_at_the_foot_of_the_figure(lab):
     lab.page.set_viewport_size({"width": 1280, "height": 900})
 
 
+# A reader has the laboratory before her, and scrolls no further than to see the control.
+IN_SIGHT = """(control) => {
+  const scroll = (node, block) => node.scrollIntoView({ block, behavior: "instant" });
+  scroll(document.querySelector(".mha-bench"), "start");
+  scroll(control, "nearest");
+  const place = (node) => node.getBoundingClientRect(), { top, bottom, left, right } = place(control);
+  const seen = place(document.querySelector(".mha-live-picture"));
+  const from = place(document.querySelector(".bd-header-article")).bottom - 1, to = innerHeight + 1; // parts of a pixel
+  return { control: top >= from && bottom <= to, picture: seen.top >= from && seen.bottom <= to,
+    over: seen.bottom > top && seen.top < bottom && seen.left < right && seen.right > left };
+}"""
+
+
+@pytest.mark.parametrize(("width", "height"), [(1280, 800), (1000, 800), (390, 844)])
+def test_curves_and_the_control_that_moves_share_the_screen(lab, width, height):
+    lab.reset()
+    lab.page.set_viewport_size({"width": width, "height": height})
+    lab.root.evaluate("(root) => { for (const group of root.querySelectorAll('.mha-group')) group.open = true; }")
+    for name in ("model", "n", "sigma", "lr", "steps", "head"):
+        eventually(lab.page, lambda name=name: assert_shared(lab.control(name).evaluate(IN_SIGHT)))
+    lab.page.set_viewport_size({"width": 1280, "height": 900})
+
+
+def assert_shared(seen):
+    assert seen == {"control": True, "picture": True, "over": False}
+
+
+def test_an_experiment_says_what_it_changed(lab):
+    lab.reset()
+    changed = lab.root.locator(".mha-changed")
+    assert not changed.is_visible()
+    lab.root.get_by_label("experiment").select_option("2 · sixteen equal heads")
+    assert changed.inner_text() == ("This experiment set heads H to 16, start to zero, measure curvature to off. "
+                                    "Everything else stands as at the start.")
+    lab.control("lr").press("ArrowLeft")
+    assert not changed.is_visible()
+
+
+def test_what_is_not_offered_says_what_it_needs(lab):
+    lab.reset()
+    options = lab.control("data").locator("option")
+    assert "linear regression (needs model: attention regression)" in options.all_text_contents()
+    assert options.filter(has_text="linear regression").is_disabled()
+    absent = lab.root.locator(".mha-absent").nth(0)
+    absent.locator("summary").press("Enter")
+    assert "kernel: needs model: single attention layer" in absent.locator("li").all_inner_texts()
+    lab.choose("model", "single attention layer")
+    assert lab.control("kernel").is_visible() and "kernel: needs" not in absent.inner_text()
+    absent.locator("summary").press("Enter")
+
+
+def test_on_a_phone_a_menu_brings_each_panel_into_sight(lab):
+    lab.reset()
+    lab.page.set_viewport_size({"width": 390, "height": 844})
+    menu = lab.root.get_by_label("panel in sight")
+    menu.wait_for()
+    eventually(lab.page, lambda: assert_panel(lab, "loss"))
+    for title in ("attention at the end", "curvature"):
+        menu.select_option(title)
+        assert_panel(lab, title)
+    before = lab.root.locator(".mha-stage").bounding_box()["height"]
+    menu.select_option("all, above the controls")
+    assert lab.root.locator(".mha-stage").bounding_box()["height"] > 3 * before
+    menu.select_option("loss")
+    lab.page.set_viewport_size({"width": 1280, "height": 900})
+    menu.wait_for(state="hidden")
+
+
+def assert_panel(lab, title):
+    """Only the title of this panel is within the window on the picture."""
+    picture = lab.root.locator(".mha-live-picture").bounding_box()
+    places = {words.text_content(): words.bounding_box() for words in lab.root.locator(".annotation-text").all()}
+    within = [words for words, box in places.items()
+              if picture["y"] <= box["y"] and box["y"] + box["height"] <= picture["y"] + picture["height"]]
+    assert len(places) == 6 and within == [title]
+
+
 def test_random_moves_break_nothing(lab):
     lab.reset()
     lab.page.evaluate(MOVES, 1000)
@@ -240,7 +317,8 @@ def test_keyboard_reaches_every_control_and_all_have_names(lab):
     wanted = lab.root.evaluate("""(root) => {
       for (const group of root.querySelectorAll("details")) group.open = true;
       const all = [...root.querySelectorAll("button, select, input:not([type=file]), summary, pre")];
-      const there = all.filter((one) => one.offsetParent !== null);
+      const scrolls = (one) => one.tagName !== "PRE" || one.scrollWidth > one.clientWidth; // else nothing to do there
+      const there = all.filter((one) => one.offsetParent !== null && scrolls(one));
       there.forEach((one, k) => { one.dataset.place = k; });
       there[0].focus();
       return there.map((one) => one.labels?.[0]?.textContent || one.textContent);

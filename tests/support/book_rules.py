@@ -22,7 +22,7 @@ from notebooks import (
     text,
 )
 
-TAGS = {"remove-cell", "remove-input", "hide-input", "hide-cell", "hide-output", "raises-exception"}
+TAGS = {"remove-cell", "remove-input", "hide-input", "hide-cell", "hide-output", "raises-exception", "full-width"}
 SECTIONS = {
     "predict": r"\bpredict",
     "see": r"\bsee\b",

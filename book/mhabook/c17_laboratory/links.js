@@ -11,10 +11,25 @@ export const kindOf = ({ model, data }) => (data === "own" ? `own_${model}` : da
 const matches = (conditions, values) =>
   Object.entries(conditions).every(([name, allowed]) => allowed.includes(values[name] ?? ""));
 
+const withFile = (values, own) => ({ ...values, own: own === values.model ? "fits" : "" });
+
 // The values of a control that can be chosen where the others stand at `values`; none if it is not there.
 export function offered({ when, values: all, entries }, values, own) {
-  const known = { ...values, own: own === values.model ? "fits" : "" };
+  const known = withFile(values, own);
   return matches(when, known) ? all.filter((_, k) => matches(entries[k], known)) : [];
+}
+
+// In words, which of the conditions of a control, or of an entry, the others do not meet.
+export function needed(conditions, controls, values, own) {
+  const known = withFile(values, own);
+  return Object.entries(conditions)
+    .filter(([name, allowed]) => !allowed.includes(known[name] ?? ""))
+    .map(([name, allowed]) => {
+      if (name === "own") return "a file for this model";
+      const { label, values: all, texts } = controls.find((one) => one.name === name);
+      return `${label}: ${allowed.map((value) => texts[all.indexOf(value)]).join(" or ")}`;
+    })
+    .join(", ");
 }
 
 export function resolve(controls, values, own) {

@@ -59,11 +59,12 @@ def alt(kind: str) -> str:
 
 def frame(kind: str) -> tuple[go.Figure, list[dict[str, Any]]]:
     """The figure without numbers, and where they go."""
-    panels = (*PANELS[kind][:4], ("step size", RATE, LOG))
+    panels = (*PANELS[kind][:4], ("step size", RATE, LOG | {"dtick": 1}))
     titles = [title for title, _, _ in panels]
-    figure = make_subplots(rows=3, cols=2, horizontal_spacing=0.14, vertical_spacing=0.14,
+    figure = make_subplots(rows=3, cols=2, horizontal_spacing=0.14, vertical_spacing=0.175,
                            subplot_titles=[*titles, "attention at the end"])
-    transparent(figure, alt="", height=920)
+    transparent(figure, alt="", height=640).update_layout(margin={"t": 30, "b": 40})
+    figure.update_annotations(font_size=14)
     draw = []
     for k, (_, traces, axis) in enumerate(panels):
         place = {"row": k // 2 + 1, "col": k % 2 + 1}
@@ -83,8 +84,9 @@ def _with_legend(figure, k, place):
     name = f"legend{k + 1 if k else ''}"
     figure.update_traces(legend=name, **place)
     left, foot = (figure.layout[f"{letter}axis{k + 1 if k else ''}"].domain[0] for letter in "xy")
-    line = 0.03 + 0.038 * (k % 2)  # in the right column a line lower: a long one on the left comes below it
-    figure.update_layout({name: {"orientation": "h", "x": left, "y": foot - line, "yanchor": "top"}})
+    line = 0.03 + 0.054 * (k % 2)  # in the right column a line lower: a long one on the left comes below it
+    look = {"orientation": "h", "x": left, "y": foot - line, "yanchor": "top", "font_size": 11}
+    figure.update_layout({name: look})
 
 
 def _title(text):
@@ -100,7 +102,7 @@ def _unmeasured(figure):
 
 def _with_attention(figure, draw):
     draw.append({"trace": len(figure.data), "z": "weights"})
-    figure.add_heatmap(zmin=0, zmax=1, colorscale=SEQUENTIAL, colorbar={"title": "weight", "len": 0.26, "y": 0.12},
+    figure.add_heatmap(zmin=0, zmax=1, colorscale=SEQUENTIAL, colorbar={"title": "weight", "len": 0.26, "y": 0.11},
                        row=3, col=2)
     draw += [{"layout": f"{axis}6.{part}", "from": name} for axis in ("xaxis", "yaxis")
              for part, name in (("ticktext", "tokens"), ("tickvals", "places"))]

@@ -3,7 +3,7 @@ import { element } from "mhalib/live/element.js";
 import { Trainer } from "mhalib/live/training.js";
 import { control, sentence } from "mhalib/live/widget.js";
 import { linesOf } from "./exports.js";
-import { kindOf, offered } from "./links.js";
+import { kindOf, needed, offered } from "./links.js";
 import { laboratory } from "./runs.js";
 
 // What the laboratory's page shows of its state. A view is {reads, show(state, before), …}: it is shown anew when what it
@@ -12,51 +12,100 @@ import { laboratory } from "./runs.js";
 const GROUPS = { model: "Model", data: "Data", training: "Training", picture: "Attention shown" };
 const PATIENCE = 6000; // a worker that is silent for so many milliseconds of a run is replaced
 
-// The controls in their groups: those that are there, with what each offers.
+// What a control does not offer beside the others stands in its menu all the same, with what it needs.
+function mark(select, { values: all, texts, entries }, choices, needs) {
+  for (const option of select.options) {
+    const k = option.value,
+      there = choices.includes(all[k]);
+    option.disabled = !there;
+    option.textContent = there ? texts[k] : `${texts[k]} (needs ${needs(entries[k])})`;
+  }
+}
+
+// The controls of a group that are not there, folded, and what each needs.
+function absentList() {
+  const title = element("summary", {}),
+    list = element("ul", {});
+  const root = element("details", { className: "mha-absent" }, title, list);
+  return {
+    root,
+    show(absent) {
+      root.hidden = !absent.length;
+      title.textContent = `Not with these choices: ${absent.length}`;
+      list.replaceChildren(...absent.map((textContent) => element("li", { textContent })));
+    },
+  };
+}
+
+function group(name, title, made) {
+  const own = made.filter(({ said }) => said.group === name),
+    absent = absentList();
+  const root = element(
+    "details",
+    { className: "mha-group", open: name === "training" || !window.matchMedia("(max-width: 600px)").matches },
+    element("summary", { textContent: title }),
+    element("div", { className: "mha-controls" }, ...own.map((one) => one.root)),
+    absent.root,
+  );
+  return { own, absent, root };
+}
+
+// The controls in their groups: those that are there, with what each offers, and what the others need.
 export function controlsView({ controls }, send) {
   const made = controls.map((said) => ({
     said,
     ...control(said, (value) => send({ is: "set", name: said.name, value })),
   }));
-  const groups = Object.entries(GROUPS).map(([name, title]) => {
-    const own = made.filter(({ said }) => said.group === name).map(({ root }) => root);
-    return element(
-      "details",
-      { className: "mha-group", open: true },
-      element("summary", { textContent: title }),
-      element("div", { className: "mha-controls" }, ...own),
-    );
-  });
+  const groups = Object.entries(GROUPS).map(([name, title]) => group(name, title, made));
   function show({ values, own }) {
+    const needs = (conditions) => needed(conditions, controls, values, own?.kind);
     for (const { said, root, set } of made) {
-      const choices = offered(said, values, own?.kind);
+      const choices = offered(said, values, own?.kind),
+        select = root.querySelector("select");
       root.hidden = !choices.length;
-      for (const option of root.querySelectorAll("option"))
-        option.hidden = option.disabled = !choices.includes(said.values[option.value]);
+      if (select) mark(select, said, choices, needs);
       set(values[said.name]);
     }
-    for (const group of groups) group.hidden = ![...group.querySelectorAll(".mha-control")].some((one) => !one.hidden);
+    for (const { own: all, absent } of groups)
+      absent.show(all.filter(({ root }) => root.hidden).map(({ said }) => `${said.label}: needs ${needs(said.when)}`));
   }
-  return { root: element("div", { className: "mha-groups" }, ...groups), reads: ["values", "own"], show };
+  const roots = groups.map(({ root }) => root);
+  return { root: element("div", { className: "mha-groups" }, ...roots), reads: ["values", "own"], show };
 }
 
-export function experimentsView({ experiments }, send) {
+// What an experiment sets, beside the values at the start.
+function changes(controls, set) {
+  const text = ({ kind, values, texts }, value) =>
+    kind === "switch" ? (value ? "on" : "off") : texts[values.indexOf(value)];
+  return controls
+    .filter(({ name, value }) => name in set && set[name] !== value)
+    .map((said) => `${said.label} to ${text(said, set[said.name])}`)
+    .join(", ");
+}
+
+export function experimentsView({ controls, experiments }, send) {
   const id = `mha-menu-${Math.random().toString(36).slice(2)}`;
   // Their titles begin with their numbers; the state that a page carries has its keys in the order of the alphabet.
   const inOrder = Object.entries(experiments).sort(([, one], [, other]) => one.title.localeCompare(other.title));
   const options = inOrder.map(([value, { title }]) => element("option", { value, textContent: title }));
-  const select = element("select", { id }, element("option", { value: "", textContent: "choose …" }), ...options);
+  const select = element(
+    "select",
+    { id, "aria-describedby": `${id}-changed` },
+    element("option", { value: "", textContent: "choose …" }),
+    ...options,
+  );
   select.addEventListener("change", () => select.value && send({ is: "experiment", name: select.value }));
+  const label = element("label", { htmlFor: id, textContent: "experiment" }),
+    changed = element("p", { id: `${id}-changed`, className: "mha-changed" });
   return {
-    root: element(
-      "div",
-      { className: "mha-control" },
-      element("label", { htmlFor: id, textContent: "experiment" }),
-      select,
-    ),
+    root: element("div", { className: "mha-control" }, label, select),
+    changed,
     reads: ["experiment"],
     show({ experiment }) {
       select.value = experiment;
+      changed.textContent = experiment
+        ? `This experiment set ${changes(controls, experiments[experiment].values)}. Everything else stands as at the start.`
+        : "";
     },
   };
 }

@@ -7,6 +7,7 @@ import { readFile } from "./files.js";
 import { linkOf, readLink } from "./links.js";
 import { laboratory } from "./runs.js";
 import { begin, missing, next, told } from "./state.js";
+import { Sight } from "./sight.js";
 import { controlsView, experimentsView, linesView, noteView, pictureView, PlotView, summaryView } from "./views.js";
 
 // The widget of the laboratory: a state, the views that show it, and what moves it beside its controls: the link of the
@@ -159,7 +160,14 @@ function render({ model: given, el }) {
   const python = pythonSource(model, send, now),
     experiments = experimentsView(spec, send);
   const bar = toolbar(spec, now, send, say, { experiments, picker: file.picker, link, plot });
-  const shown = layOut(spec, figure, bar, (format) => say(save(spec, now(), plot, format)), send);
+  const sight = new Sight(figure);
+  const shown = layOut(
+    spec,
+    figure,
+    [bar, experiments.changed, sight.stage],
+    (format) => say(save(spec, now(), plot, format)),
+    send,
+  );
   page.views = [experiments, ...shown, link, python, pictureView(spec, figure), summaryView(spec, figure), plot];
   el.append(figure.root);
   page.show({});
@@ -170,20 +178,25 @@ function render({ model: given, el }) {
   const stop = opened(model, spec.fallback, begun, (wrong) => send({ is: "failed", wrong }));
   return () => {
     stop();
-    for (const source of [file, python, link, plot]) source.close();
+    for (const source of [file, python, link, plot, sight]) source.close();
   };
 }
 
 // Puts everything in its place around the picture; gives the views of it.
-function layOut(spec, { root, picture, summary }, bar, saved, send) {
+function layOut(spec, { root, said }, [bar, changed, stage], saved, send) {
   const controls = controlsView(spec, send),
     note = noteView(),
     lines = linesView(spec);
   root.classList.add("mha-laboratory");
-  picture.before(bar, controls.root);
-  // In sight while there is something to do about them.
-  picture.after(element("div", { className: "mha-words" }, note.root, summary));
-  root.append(buttons("Save the run", EXPORTS, saved), sampleButtons(), lines.root);
+  said.before(
+    bar,
+    changed,
+    element("div", { className: "mha-bench" }, stage, controls.root),
+    note.root,
+    buttons("Save the run", EXPORTS, saved),
+    sampleButtons(),
+    lines.root,
+  );
   return [controls, note, lines];
 }
 

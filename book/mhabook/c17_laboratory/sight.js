@@ -1,0 +1,68 @@
+import { element } from "mhalib/live/element.js";
+
+// Curves stay in sight while controls move. On a desk all panels stand beside the controls. Where there is no room for
+// that, one row of them stands above the controls, a menu says which, and the page scrolls below it.
+
+const DESK = 800, // from this width on both have room beside each other
+  TITLE = 24, // pixels above a panel, for its title
+  ALL = "all";
+
+// The rows of panels as plotly has laid them out: {panel: the first, from, to: pixels, titles}.
+function rowsOf({ _fullLayout: layout }) {
+  const rows = [];
+  for (let k = 0; layout?.[axis(k)]; k++) {
+    const from = Math.max(0, Math.round(layout[axis(k)]._offset) - TITLE),
+      row = rows.find((one) => one.from === from),
+      title = layout.annotations[k].text;
+    if (row) row.titles.push(title);
+    else rows.push({ panel: k, from, titles: [title] });
+  }
+  return rows.map((row, k) => ({ ...row, to: rows[k + 1]?.from ?? layout.height }));
+}
+
+const axis = (k) => `yaxis${k ? k + 1 : ""}`;
+
+export class Sight {
+  constructor({ root, picture, box, summary }) {
+    const id = `mha-panels-${Math.random().toString(36).slice(2)}`;
+    this.select = element("select", { id });
+    this.select.addEventListener("change", () => this.look());
+    const label = element("label", { htmlFor: id, textContent: "panel in sight" });
+    const chooser = element("div", { className: "mha-control mha-chooser" }, label, this.select);
+    Object.assign(this, { root, picture, box, said: "", resizing: new ResizeObserver(() => this.look()) });
+    this.stage = element("div", { className: "mha-stage" }, chooser, picture, summary);
+    this.resizing.observe(root);
+    root.addEventListener("mha-drawn", () => this.look());
+  }
+
+  // The menu has a line for each row, and stays on the panel that was chosen where that stands in another row now.
+  offer(rows) {
+    const said = JSON.stringify(rows.map(({ titles }) => titles));
+    if (said === this.said) return;
+    const { value } = this.select,
+      option = (value, textContent) => element("option", { value, textContent });
+    this.said = said;
+    this.select.replaceChildren(
+      ...rows.map(({ panel, titles }) => option(panel, titles.join(", "))),
+      option(ALL, "all, above the controls"),
+    );
+    this.select.value = value === ALL ? ALL : (rows.findLast(({ panel }) => panel <= Number(value)) ?? rows[0]).panel;
+  }
+
+  look() {
+    const { root, stage, picture, box, select } = this,
+      desk = root.clientWidth >= DESK,
+      rows = rowsOf(box);
+    if (!rows.length) return;
+    this.offer(rows);
+    const row = desk ? undefined : rows.find(({ panel }) => String(panel) === select.value);
+    root.dataset.sight = desk ? "desk" : row ? "row" : ALL;
+    picture.style.height = row ? `${row.to - row.from}px` : "";
+    box.style.marginTop = row ? `${-row.from}px` : "";
+    root.style.setProperty("--mha-taken", row ? `${stage.offsetHeight}px` : "0px");
+  }
+
+  close() {
+    this.resizing.disconnect();
+  }
+}
