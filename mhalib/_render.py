@@ -1,6 +1,7 @@
 """How a plotly figure becomes a part of a page of the book."""
 
 import os
+import re
 from base64 import b64decode, b64encode
 from html import escape
 
@@ -21,7 +22,7 @@ def figure_html(figure):
     from plotly.io.json import to_json_plotly
 
     alt, caption = _words(figure)
-    layout = {key: value for key, value in figure["layout"].items() if key != "title"}
+    layout = _held({key: value for key, value in figure["layout"].items() if key != "title"})
     drawing = to_json_plotly({**_single(figure), "layout": layout})
     return (
         f'<figure class="mha-figure" role="group" aria-label="{escape(alt)}">{caption}'
@@ -30,6 +31,12 @@ def figure_html(figure):
         f'<noscript><p class="mha-alt" aria-hidden="true">{escape(alt)}</p></noscript></div>'
         f'<script type="application/json">{drawing}</script></figure>'
     )
+
+
+def _held(layout):
+    """A layout whose figure does not zoom under a pointer that is pulled over it; a finger scrolls the page."""
+    axes = {name: {**axis, "fixedrange": True} for name, axis in layout.items() if re.fullmatch(r"[xy]axis\d*", name)}
+    return {**layout, **axes, "dragmode": False}
 
 
 def _single(part):

@@ -19,7 +19,14 @@ use_book_renderer_if_asked()
 
 COLORS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9")
 DASHES = ("solid", "dash", "dot", "dashdot", "longdash", "longdashdot")
-DIVERGING, SEQUENTIAL = "RdBu", "Blues"
+GRAY = "#888888"  # what is there to compare with
+DIVERGING, SEQUENTIAL = "RdBu", "Cividis"  # of what has a sign, white is zero; elsewhere dark is low
+START = {"symbol": "circle", "color": COLORS[2]}
+HERE = {"symbol": "circle", "color": COLORS[1]}  # where a run stands, or ends; its path has the color
+MINIMUM = {"symbol": "diamond", "color": COLORS[4]}  # a global one: the loss is zero, or the least possible
+SPURIOUS = {"symbol": "x", "color": COLORS[3]}  # a minimum that is not global
+TRAINED = {"training loss": 0, "training accuracy": 0, "test loss": 1, "test accuracy": 1, "attention score": 2}
+"""Name of a curve of training → the index of its color and dash."""
 
 
 def finish(figure: go.Figure, alt: str, title: str | None = None, height: int = 380) -> go.Figure:
@@ -108,7 +115,7 @@ def training(path: Path, title: str | None = None, alt: str | None = None) -> go
                             "test accuracy": "test_accuracy"})
     for column, lines in ((1, left), (2, right)):
         for name, values in lines.items():
-            k = len(figure.data)
+            k = TRAINED[name]
             figure.add_scatter(x=drawable(path.steps, log=True), y=drawable(values, column == 1), name=name,
                                mode="lines", line={"color": COLORS[k], "dash": DASHES[k]}, row=1, col=column)
     figure.update_xaxes(title="step", type="log", exponentformat="power", dtick=1)
@@ -180,7 +187,7 @@ def slices(panels: Mapping[str, Any], at: ArrayLike, colorbar: str = "loss", xla
     figure = make_subplots(rows=rows, cols=2, subplot_titles=list(panels), horizontal_spacing=0.14,
                            vertical_spacing=0.36 / rows)
     for k, Z in enumerate(panels.values()):
-        figure.add_heatmap(x=at, y=at, z=Z, zmin=low, zmax=high, colorscale="Cividis", showscale=k == 0,
+        figure.add_heatmap(x=at, y=at, z=Z, zmin=low, zmax=high, colorscale=SEQUENTIAL, showscale=k == 0,
                            colorbar={"title": colorbar}, row=k // 2 + 1, col=k % 2 + 1)
         figure.update_xaxes(title=xlabel if k >= len(panels) - 2 else None, row=k // 2 + 1, col=k % 2 + 1)
         figure.update_yaxes(title=None if k % 2 else ylabel, row=k // 2 + 1, col=k % 2 + 1)

@@ -1,6 +1,6 @@
 // Figures of a page: plotly.js is asked for when the first of them comes near the window, or when the browser has nothing
 // else to do; until it draws, their pictures stand. They follow the page: the keyboard, its width, the opening of what
-// hides them, and a finger that scrolls it. Their colors are book.css's.
+// hides them. Their colors are book.css's.
 (() => {
   const SOURCE = new URL("vendor/plotly-cartesian.min.js", document.currentScript.src);
   const drawn = () => document.querySelectorAll(".mha-figure .js-plotly-plot");
@@ -51,7 +51,6 @@
     // The buttons of plotly cover legends, and one uploads the data.
     Plotly.newPlot(box, { ...told, config: { displayModeBar: false, responsive: true } });
     addKeys(box);
-    if (window.matchMedia("(pointer: coarse)").matches) leaveToFingers(box);
   }
 
   // plotly's slider answers to the pointer alone; this one, seen while it has the focus, answers to the keyboard.
@@ -77,15 +76,6 @@
 
   const fit = (box) => {
     for (const figure of drawn()) if (box.contains(figure)) Plotly.Plots.resize(figure);
-  };
-
-  // A finger on a figure scrolls the page, where a mouse would zoom.
-  const leaveToFingers = (figure) => {
-    const axes = Object.keys(figure.layout).filter((key) => /^[xy]axis\d*$/.test(key));
-    Plotly.relayout(figure, {
-      dragmode: false,
-      ...Object.fromEntries(axes.map((axis) => [`${axis}.fixedrange`, true])),
-    });
   };
 
   document.addEventListener("DOMContentLoaded", () => {

@@ -11,7 +11,20 @@ import plotly.graph_objects as go
 from numpy.typing import ArrayLike
 from plotly.subplots import make_subplots
 
-from mhalib.plots import COLORS, DASHES, aloud, drawable, finish, titled
+from mhalib.plots import (
+    COLORS,
+    DASHES,
+    GRAY,
+    HERE,
+    MINIMUM,
+    SEQUENTIAL,
+    SPURIOUS,
+    START,
+    aloud,
+    drawable,
+    finish,
+    titled,
+)
 
 ORDERED = ("#3475C4", "#6F6CC9", "#9864BC", "#B75FA1", "#CC5F7D", "#D46954", "#CF7B26")
 """Seven colors in an order, each with a contrast above 3 to white and to black."""
@@ -51,7 +64,7 @@ def multiples(x: ArrayLike, panels: Mapping[str, Any], guides: Iterable[tuple[st
                                showlegend=panel == first[name], **places[panel])
     beginning = {name: panel for panel, name, *_ in reversed(guides)}
     for panel, name, xs, ys in guides:
-        figure.add_scatter(x=xs, y=ys, name=name, mode="lines", line={"color": "#888888", "dash": "dot"},
+        figure.add_scatter(x=xs, y=ys, name=name, mode="lines", line={"color": GRAY, "dash": "dot"},
                            legendgroup=name, showlegend=panel == beginning[name], **places[panel])
     if log_x:
         figure.update_xaxes(type="log", dtick=1, exponentformat="power")
@@ -91,7 +104,7 @@ def points(named: Mapping[str, tuple[ArrayLike, ArrayLike]],
                            marker={"color": COLORS[k % 6], "symbol": symbols[k % 4], "size": 8})
     for k, (name, (xs, ys)) in enumerate((lines or {}).items()):
         figure.add_scatter(x=drawable(xs, True), y=drawable(ys, True), name=name, mode="lines",
-                           line={"color": "#888888", "dash": DASHES[k % 3]})
+                           line={"color": GRAY, "dash": DASHES[k % 3]})
     for update, label in ((figure.update_xaxes, xlabel), (figure.update_yaxes, ylabel)):
         update(title=label, type="log", exponentformat="power", dtick=1)
     words = "; ".join(f"{name}: {len(np.ravel(xs))} points, {ylabel} from {aloud(np.nanmin(ys))} to "
@@ -107,7 +120,7 @@ def dots(named: Mapping[str, float], xlabel: str = "", start: float = 1.0, title
     figure = go.Figure()
     pairs = [np.ravel([(a, b, np.nan) for a, b in zip(first, last, strict=True)])
              for first, last in ((np.full(len(at), start), values), (at, at))]
-    figure.add_scatter(x=pairs[0], y=pairs[1], mode="lines", line={"color": "#888888"}, showlegend=False)
+    figure.add_scatter(x=pairs[0], y=pairs[1], mode="lines", line={"color": GRAY}, showlegend=False)
     figure.add_scatter(x=values, y=at, mode="markers", marker={"color": COLORS[0], "size": 9}, showlegend=False)
     figure.update_xaxes(title=xlabel, type="log", exponentformat="power")
     figure.update_yaxes(tickvals=at.tolist(), ticktext=names, automargin=True, zeroline=False)
@@ -124,7 +137,7 @@ def plane(x: np.ndarray, y: np.ndarray, Z: ArrayLike, lines: Mapping[str, tuple[
     """
     Z, lines = np.asarray(Z, dtype=float), lines or {}
     low, high = zrange or (None, None)
-    figure = go.Figure(go.Heatmap(x=np.log2(x), y=np.log2(y), z=Z, colorscale="Cividis_r", zmin=low, zmax=high,
+    figure = go.Figure(go.Heatmap(x=np.log2(x), y=np.log2(y), z=Z, colorscale=SEQUENTIAL, zmin=low, zmax=high,
                                   colorbar={"title": colorbar}))
     for k, (name, (xs, ys)) in enumerate(lines.items()):
         figure.add_scatter(x=np.log2(xs), y=np.log2(ys), name=name, mode="lines+markers",
@@ -145,12 +158,13 @@ def _power_of_two(power):
 
 def mark(figure: go.Figure, panel: int, points: Mapping[str, tuple[ArrayLike, ArrayLike]],
          lines: Iterable[tuple[ArrayLike, ArrayLike]] = ()) -> go.Figure:
-    """Up to three kinds of points {name: (xs, ys)}, and lines [(xs, ys)], on a panel of ``slices``, counted from 0."""
+    """Minima, spurious minima and starts {name: (xs, ys)}, and paths [(xs, ys)], on a panel of ``slices`` from 0 on."""
     place, edge = {"row": panel // 2 + 1, "col": panel % 2 + 1}, {"color": "#ffffff", "width": 1}
     for xs, ys in lines:
-        figure.add_scatter(x=xs, y=ys, mode="lines", line={"color": "#ffffff", "width": 3}, showlegend=False, **place)
-    for k, (name, (xs, ys)) in enumerate(points.items()):
-        look = {"symbol": ("diamond", "x", "circle")[k], "color": COLORS[4 - k], "size": 10, "line": edge}
+        look = {"color": HERE["color"], "width": 3}
+        figure.add_scatter(x=xs, y=ys, mode="lines", line=look, showlegend=False, **place)
+    for look, (name, (xs, ys)) in zip((MINIMUM, SPURIOUS, START), points.items(), strict=False):
+        look = look | {"size": 10, "line": edge}
         shown = {trace.name for trace in figure.data if trace.showlegend}
         figure.add_scatter(x=xs, y=ys, mode="markers", name=name, marker=look,
                            showlegend=len(xs) > 0 and name not in shown, **place)

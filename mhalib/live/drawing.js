@@ -44,8 +44,17 @@ function fill(figure, draw, result) {
     // A copy: plotly draws nothing where it gets the array that it has, and a run on the page goes on filling its own.
     for (const [key, name] of Object.entries(parts))
       if (name in known) data[trace][key] = Array.isArray(known[name]) ? [...known[name]] : known[name];
+    if ("y" in parts) data[trace].y = ended(data[trace].y, axisOf(figure, data[trace]));
   }
   return data;
+}
+
+export const axisOf = ({ layout }, trace) => layout[`yaxis${(trace.yaxis ?? "y").slice(1)}`];
+
+// What lies far below the end of an axis stands a little below it: plotly leaves room by how far a line goes.
+export function ended(y, axis) {
+  const end = axis?.autorangeoptions?.clipmin / 10;
+  return end > 0 && Array.isArray(y) ? y.map((value) => (value > 0 ? Math.max(value, end) : value)) : y;
 }
 
 function layoutOf(figure, draw, result) {
@@ -97,9 +106,8 @@ function stackBars(data, n) {
   }
 }
 
-// A finger on a figure scrolls the page, where a mouse would zoom.
-function leaveToFingers(layout) {
-  if (!window.matchMedia?.("(pointer: coarse)").matches) return;
+// A pointer that is pulled over a figure takes points, and does not zoom; a finger scrolls the page.
+function hold(layout) {
   layout.dragmode = false;
   for (const key of Object.keys(layout).filter((key) => /^[xy]axis\d*$/.test(key))) layout[key].fixedrange = true;
 }
@@ -134,7 +142,7 @@ export class Drawer {
       this.made = wanted;
       const layout = (this.layout = layoutOf(spec.figure, spec.draw, frame));
       if (narrow) stack(layout);
-      leaveToFingers(layout);
+      hold(layout);
       if (width) layout.width = width;
       box.style.height = `${layout.height}px`;
     }
@@ -201,7 +209,7 @@ export class Handles {
   }
 
   handle(names, index, k) {
-    const root = element("div", { className: "mha-handle" });
+    const root = element("div", { className: "mha-handle", title: "Drag me" });
     let grip = null;
     root.addEventListener("pointerdown", (event) => {
       event.preventDefault(); // else plotly would begin to zoom

@@ -3,7 +3,7 @@ import { element } from "./element.js";
 import { Run } from "./engine/run.js";
 import { hosted } from "./host.js";
 import { Trainer, work } from "./training.js";
-import { Stage, button, control, defaults, opened, sentence, shared } from "./widget.js";
+import { Stage, below, button, control, defaults, opened, sentence, shared } from "./widget.js";
 
 // A live figure: its controls above its picture, and a sentence below. The description comes from Python, and with
 // `formulas` the functions that it names, as `Run` takes them. It gives what the entry of a figure exports by default:
@@ -22,6 +22,8 @@ function beginning(frame, count) {
   const curves = Object.entries(frame.curves).map(([name, curve]) => [name, curve.slice(0, count)]);
   return { ...frame, steps: frame.steps.slice(0, count), curves: Object.fromEntries(curves), done: false };
 }
+
+const HINT = "Points with a dashed ring can be dragged.";
 
 class View {
   constructor(run, model, el) {
@@ -59,6 +61,7 @@ class View {
 
   show(el) {
     const {
+      spec,
       figure: { picture, root },
       grips,
       controls,
@@ -66,6 +69,7 @@ class View {
     const all = [...Object.values(controls).map((one) => one.root), button("Reset", () => this.reset())];
     picture.before(element("div", { className: "mha-controls" }, ...all));
     picture.append(grips.layer);
+    if (spec.drag.length) picture.before(element("p", { className: "mha-hint", textContent: HINT }));
     el.append(root);
     this.setAll();
   }
@@ -114,7 +118,7 @@ class View {
     this.grips.place();
     figure.drew(frame);
     if (!frame.done || frame.values !== values) return; // a newer run is on its way
-    figure.finish("done", sentence(spec, values, frame), touched);
+    figure.finish("done", sentence(spec, values, frame) + below(spec, frame), touched);
   }
 
   fail(reason) {

@@ -9,7 +9,7 @@ from plotly.subplots import make_subplots
 
 from mhalib.live.spec import Control
 from mhalib.optim import Adam, GradientDescent, Momentum
-from mhalib.plots import COLORS, DASHES, transparent
+from mhalib.plots import COLORS, DASHES, GRAY, transparent
 
 RULES = {"gd": GradientDescent, "momentum": Momentum, "adam": Adam}
 RULE_NAMES = ("gradient descent", "momentum 0.9", "Adam")
@@ -32,7 +32,7 @@ def line(frame: go.Figure, color: int, name: str, column: int, row: int = 1, *, 
     otherwise.
     """
     look = {"color": COLORS[color], "dash": dash or DASHES[color % 3]}
-    look = {"color": "#888888", "width": 4} if faint else look
+    look = {"color": GRAY, "width": 4} if faint else look
     frame.add_scatter(name=name, mode="lines", line=look, opacity=0.6 if faint else 1, row=row, col=column,
                       showlegend=(column == 1 or not faint) if legend is None else legend)
 

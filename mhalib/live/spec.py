@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+import numpy as np
 import plotly.graph_objects as go
 
 from mhalib.training import Path
@@ -30,8 +31,8 @@ class Control:
             raise ValueError(f"{self.name}: expected the value at the start to be one of {self.values}, "
                              f"got {self.value!r}")
         if not self.texts:
-            object.__setattr__(self, "texts", tuple(f"{value:g}" if isinstance(value, float) else str(value)
-                                                    for value in self.values))
+            texts = (f"{value:g}" if isinstance(value, float) else str(value) for value in self.values)
+            object.__setattr__(self, "texts", tuple(re.sub("^-", "−", text) for text in texts))
 
     def own(self, value: Any) -> Any:
         """The one of ``values`` that equals ``value``; ValueError if there is none."""
@@ -150,7 +151,7 @@ class FigureSpec:
             if not place.get("once") and now is None:
                 now = first if values == self.defaults else self.results(values)
             _put(figure, place, first if place.get("once") else now)
-        return figure.update_layout(title=None, meta={"alt": self.alt})
+        return _floored(figure).update_layout(title=None, meta={"alt": self.alt})
 
     def to_json(self) -> dict[str, Any]:
         """What the browser reads: everything but Python's own functions."""
@@ -161,6 +162,19 @@ class FigureSpec:
                 "figure": {"data": figure["data"], "layout": figure["layout"]}, "draw": list(self.draw),
                 "drag": list(self.drag), "watched": self.watched,
                 "summary": self.summary, "stopped": self.stopped}
+
+
+FLOOR = 1e-12
+"""A logarithmic axis without a range ends at this part of the largest number that its lines have at the start."""
+
+
+def _floored(figure):
+    for axis in figure.select_yaxes(lambda axis: axis.type == "log" and axis.range is None):
+        lines = [np.asarray(line.y, dtype=float) for line in figure.data
+                 if axis.plotly_name == f"yaxis{(line.yaxis or 'y')[1:]}" and line.y is not None and len(line.y)]
+        tops = [max(line[np.isfinite(line)], default=0.0) for line in lines]
+        axis.autorangeoptions.clipmin = FLOOR * (max(tops, default=0.0) or 1.0)
+    return figure
 
 
 def _put(figure, place, results):

@@ -1,4 +1,4 @@
-import { plotly } from "./drawing.js";
+import { axisOf, plotly } from "./drawing.js";
 import { element } from "./element.js";
 
 // What live figures are made of beside their drawing: controls, a sentence that says what came out, values that Python
@@ -103,6 +103,9 @@ function digits(value) {
   return String(Number(value.toPrecision(3)));
 }
 
+// A negative number has a minus sign, not a hyphen.
+const signed = (text) => text.replace(/^-/, "−");
+
 // "after {steps} steps the loss is {loss}": the last number of each curve (the first of it: {first_loss}), what is
 // measured last, the controls' values in words.
 export function sentence(spec, values, result) {
@@ -118,7 +121,19 @@ export function sentence(spec, values, result) {
   );
   const known = { ...spec.fixed, ...set, ...ends, ...result.final, steps: last(result.steps), stopped: result.stopped };
   const template = result.stopped === null ? spec.summary : spec.stopped;
-  return template.replace(/\{(\w+)\}/g, (_, name) => digits(known[name]));
+  return template.replace(/\{(\w+)\}/g, (_, name) => signed(digits(known[name])));
+}
+
+// Which lines go below the end of their logarithmic axis, in words.
+export function below({ figure, draw }, { curves }) {
+  const leaves = ({ trace, y, once }) => {
+    if (once || !(y in curves)) return false;
+    const { type, range, autorangeoptions } = axisOf(figure, figure.data[trace]),
+      end = range ? 10 ** Math.min(...range) : (autorangeoptions?.clipmin ?? 0);
+    return type === "log" && curves[y].some((value) => value > 0 && value < end);
+  };
+  const names = draw.filter(leaves).map(({ trace }) => figure.data[trace].name);
+  return names.length ? ` Part of a line lies below the axis: ${[...new Set(names)].join(", ")}.` : "";
 }
 
 const RUNNING = "Training with these values …",

@@ -86,6 +86,20 @@ def test_after_rapid_dragging_the_last_value_is_drawn(live):
     assert live.root.evaluate(DRAWN) == before, "a stale run was drawn"
 
 
+@pytest.mark.parametrize("place", [("book/multihead/01_a_small_attention_model.html", 0)], ids=place_id, scope="module")
+def test_a_mouse_that_is_pulled_over_a_figure_does_not_zoom(live):
+    for plot in live.page.locator(".js-plotly-plot:visible").all():
+        plot.scroll_into_view_if_needed()
+        before, box = plot.evaluate(RANGES), plot.bounding_box()
+        x, y = box["x"] + box["width"] / 4, box["y"] + box["height"] / 3
+        live.page.mouse.move(x, y)
+        live.page.mouse.down()
+        live.page.mouse.move(x + 60, y + 60, steps=4)
+        live.page.mouse.up()
+        frames(live.page, 4)
+        assert plot.evaluate(RANGES) == before
+
+
 @each
 def test_two_controls_moved_together_are_both_heard(live):
     values = {name: control.values[1] for name, control in live.made.controls.items() if control.kind == "slider"}

@@ -90,6 +90,19 @@ def test_a_finger_that_moves_along_a_slider_moves_it_and_so_does_a_tap(phone):
     page.wait_for_function("() => document.querySelector('.mha-live').dataset.state === 'done'")
 
 
+SMALL = """() => [...document.querySelectorAll(".mha-live :is(input, select, button, summary):not([hidden])")]
+  .filter((one) => one.offsetParent && one.type !== "checkbox" && one.getBoundingClientRect().height < 44)
+  .map((one) => one.outerHTML.slice(0, 80))"""
+
+
+@pytest.mark.parametrize("name", ["book/multihead/01_a_small_attention_model.html",
+                                  "book/laboratory/17_laboratory.html"], scope="module")
+def test_what_a_finger_moves_is_44_pixels_high(phone, name):
+    page = phone(name)
+    page.locator(".mha-live[data-state=done]").first.wait_for()
+    assert page.evaluate(SMALL) == []
+
+
 def same(found, wanted):
     assert found == wanted
 

@@ -8,7 +8,7 @@ import pytest
 
 import mhalib as mha
 from engines import assert_bug_is_seen, assert_follows, plain
-from mhabook.c14_traps import figure_traps, figure_two_tokens
+from mhabook.c14_traps import figure_traps, figure_two_tokens, runs
 from mhabook.c14_traps.figure_queries import minima, reach
 from mhabook.c14_traps.figure_two_tokens import axis, landscape, pairs
 from mhabook.c14_traps.statements import EXAMPLES, example
@@ -155,3 +155,18 @@ def test_values_that_no_control_has_are_refused(values):
     made = two() if "q1" in values else traps()
     with pytest.raises(ValueError, match=next(iter(values))):
         made.path(**values)
+
+
+def looks(figure):
+    """The symbol and the color of each kind of points."""
+    kinds = {"loss zero": "global minimum", "spurious": "spurious minimum"}
+    return {kinds.get(trace.name, trace.name): (trace.marker.symbol, trace.marker.color) for trace in figure.data
+            if trace.type == "scatter" and trace.mode == "markers" and trace.name != "end"}
+
+
+def test_what_stands_still_and_what_lives_have_one_code_of_marks():
+    square = {kind: (np.eye(3), ([(0, 0)], [(1, 1)]), np.zeros((1001, 2, 2))) for kind in ("softmax", "Gaussian")}
+    still = runs.two_free_figure(square, "title", "alt")
+    assert looks(still) == looks(two().figure()) == looks(traps().figure())
+    maps = [trace.colorscale for figure in (still, two().figure()) for trace in figure.data if trace.type == "heatmap"]
+    assert len(set(maps)) == 1

@@ -227,6 +227,8 @@ def layout_at(width, spec):
 def test_on_a_phone_panels_stand_below_each_other_each_under_its_title(make):
     spec = make().spec
     wide, narrow = (layout_at(width, spec) for width in (1000, 390))
+    assert wide.pop("dragmode") is False
+    assert all(wide[name].pop("fixedrange") for name in wide if re.match(r"[xy]axis\d*$", name))
     assert wide == spec["figure"]["layout"] | {"width": 1000}
     titles, axes = narrow["annotations"], [name[1:] for name in narrow if re.match(r"xaxis\d*$", name)]
     (low, high), panels = np.array([narrow[f"y{name}"]["domain"] for name in axes]).T, len(axes)
@@ -240,3 +242,35 @@ def test_a_diverging_run_keeps_what_came_before():
     with pytest.warns(RuntimeWarning, match="stopped being finite"):
         path = description.train(description.defaults | {"optimizer": "adam", "lr": 1e308})
     assert path.stopped and 0 < len(path) < 12
+
+
+# --- axes that end --------------------------------------------------------------------------------------------------
+
+@pytest.mark.parametrize(("axis", "curve", "said"), [
+    ({"type": "log", "range": [-8, 4]}, [1, 1e-7], ""), ({"type": "log", "range": [-8, 4]}, [1, 1e-9], "loss"),
+    ({"type": "log", "autorangeoptions": {"clipmin": 1e-12}}, [1, 1e-290], "loss"), ({"type": "log"}, [1, 1e-290], ""),
+    ({"type": "log", "range": [-8, 4]}, [1, 0], ""), ({}, [1, -5], "")])
+def test_a_line_that_leaves_its_axis_is_named(axis, curve, said):
+    v8 = MiniRacer()
+    v8.eval(exposed(LIVE / "widget.js"))
+    spec = {"figure": {"data": [{"name": "loss", "yaxis": "y2"}], "layout": {"yaxis": {}, "yaxis2": axis}},
+            "draw": [{"trace": 0, "x": "steps", "y": "loss"}, {"layout": "xaxis.range", "from": "size"}]}
+    words = v8.eval(f"below({json.dumps(spec)}, {{ curves: {{ loss: {json.dumps(curve)} }} }})")
+    assert words == (f" Part of a line lies below the axis: {said}." if said else "")
+
+
+def test_a_logarithmic_axis_without_a_range_ends_a_trillion_below_the_start():
+    made = FIGURES["heads"]()._description
+    free = replace(made, frame=made.frame.update_yaxes(range=None, col=1)).figure(made.defaults)
+    top = max(max(line.y) for line in free.data if line.yaxis == "y")
+    assert free.layout.yaxis.autorangeoptions.clipmin == pytest.approx(1e-12 * top)
+    assert free.layout.yaxis2.autorangeoptions.clipmin is None, "it has a range"
+
+
+def test_far_below_the_end_of_its_axis_a_line_takes_no_room():
+    v8 = MiniRacer()
+    v8.eval(exposed(LIVE / "drawing.js"))
+    ended = "ended({}, {{ autorangeoptions: {{ clipmin: 1e-12 }} }})"
+    assert json.loads(v8.eval(f"JSON.stringify({ended.format('[1, 1e-12, 1e-290, 0, null]')})")) == [
+        1, 1e-12, 1e-13, 0, None]
+    assert json.loads(v8.eval("JSON.stringify(ended([1, 1e-290], {}))")) == [1, 1e-290]

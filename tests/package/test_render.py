@@ -55,6 +55,11 @@ def test_the_title_becomes_a_caption_that_wraps():
     assert "figcaption" not in _render.figure_html(figure(alt="a"))
 
 
+def test_a_pointer_that_is_pulled_over_a_figure_does_not_zoom():
+    drawn = _render.figure_html(mha.plots.curves([1, 2], {"loss": [1.0, 0.5]}, alt="a").to_dict())
+    assert '"dragmode":false' in drawn and drawn.count('"fixedrange":true') == 2
+
+
 def test_the_words_for_a_run_begin_where_its_lines_do():
     """Step 0 has no place on a logarithmic axis."""
     path = mha.training.Path(np.array([0, 1, 10]), (), {"loss": np.array([9.0, 4.0, 2.0])}, None)

@@ -21,7 +21,7 @@ from mhalib.live.spec import Control, FigureSpec
 from mhalib.live.widget import LiveFigure
 from mhalib.models import MultiHeadAttention
 from mhalib.models.multihead import normals
-from mhalib.plots import COLORS
+from mhalib.plots import COLORS, GRAY
 from mhalib.training import Path
 
 STARTS: dict[str, Callable[..., MultiHeadAttention]] = {
@@ -144,7 +144,7 @@ def _frame():
     for color, name in enumerate(START_NAMES.values()):
         line(frame, (2, 3, 0)[color], name, 2, dash=("dot", "dash", "solid")[color])
         frame.data[-1].x = NOISES
-    frame.add_scatter(name="here", mode="markers", marker={"color": "#888888", "size": 10}, row=1, col=2)
+    frame.add_scatter(name="here", mode="markers", marker={"color": GRAY, "size": 10}, row=1, col=2)
     frame.update_xaxes(tickvals=[0, 1, 2], ticktext=["U", "W", "both"], range=[-0.6, 2.6], showgrid=False, col=1)
     frame.update_xaxes(zeroline=False, col=1)
     frame.update_xaxes(range=[-0.04, 1.04], title="noise σ", col=2)

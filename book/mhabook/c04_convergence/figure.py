@@ -14,6 +14,7 @@ from mhalib.live.frames import line, panels
 from mhalib.live.spec import Control, FigureSpec
 from mhalib.live.widget import LiveFigure
 from mhalib.optim import GradientDescent
+from mhalib.plots import GRAY
 from mhalib.training import recorded_steps, train
 
 CURVES = ("loss", "guarantee", "from_start", "from_reference", "limit", "attention_score")
@@ -107,7 +108,7 @@ def _frame(steps):
                    height=640)
     for color, name, column, row in LINES:
         line(frame, color, name, column, row)
-    frame.add_scatter(name="heads at D₀", mode="markers", marker={"color": "#888888", "size": 10}, row=2, col=2)
+    frame.add_scatter(name="heads at D₀", mode="markers", marker={"color": GRAY, "size": 10}, row=2, col=2)
     for column, row in ((1, 1), (2, 1), (1, 2)):
         frame.update_xaxes(type="log", range=[0, np.log10(steps)], dtick=1, exponentformat="power",
                            row=row, col=column)

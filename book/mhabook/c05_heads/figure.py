@@ -9,6 +9,7 @@ from mhalib.live.frames import STEP_SIZES, chosen_rule, line, panels, rule_contr
 from mhalib.live.spec import Control, FigureSpec
 from mhalib.live.widget import LiveFigure
 from mhalib.models import MultiHeadAttention
+from mhalib.plots import GRAY
 from mhalib.training import recorded_steps, train
 
 CURVES = ("loss", "test_loss", "norm_W", "norm_U", "attention_score")
@@ -76,7 +77,7 @@ def _frame(steps):
         line(frame, int(name == "test_loss"), legend.get(name, name.replace("_", " ")), column, row, faint=faint,
              legend=name in legend)
     frame.add_scatter(x=[1, steps], y=[0.3, 0.3 / steps], name="the slope of 1/t", mode="lines",
-                      line={"color": "#888888", "dash": "dot"}, row=1, col=1)
+                      line={"color": GRAY, "dash": "dot"}, row=1, col=1)
     frame.update_xaxes(type="log", range=[0, np.log10(steps)], dtick=1, exponentformat="power")
     frame.update_yaxes(type="log", dtick=1, exponentformat="power")
     frame.update_yaxes(range=[-8, 4], dtick=2, row=1, col=1)

@@ -7,7 +7,7 @@ from mhalib.live.frames import line, panels
 from mhalib.live.spec import Control, FigureSpec
 from mhalib.live.widget import LiveFigure
 from mhalib.models import AttentionRegression
-from mhalib.plots import COLORS
+from mhalib.plots import COLORS, GRAY, HERE
 from mhalib.training import Path
 
 SIZES = (16, 32, 64, 128, 256, 512, 1024)
@@ -130,8 +130,8 @@ def _frame():
     line(frame, 0, "n exp(−v²x²), or 1", 2, faint=True, legend=True)
     frame.data[-1].x = QUERIES.tolist()
     line(frame, 1, "error, mean of 8 samples", 3)
-    frame.add_scatter(name="derived slope", mode="lines", line={"color": "#888888", "dash": "dot"}, row=1, col=3)
-    frame.add_scatter(name="here", mode="markers", marker={"color": COLORS[1], "size": 10}, row=1, col=3)
+    frame.add_scatter(name="derived slope", mode="lines", line={"color": GRAY, "dash": "dot"}, row=1, col=3)
+    frame.add_scatter(name="here", mode="markers", marker=HERE | {"size": 10}, row=1, col=3)
     for k in (-2, -1):
         frame.data[k].x = SIZES if k == -2 else None
     frame.data[-3].x = SIZES

@@ -18,6 +18,7 @@ from mhalib._array import require_count
 from mhalib.live.frames import line, panels
 from mhalib.live.spec import Control, FigureSpec
 from mhalib.live.widget import LiveFigure
+from mhalib.plots import GRAY
 
 MEASURES = ("loss", "excess", "v", "effective_tokens")
 PLAIN = {"optimizer": "gd", "lr": 0.1, "share": 1.0}
@@ -89,7 +90,7 @@ def _frame(steps):
             line(frame, 0, label, k % 2 + 1, k // 2 + 1, faint=faint, legend=name == "loss")
     line(frame, 1, "noise floor σ²p/2", 1)
     frame.add_scatter(x=[0, steps], y=[0.5 ** 0.5] * 2, name="‖V‖ = 1/√2", mode="lines",
-                      line={"color": "#888888", "dash": "dot"}, row=2, col=1)
+                      line={"color": GRAY, "dash": "dot"}, row=2, col=1)
     frame.update_xaxes(range=[0, steps], title="step")
     frame.update_yaxes(type="log", dtick=1, exponentformat="power")
     for (row, column), ends in {(1, 1): (-2.3, 2.3), (1, 2): (-4.5, 3), (2, 1): (-1, 1.3), (2, 2): (0, 2.7)}.items():

@@ -22,7 +22,7 @@ from mhalib._array import require_count
 from mhalib.live.frames import line, panels
 from mhalib.live.spec import Control, FigureSpec
 from mhalib.live.widget import LiveFigure
-from mhalib.plots import COLORS
+from mhalib.plots import COLORS, GRAY
 
 SMALLEST = 1e-9
 """What a curve of the limit shows of anything smaller, which is rounding in part."""
@@ -116,7 +116,7 @@ def _frame(sizes, steps):
     line(frame, 0, "n = ∞", 1, faint=True)
     frame.add_scatter(name="at the end", mode="lines+markers", marker={"color": COLORS[0], "size": 8},
                       line={"color": COLORS[0]}, row=1, col=2, showlegend=False)
-    frame.add_scatter(name="spectral start, for large n", mode="lines", line={"color": "#888888", "dash": "dot"},
+    frame.add_scatter(name="spectral start, for large n", mode="lines", line={"color": GRAY, "dash": "dot"},
                       row=1, col=2)
     frame.update_xaxes(range=[0, steps], title="step", col=1)
     frame.update_xaxes(type="log", range=np.log10([sizes[-1] / 1.2, sizes[0] * 1.2]).tolist(), tickvals=sizes[::-1],

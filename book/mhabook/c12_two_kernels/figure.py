@@ -11,7 +11,7 @@ from mhalib.live.frames import line, panels
 from mhalib.live.spec import Control, FigureSpec
 from mhalib.live.widget import LiveFigure
 from mhalib.models import AttentionLayer
-from mhalib.plots import COLORS
+from mhalib.plots import COLORS, GRAY
 from mhalib.training import Path
 
 QUERIES = np.arange(-50, 51) / 10
@@ -99,7 +99,7 @@ def _frame():
     line(frame, 3, "target", 2, faint=True, legend=True)
     frame.data[-1].update(x=[-5, 5], meta={"y": "target"})
     for j, key in enumerate(KEYS):
-        name, color = ("second key", COLORS[4]) if j == 1 else ("other keys", "#888888")
+        name, color = ("second key", COLORS[4]) if j == 1 else ("other keys", GRAY)
         frame.add_scatter(y=[0], name=name, mode="markers", marker={"symbol": "diamond", "size": 12, "color": color},
                           showlegend=j < 2, row=1, col=1, meta={"x": f"{key}_here", "drag": {"x": key}})
     frame.update_xaxes(range=[-5.1, 5.1], dtick=2.5, zeroline=False, title="query")

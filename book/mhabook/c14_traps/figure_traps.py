@@ -11,7 +11,7 @@ from mhalib._array import require_count
 from mhalib.live.frames import line, panels
 from mhalib.live.spec import Control
 from mhalib.live.widget import LiveFigure
-from mhalib.plots import COLORS
+from mhalib.plots import GRAY, HERE, MINIMUM, SPURIOUS, START
 
 SHIFTS = tuple(round(0.2 * k, 1) for k in range(-15, 16))
 
@@ -97,11 +97,10 @@ _SUMMARY = ("{trap}, starts moved by {shift}, step size {rate}, c = {c}. Loss f 
 def _frame(steps):
     frame = panels("softmax: loss of a query", "Gaussian: loss of a query", "normalized: loss of a query",
                    "loss f of all, over steps", height=680)
-    looks = ({"marker": {"color": COLORS[2], "size": 13, "symbol": "diamond"}},
-             {"marker": {"color": COLORS[3], "size": 13, "symbol": "x"}},
-             {"mode": "lines", "line": {"color": "#888888", "width": 5}, "opacity": 0.6},
-             {"marker": {"color": COLORS[4], "size": 10, "symbol": "circle-open", "line": {"width": 2}}},
-             {"marker": {"color": COLORS[4], "size": 7, "line": {"color": "#222222", "width": 1}}})
+    looks = ({"marker": MINIMUM | {"size": 13}}, {"marker": SPURIOUS | {"size": 13}},
+             {"mode": "lines", "line": {"color": GRAY, "width": 5}, "opacity": 0.6},
+             {"marker": START | {"size": 12}},
+             {"marker": HERE | {"size": 7, "line": {"color": "#222222", "width": 1}}})
     for k, words in enumerate(NAMES.values()):
         line(frame, k, words, queries.panel(k)["col"], queries.panel(k)["row"], legend=False)
         queries.add_points(frame, looks, k)

@@ -13,7 +13,7 @@ from mhalib._array import require_count
 from mhalib.live.frames import panels
 from mhalib.live.spec import Control
 from mhalib.live.widget import LiveFigure
-from mhalib.plots import COLORS, SEQUENTIAL
+from mhalib.plots import HERE, MINIMUM, SEQUENTIAL, SPURIOUS, START
 
 PLACES = tuple(0.25 * k for k in range(-16, 17))
 SQUARE = 65
@@ -103,10 +103,9 @@ _SUMMARY = "{trap} from ({q1}, {q2}), step size {rate}, c = {c}, {steps} steps. 
 def _frame(steps):
     frame = panels("softmax", "Gaussian", "Gaussian, rows normalized", "loss f over steps", height=760)
     white = {"line": {"color": "#ffffff", "width": 1}}
-    looks = ({"marker": white | {"color": COLORS[2], "size": 12, "symbol": "diamond"}},
-             {"marker": white | {"color": COLORS[3], "size": 12, "symbol": "x"}},
-             {"mode": "lines", "line": {"color": COLORS[1], "width": 3}},
-             {"marker": white | {"color": COLORS[4], "size": 12}}, {"marker": white | {"color": COLORS[1], "size": 8}})
+    looks = ({"marker": MINIMUM | white | {"size": 12}}, {"marker": SPURIOUS | white | {"size": 12}},
+             {"mode": "lines", "line": {"color": HERE["color"], "width": 3}},
+             {"marker": START | white | {"size": 12}}, {"marker": HERE | white | {"size": 8}})
     for k in range(3):
         place = queries.panel(k)
         frame.add_heatmap(zmin=0, zmax=1, colorscale=SEQUENTIAL, showscale=k == 1, hoverinfo="skip",

@@ -6,6 +6,7 @@ from typing import Any
 import plotly.graph_objects as go
 from plotly.subplots import make_subplots
 
+from mhalib.live.spec import FLOOR
 from mhalib.plots import COLORS, DASHES, SEQUENTIAL, transparent
 
 LOSSES = (("loss", "training loss"), ("test_loss", "test loss"))
@@ -18,7 +19,8 @@ RATE = (("rate", "step size η"),)
 LOOKS = {"stability_edge": {"name": "edge", "visible": "has_edge"}, "sharpness": {"visible": "has_curvature"},
          "value_smoothness": {"visible": "has_value_bound"}}
 """What the controls decide of a line: its name, and whether it is there, by ``measures.looks`` and ``there``."""
-LOG, SHARE = {"type": "log", "exponentformat": "power", "nticks": 3}, {"range": [-0.02, 1.03]}
+LOG = {"type": "log", "exponentformat": "power", "nticks": 3, "autorangeoptions_clipmin": FLOOR}
+SHARE = {"range": [-0.02, 1.03]}
 
 # Data → the panels of curves: (title, (curve, name) pairs, vertical axis).
 _HEADS = (("loss", LOSSES, LOG), ("accuracy", SHARES, SHARE), ("curvature", CURVATURES, LOG))

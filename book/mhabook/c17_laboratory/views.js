@@ -1,7 +1,7 @@
 import { Drawer } from "mhalib/live/drawing.js";
 import { element } from "mhalib/live/element.js";
 import { Trainer } from "mhalib/live/training.js";
-import { control, sentence } from "mhalib/live/widget.js";
+import { below, control, sentence } from "mhalib/live/widget.js";
 import { linesOf } from "./exports.js";
 import { kindOf, needed, offered } from "./links.js";
 import { laboratory } from "./runs.js";
@@ -158,7 +158,8 @@ export function summaryView({ controls, drawn, stopped }, figure) {
     show({ values, result, wrong, touched }) {
       const said = { controls, fixed: {}, summary: drawn[kindOf(values)].says, stopped };
       if (wrong) figure.finish("failed", `This combination could not train: ${wrong}`);
-      else if (result) figure.finish("done", sentence(said, values, result), touched);
+      else if (result)
+        figure.finish("done", sentence(said, values, result) + below(drawn[kindOf(values)], result), touched);
     },
   };
 }

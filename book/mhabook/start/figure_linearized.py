@@ -15,7 +15,7 @@ from mhalib.live.widget import LiveFigure
 from mhalib.models import MultiHeadAttention
 from mhalib.models.multihead import normals
 from mhalib.optim import GradientDescent, Rule
-from mhalib.plots import COLORS
+from mhalib.plots import COLORS, GRAY
 from mhalib.training import Path, recorded_steps, train
 
 HEADS = (1, 2, 4, 8, 16, 32, 64)
@@ -98,7 +98,7 @@ def _frame(steps):
     line(frame, 2, "distance, default settings", 2, faint=True, legend=True)
     line(frame, 2, "distance", 2, dash="solid")
     frame.add_scatter(x=[-26, 26], y=[-26, 26], name="equal", mode="lines", row=1, col=3,
-                      line={"color": "#888888", "dash": "dot"})
+                      line={"color": GRAY, "dash": "dot"})
     frame.add_scatter(name="sample", mode="markers", marker={"color": COLORS[0], "size": 8}, row=1, col=3)
     step_axis(frame, steps, col=1)
     step_axis(frame, steps, col=2)

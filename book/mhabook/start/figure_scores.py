@@ -9,7 +9,7 @@ from mhalib.attention import softmax
 from mhalib.live.frames import line, panels
 from mhalib.live.spec import Control, FigureSpec
 from mhalib.live.widget import LiveFigure
-from mhalib.plots import COLORS, DIVERGING
+from mhalib.plots import COLORS, DIVERGING, GRAY, HERE
 from mhalib.training import Path
 
 FIRST = np.arange(-30, 31) / 5
@@ -91,13 +91,13 @@ def _frame():
         frame.add_scatter(x=[k + 1, k + 1], mode="lines", line={"color": COLORS[0], "width": 30}, showlegend=False,
                           row=1, col=1)
     frame.add_scatter(x=[0.5, 3.5], y=[1 / 3, 1 / 3], name="equal weights", mode="lines", row=1, col=1,
-                      line={"color": "#888888", "dash": "dot"})
+                      line={"color": GRAY, "dash": "dot"})
     frame.add_heatmap(x=[1, 2, 3], y=[1, 2, 3], zmin=-0.25, zmax=0.25, colorscale=DIVERGING, row=1, col=2,
                       colorbar={"len": 0.9})
     line(frame, 0, "attention mean", 3, legend=True)
     frame.data[-1].x = FIRST.tolist()
     line(frame, 1, "tangent", 3, legend=True)
-    frame.add_scatter(name="here", mode="markers", marker={"color": COLORS[1], "size": 10}, row=1, col=3)
+    frame.add_scatter(name="here", mode="markers", marker=HERE | {"size": 10}, row=1, col=3)
     frame.update_xaxes(tickvals=[1, 2, 3], range=[0.4, 3.6], title="token", zeroline=False, showgrid=False, col=1)
     frame.update_yaxes(range=[0, 1.03], col=1)
     frame.update_xaxes(tickvals=[1, 2, 3], title="token", constrain="domain", col=2)

@@ -10,7 +10,7 @@ from mhalib._array import require_count
 from mhalib.live.frames import line, panels
 from mhalib.live.spec import Control, FigureSpec
 from mhalib.live.widget import LiveFigure
-from mhalib.plots import COLORS, SEQUENTIAL
+from mhalib.plots import COLORS, HERE, SEQUENTIAL, START
 from mhalib.training import Path
 
 DIRECTIONS = {0: (1.0, 0.0), 16: (0.96, 0.28), 37: (0.8, 0.6), 53: (0.6, 0.8), 90: (0.0, 1.0)}
@@ -122,7 +122,7 @@ def _frame(steps):
     line(frame, 1, "descent", 1, dash="solid")
     frame.data[-1].mode, frame.data[-1].marker = "lines+markers", {"size": 5}
     white = {"line": {"color": "#ffffff", "width": 1}}
-    frame.add_scatter(name="start", mode="markers", marker=white | {"color": COLORS[4], "size": 12}, row=1, col=1)
+    frame.add_scatter(name="start", mode="markers", marker=START | white | {"size": 12}, row=1, col=1)
     for color, name in ((0, "steep, λ₁"), (2, "flat, λ₂")):
         line(frame, color, name, 2, legend=True)
         frame.data[-1].x = ALONG.tolist()
@@ -134,7 +134,7 @@ def _frame(steps):
     frame.data[-1].x = RATES.tolist()
     frame.add_scatter(x=[0, 2, 2], y=[1, 1, 0], name="border: factor 1, η = 2/λ₁", mode="lines", row=2, col=2,
                       line={"color": COLORS[3], "dash": "dot"})
-    frame.add_scatter(name="here", mode="markers", marker={"color": COLORS[1], "size": 10}, row=2, col=2)
+    frame.add_scatter(name="here", mode="markers", marker=HERE | {"size": 10}, row=2, col=2)
     frame.update_xaxes(range=[-2.05, 2.05], row=1)
     frame.update_yaxes(range=[-2.05, 2.05], row=1, col=1)
     frame.update_yaxes(range=[-0.05, 2.1], row=1, col=2)
