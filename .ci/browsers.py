@@ -26,7 +26,6 @@ LOOK = """(answers) => (async () => {
   window.addEventListener("error", ({ message }) => message.includes("ResizeObserver") || faults.push(message));
   for (const box of all("details")) box.open = true;
 
-  await window.MathJax?.startup.promise;
   const typeset = (box) => box.querySelector("mjx-container") && !box.querySelector("mjx-merror");
   const plain = all(".math").filter((box) => !typeset(box)).length;
   if (plain) faults.push(`${plain} formulas are not typeset`);

@@ -3,6 +3,7 @@
 import posixpath
 import re
 import tomllib
+from copy import copy
 from dataclasses import dataclass
 from html import escape
 from pathlib import Path
@@ -112,14 +113,16 @@ def article(page, html, known):
         heading.name = f"h{min(int(heading.name[1]) + 1, 6)}"
     pictures = [picture["aria-label"] for picture in box.select(PICTURE)]
     pictures += [picture["alt"] for picture in box.select("img[alt]")]
-    titles = tuple(plain(heading.get_text()) for heading in headings)
+    titles = tuple(map(plain, headings))
     return Article(page, box.decode_contents(formatter="html"), titles, tuple(pictures))
 
 
-def plain(words):
-    """Words without the marks of formulas, for places that set none: bookmarks and the heads of pages."""
-    words = re.sub(r"\\[()]", "", words).replace(r"\sqrt ", "√")
-    return " ".join(words.replace("\\", "").split())
+def plain(heading):
+    """The words of a heading, for places that set no formulas: bookmarks and the heads of pages."""
+    heading = copy(heading)
+    for formula in heading.select("[data-tex]"):
+        formula.string = formula["data-tex"].replace(r"\sqrt ", "√").replace("\\", "")
+    return " ".join(heading.get_text().split())
 
 
 def picture_alone(figure, page):
@@ -225,13 +228,11 @@ def bookmarks(articles):
 
 
 def head_of(sources):
-    """The style sheets and the mathematics of the built pages, each once, as seen from the root of the site."""
+    """The style sheets of the built pages, each once, as seen from the root of the site."""
     found = {}
     for html in sources:
         soup = BeautifulSoup(html.split("<body", 1)[0], "html.parser")
-        scripts = [s for s in soup.select("script") if "mathjax" in f"{s.get('src')}{s.string}".lower()]
-        for thing in [*soup.select("link[rel=stylesheet]"), *scripts]:
-            for name in {"href", "src"} & thing.attrs.keys():
-                thing[name] = re.sub(r"^(\.\./)+", "", thing[name])
-            found[str(thing)] = None
+        for sheet in soup.select("link[rel=stylesheet]"):
+            sheet["href"] = re.sub(r"^(\.\./)+", "", sheet["href"])
+            found[str(sheet)] = None
     return "".join(found)

@@ -99,6 +99,6 @@ def unknown(static):
     """List the files of a built _static that are neither this book's nor of a listed work."""
     patterns = [pattern for work in works() for pattern in (*work.files, work.text)]
     ours = {path.relative_to(STATIC).as_posix() for path in STATIC.rglob("*") if "vendor" not in path.parts}
-    ours |= {"vendor/manifest.json", "vendor/paths.js"}
+    ours |= {"vendor/manifest.json", "vendor/paths.js", "mathematics.css"}
     carried = sorted(path.relative_to(static).as_posix() for path in static.rglob("*") if path.is_file())
     return [name for name in carried if name not in ours and not any(fnmatchcase(name, p) for p in patterns)]

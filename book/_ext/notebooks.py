@@ -76,7 +76,7 @@ def put_aside(formula: Tag, k: int) -> tuple[str, bool]:
     """Leave a mark in place of a formula, whose TeX is not to be read as Markdown."""
     number = formula.select_one(".eqno")
     tag = rf" \tag{{{number.extract().get_text().strip('()# ')}}}" if number else ""
-    tex = re.sub(r"\n\s*\n", "\n", formula.get_text().strip()[2:-2].strip() + tag)
+    tex = re.sub(r"\n\s*\n", "\n", formula["data-tex"].strip() + tag)
     if formula.find_parent("table"):  # where a bar would end the cell
         tex = tex.replace(r"\|", r"\Vert ").replace("|", r"\vert ").strip()
     formula.string = f"\ue000{k}\ue001"

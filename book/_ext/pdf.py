@@ -57,7 +57,6 @@ def printed(browser, document, folder, target):
     page.route("**/*", lambda route: answer(route, folder, document))
     page.emulate_media(media="print")
     page.goto(f"{SITE}edition.html", wait_until="load")
-    page.evaluate("() => window.MathJax?.startup?.promise.then(() => null)")
     page.evaluate("() => document.fonts.ready.then(() => null)")
     page.evaluate(FIT)
     page.pdf(path=target, prefer_css_page_size=True, print_background=True, tagged=True, outline=True)

@@ -38,6 +38,5 @@ document.addEventListener(
   };
   const sizes = new ResizeObserver((changes) => changes.forEach(mark));
   const watch = () => [...document.querySelectorAll(BOXES), ...lines()].forEach((box) => sizes.observe(box));
-  // Formulas become boxes when MathJax has set them.
-  window.addEventListener("load", () => (window.MathJax?.startup?.promise ?? Promise.resolve()).then(watch));
+  window.addEventListener("load", watch);
 })();

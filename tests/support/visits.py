@@ -111,10 +111,9 @@ class Visit:
             self.failures.append(f"{response.status}: {response.url}")
 
     def open(self):
-        """Load the page and wait for its figures, its mathematics and its fonts."""
+        """Load the page and wait for its figures and its fonts."""
         self.page.goto(self.site + self.name, wait_until="load")
         self.page.wait_for_function(DRAWN)
-        self.page.evaluate("() => window.MathJax?.startup?.promise")
         self.page.evaluate("() => document.fonts.ready.then(() => null)")
         at_rest(self.page)  # plotly and what is hidden are put in order a moment later
         return self
