@@ -8,6 +8,11 @@ import edition
 
 WIDGET_STATE = "application/vnd.jupyter.widget-state+json"
 MANAGER = r"vendor/(require|paths|html-manager/embed-amd)\.js"
+THEME = """<script>
+if ((localStorage.getItem("mode") || "auto") === "auto")
+  localStorage.setItem("theme", matchMedia("(prefers-color-scheme: dark)").matches ? "dark" : "light");
+</script>
+"""
 FIGURE_MARKS = ('class="mha-figure"', "application/vnd.jupyter.widget-view+json")
 
 
@@ -71,6 +76,11 @@ def open_the_runnable_edition(app, pagename, templatename, context, doctree):
                 button["url"] = re.sub("/blob/.*", f"/blob/notebooks/{notebook}", button["url"])
 
 
+def choose_theme(app, pagename, templatename, context, doctree):
+    """Say which theme the reader's system asks for before the theme's own first script looks, and before any paint."""
+    context["metatags"] = context.get("metatags", "") + THEME
+
+
 def ask_the_register(app, uri):
     """Look a DOI up where it is registered: the publishers, to whom it leads, refuse programs."""
     return uri.replace("https://doi.org/", "https://doi.org/api/handles/")
@@ -83,6 +93,7 @@ def setup(app):
     app.connect("config-inited", take_executed)
     app.connect("html-page-context", load_figures)
     app.connect("html-page-context", mend_roles)
+    app.connect("html-page-context", choose_theme)
     app.connect("html-page-context", load_live_figures, priority=800)
     app.connect("html-page-context", drop_thebe, priority=900)
     app.connect("html-page-context", open_the_runnable_edition, priority=900)
