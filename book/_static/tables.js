@@ -66,15 +66,34 @@
     };
   };
 
+  // "Converging" finds "convergence": an ending counts for nothing, if four letters are left.
+  const stem = (word) => word.replace(/(?<=\p{L}{4})(?:ations?|ence|ing|ed|es|e|s)$/u, "");
+
+  // What a row is found by: its words without the name of its test, and the topics that the page gives it.
+  const searchable = (row) => {
+    const copy = row.cloneNode(true);
+    copy.querySelectorAll("code").forEach((code) => code.remove());
+    return `${words(copy)} ${row.querySelector("[data-words]")?.dataset.words ?? ""}`.toLowerCase();
+  };
+
+  // "Theorem 4" asks for the theorems of chapter 4, "Theorem 4.7" for one; all else for rows with all of its words.
+  const seeker = (query) => {
+    const asked = query.trim().toLowerCase().replace(/\s+/g, " ");
+    if (/^(theorem|lemma|proposition|corollary|definition) \d+(\.\d+)?$/.test(asked))
+      return (row) => `${words(row.cells[0])}.`.toLowerCase().startsWith(`${asked}.`);
+    const stems = asked.split(" ").map(stem);
+    return (row, text) => stems.every((each) => text.includes(each));
+  };
+
   const addFilters = (box, table, heads) => {
     const rows = table.rowsInOrder;
     const search = make("input", { type: "search" });
     const shown = make("output", { className: "shown" });
-    const texts = new Map(rows.map((row) => [row, words(row).toLowerCase()]));
+    const texts = new Map(rows.map((row) => [row, searchable(row)]));
     const apply = () => {
-      const wanted = search.value.toLowerCase().split(/\s+/);
+      const found = seeker(search.value);
       rows.forEach((row) => {
-        row.hidden = !(menus.every((menu) => menu.fits(row)) && wanted.every((word) => texts.get(row).includes(word)));
+        row.hidden = !(menus.every((menu) => menu.fits(row)) && found(row, texts.get(row)));
       });
       shown.textContent = `${rows.filter((row) => !row.hidden).length} of ${rows.length} rows`;
     };
@@ -132,6 +151,7 @@
       box.setAttribute("role", "region");
       box.setAttribute("aria-label", table.caption ? words(table.caption) : "Table");
       box.tabIndex = 0;
+      new ResizeObserver(() => box.classList.toggle("fits", table.offsetWidth <= box.clientWidth)).observe(box);
     }),
   );
 })();

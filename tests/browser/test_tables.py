@@ -33,12 +33,12 @@ def press(visit, header, key="Enter"):
 def test_a_header_sorts_up_down_and_back(ledger):
     before = shown(ledger)
     assert press(ledger, "Worst slack") == "ascending"
-    slacks = [row[6] for row in shown(ledger)]
+    slacks = [row[5] for row in shown(ledger)]
     numbers = [float(slack) for slack in slacks if slack != "–"]
     assert numbers == sorted(numbers) and len(set(numbers)) > 10
     assert slacks[len(numbers):] == ["–"] * (len(before) - len(numbers)) != []
     assert press(ledger, "Worst slack", "Space") == "descending"
-    assert [float(row[6]) for row in shown(ledger)[:len(numbers)]] == numbers[::-1]
+    assert [float(row[5]) for row in shown(ledger)[:len(numbers)]] == numbers[::-1]
     assert press(ledger, "Worst slack") is None
     assert shown(ledger) == before
 
@@ -68,19 +68,58 @@ def test_numbers_are_read_as_the_book_writes_them(chromium):
 def test_words_and_values_filter_and_a_link_brings_its_row_back(ledger):
     page, every = ledger.page, shown(ledger)
     page.get_by_label("Mark").select_option("recalled")
-    assert shown(ledger) == [row for row in every if row[3] == "recalled"] != []
+    assert shown(ledger) == [row for row in every if row[2] == "recalled"] != []
     page.get_by_label("Part").select_option("III")
     page.get_by_label("Words").fill("rank CHEN")
-    assert [row[3:5] for row in shown(ledger)] == [["recalled", "III · 12"]]
+    assert [row[2:4] for row in shown(ledger)] == [["recalled", "III · 12"]]
     assert page.get_by_role("status").inner_text() == f"1 of {len(every)} rows"
     page.evaluate("() => { location.hash = 'ledger-thm-collapse'; }")
     page.wait_for_function("() => document.querySelector('tr:has(#ledger-thm-collapse)').checkVisibility()")
     assert shown(ledger) == every
 
 
+EXPECTED = {
+    "convergence": {"Lemma 4.3", "Theorem 4.7", "Theorem 10.9", "Theorem 13.1"},
+    "converging": {"Theorem 4.7", "Theorem 13.6"},
+    "tangent kernel": {"Definition 3.1", "Lemma 4.9", "Proposition 8.1"},
+    "NTK": {"Definition 3.1", "Theorem 3.9"},
+    "edge of stability": {"Corollary 2.11", "Lemma 4.3"},
+    "max margin": {"Lemma 3.2", "Theorem 3.9"},
+    "generalizes": {"Theorem 7.4", "Theorem 7.6"},
+    "saddle points": {"Proposition 10.5", "Proposition 10.6", "Proposition 15.3"},
+}
+"""What a reader types → some of the rows that must be found."""
+
+
+@pytest.mark.parametrize("query", EXPECTED)
+def test_plain_words_find_the_statements_that_do_not_use_them(ledger, query):
+    ledger.page.get_by_label("Words").fill(query)
+    found = {row[0] for row in shown(ledger)}
+    assert EXPECTED[query] <= found and len(found) < 20
+    ledger.page.get_by_label("Words").fill("")
+
+
+@pytest.mark.parametrize(("query", "numbers"), [("Theorem 4", {"Theorem 4.7", "Theorem 4.8"}),
+                                                ("lemma 4.1", set()), ("Lemma 4.10", {"Lemma 4.10"})])
+def test_a_number_finds_the_statements_that_have_it(ledger, query, numbers):
+    ledger.page.get_by_label("Words").fill(query)
+    assert {row[0] for row in shown(ledger)} == numbers
+    ledger.page.get_by_label("Words").fill("")
+
+
+def test_no_column_is_cut_on_a_desk_and_the_head_stays_in_sight(ledger):
+    page = ledger.page
+    page.locator(".sortable.fits").wait_for()
+    page.evaluate("() => document.getElementById('ledger-thm-barrier').scrollIntoView()")
+    places = [".bd-header-article", ".sortable th:nth-child(2)", "tr:has(#ledger-thm-barrier) td:first-child a[href]"]
+    boxes = [page.locator(place).bounding_box() for place in places]
+    assert all(upper["y"] + upper["height"] <= lower["y"] + 5 for upper, lower in zip(boxes, boxes[1:], strict=False))
+    assert boxes[-1]["y"] < 250
+
+
 def test_a_phone_shows_cards_that_name_their_columns(ledger):
     ledger.page.set_viewport_size({"width": 390, "height": 844})
-    cell = ledger.page.locator("tr:has(#ledger-thm-collapse) td").nth(5)
+    cell = ledger.page.locator("tr:has(#ledger-thm-collapse) td").nth(4)
     assert cell.evaluate("(node) => getComputedStyle(node, '::before').content") == '"Instances: "'
     assert cell.get_attribute("role") == "cell"
     assert ledger.page.get_by_role("region", name="Table").get_attribute("tabindex") == "0"

@@ -8,6 +8,7 @@ import mhabook
 from book_rules import STATEMENT
 from mhabook.pages import ledger, text
 from mhabook.pages.numbers import CHAPTERS, NUMBERS, chapter_number
+from mhabook.pages.topics import TOPICS, topics
 from notebooks import BOOK, code, directives, option, paths, read
 from page import run
 
@@ -25,6 +26,12 @@ def test_statements_and_definitions_have_the_numbers_of_the_book():
             expected[option(body, "label")] = f"{kind.removeprefix('prf:').capitalize()} {number}"
     assert list(NUMBERS.items()) == list(expected.items())
     assert NUMBERS.keys() == CHAPTERS.keys()
+
+
+def test_topics_name_statements_of_the_book():
+    for ids in map(str.split, TOPICS.values()):
+        assert set(ids) <= NUMBERS.keys() and len(set(ids)) == len(ids)
+    assert topics("thm-2-stability") == "generalization, test error, overfitting, algorithmic stability"
 
 
 @pytest.fixture

@@ -11,12 +11,13 @@ import mhalib as mha
 from mhabook.definitions import DEFINITIONS, Definition
 from mhabook.pages.numbers import NUMBERS, chapter_number
 from mhabook.pages.text import sortable, table
+from mhabook.pages.topics import topics
 
 Entry: TypeAlias = dict[str, Any]
 """A row of ``mhabook.ledger.rows``."""
 PARTS = {"multihead": "I", "preconditioning": "II", "kernels": "III"}
-HEAD = ("| Number | Statement | In a paper | <span data-filter>Mark</span> | <span data-filter>Part · chapter</span> "
-        "| Instances | Worst slack | Twin, without |\n|---|---|---|---|---|--:|--:|---|")
+HEAD = ("| Number | Statement | <span data-filter>Mark</span> | <span data-filter>Part · chapter</span> "
+        "| Instances | Worst slack | Twin, without |\n|---|---|---|---|--:|--:|---|")
 
 
 def summary(rows: Sequence[Entry]) -> str:
@@ -53,22 +54,25 @@ def checked(row: Entry) -> list[str]:
     claim, assumptions, breaks = (row[key].replace("*", r"\*") for key in ("claim", "assumptions", "breaks"))
     twin = f"{breaks}: {fail}" if row["twins"] else "–"
     test = row["test"].replace("::", "`, `")  # a line may break between file and function
-    small = f"<small>Source: {row['source']}. Test: `{test}`. Last run: {_today()}.</small>"
-    first = _first_cells(row, claim, f"*Assumes: {assumptions}.*", small)
+    folded = f"<details><summary>Source and test</summary>{row['source']}. `{test}`</details>"
+    first = _first_cells(row, claim, f"*Assumes: {assumptions}.*", folded)
     return [*first, str(row["instances"]), slack, twin]
 
 
 def _defined(entry: Definition):
     """The cells of a definition."""
-    small = f"<small>Source: {entry.source}.</small>"
+    folded = f"<details><summary>Source</summary>{entry.source}.</details>"
     row = entry._asdict() | {"number": entry.number}
-    return [*_first_cells(row, "Definition: nothing to check.", small), "–", "–", "–"]
+    return [*_first_cells(row, "Definition: nothing to check.", folded), "–", "–", "–"]
 
 
 def _first_cells(row, *more):
-    head = f"<a id='ledger-{row['id']}'></a>{{prf:ref}}`{row['id']}`"
+    words = f" data-words='{topics(row['id'])}'" if topics(row["id"]) else ""
+    head = f"<a id='ledger-{row['id']}'{words}></a>{{prf:ref}}`{row['id']}`"
     place = f"{PARTS[row['chapter'].split('/')[0]]} · [{chapter_number(row['chapter'])}]({row['chapter']}.ipynb)"
-    return [head, " <br>".join([f"**{row['title']}.**", *more]), row["number"] or "–", row["mark"], place]
+    *lines, folded = more
+    paper = [f"{row['number']}."] if row["number"] else []
+    return [head, " <br>".join([f"**{row['title']}.**", *lines, *paper]) + f" {folded}", row["mark"], place]
 
 
 def _today():
