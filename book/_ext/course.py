@@ -1,8 +1,8 @@
 """The pages of the course, made from book/start/course.yml: the map, the goals, the routes, the sheets.
 
 Each directive writes Markdown or a drawing into its page: ``course-map``, ``course-contents`` and ``course-goals`` with
-the folder of a part, ``course-weeks``, ``course-weekend``, ``course-researcher``, ``course-sheet`` with the number of a
-week.
+the folder of a part, ``course-routes``, ``course-weeks``, ``course-weekend``, ``course-researcher``, ``course-sheet``
+with the number of a week.
 """
 
 import json
@@ -174,6 +174,18 @@ def goals(found, folder):
     return out
 
 
+def routes(found, _):
+    """The three routes with a link to each, how long it takes, and where it starts."""
+    hours = {route: round(sum(map(minutes, files)) / 60) for route, files in {
+        "weeks": [file for week in found["weeks"] for file in week["read"]],
+        "weekend": [step["page"] for block in found["weekend"] for step in block["steps"]]}.items()}
+    return [f"- {{ref}}`course-of-six-weeks`: six lectures of ninety minutes and about {hours['weeks']} hours of "
+            f"reading. Start with {named(found['weeks'][0]['read'][0])}.",
+            f"- {{ref}}`route-weekend`: two days, up to {hours['weekend']} hours of reading. "
+            f"Start with {named(found['weekend'][0]['steps'][0]['page'])}.",
+            "- {ref}`route-researcher`: twenty minutes. Start with your question.", ""]
+
+
 def weeks(found, _):
     """Six weeks, each with its reading, its lecture, what to show, and its sheet."""
     out = []
@@ -272,6 +284,6 @@ def setup(app):
     app.add_css_file("course.css")
     app.add_directive("course-map", Map)
     app.connect("env-get-updated", number_problems, priority=900)  # after Sphinx has counted
-    for make in (contents, goals, weeks, weekend, researcher, sheet):
+    for make in (contents, goals, routes, weeks, weekend, researcher, sheet):
         app.add_directive(f"course-{make.__name__}", type(make.__name__, (Text,), {"make": staticmethod(make)}))
     return {"parallel_read_safe": True, "parallel_write_safe": True}

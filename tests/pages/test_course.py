@@ -143,7 +143,14 @@ def test_a_week_says_what_to_read_and_what_to_look_into():
     lines = course.weeks(FOUND, None)
     looks = [line for line in lines if line.startswith("**Look into**")]
     assert [len(week.get("look", ())) for week in WEEKS] == [0, 0, 0, 2, 0, 1] and len(looks) == 2
-    assert "Chapter 6 · A head that was planted </book/multihead/06_a_planted_head>`: the part *See*" in looks[0]
+    assert "Chapter 6 · A head that was planted </book/multihead/06_a_planted_head>`: {ref}`see-6`" in looks[0]
+
+
+def test_the_routes_page_says_first_where_each_route_stands_and_starts():
+    lines = course.routes(FOUND, None)
+    places = [re.match(r"- \{ref\}`([\w-]+)`", line)[1] for line in lines[:3]]
+    assert places == ["course-of-six-weeks", "route-weekend", "route-researcher"]
+    assert all("</book/start/softmax>" in line for line in lines[:2])
 
 
 def test_the_map_shows_every_page_and_what_it_needs():
