@@ -138,9 +138,15 @@ class Markdown(MarkdownConverter):
         return f"{lead}$$ {' '.join(tex.split())} $$" if lead else f"$$\n{tex}\n$$"
 
     def convert_details(self, el, text, parent_tags):
-        """A fold; between empty lines Markdown goes on inside."""
+        """A fold; between empty lines Markdown goes on inside, but a cell of a table is one line."""
+        if "td" in parent_tags:
+            return f" <details>{text.strip()}</details>"
         quoted = re.sub("(?m)^", "> ", text.strip())  # so that one sees where it ends
         return f"\n\n<details>\n<summary><b>{el['title']}</b></summary>\n\n{quoted}\n\n</details>\n\n"
+
+    def convert_summary(self, el, text, parent_tags):
+        """What is seen of a fold in a cell of a table."""
+        return f"<summary>{text.strip()}</summary> "
 
     def convert_td(self, el, text, parent_tags):
         """A cell of a table, which a bar does not end."""
