@@ -2,10 +2,7 @@
 
 import os
 import re
-from base64 import b64decode, b64encode
 from html import escape
-
-import numpy as np
 
 HEIGHT = 450  # pixels, plotly's own
 
@@ -21,9 +18,11 @@ def figure_html(figure):
     """
     from plotly.io.json import to_json_plotly
 
-    alt, caption = _words(figure)
+    alt, title = require_alt_text(figure), figure.get("layout", {}).get("title")
+    title = title.get("text") if isinstance(title, dict) else title
+    caption = f"<figcaption>{escape(title)}</figcaption>" if title else ""
     layout = _held({key: value for key, value in figure["layout"].items() if key != "title"})
-    drawing = to_json_plotly({**_single(figure), "layout": layout})
+    drawing = to_json_plotly({**figure, "layout": layout})
     return (
         f'<figure class="mha-figure" role="group" aria-label="{escape(alt)}">{caption}'
         f'<div class="mha-drawing" style="height: {layout.get("height", HEIGHT)}px">'
@@ -37,33 +36,6 @@ def _held(layout):
     """A layout whose figure does not zoom under a pointer that is pulled over it; a finger scrolls the page."""
     axes = {name: {**axis, "fixedrange": True} for name, axis in layout.items() if re.fullmatch(r"[xy]axis\d*", name)}
     return {**layout, **axes, "dragmode": False}
-
-
-def _single(part):
-    """The same part of a figure with its arrays in single precision, which no eye tells from double.
-
-    An array with a number that is too large or too small for it stays as it is.
-    """
-    if isinstance(part, list):
-        return [_single(each) for each in part]
-    if not isinstance(part, dict):
-        return part
-    if part.get("dtype") != "f8":
-        return {key: _single(value) for key, value in part.items()}
-    double = np.frombuffer(b64decode(part["bdata"]))
-    with np.errstate(over="ignore", under="ignore"):
-        single = double.astype("f4")
-    if not np.allclose(single, double, rtol=1e-6, atol=0, equal_nan=True):
-        return part
-    return part | {"dtype": "f4", "bdata": b64encode(single.tobytes()).decode()}
-
-
-def _words(figure):
-    """Take the alt text, which must be there, and the title as a caption element, which may be empty."""
-    alt = require_alt_text(figure)
-    title = figure.get("layout", {}).get("title")
-    title = title.get("text") if isinstance(title, dict) else title
-    return alt, f"<figcaption>{escape(title)}</figcaption>" if title else ""
 
 
 def alt_text(figure):

@@ -1,11 +1,15 @@
 """Which scripts a page of the book loads."""
 
+import base64
 import json
 from pathlib import Path
 from types import SimpleNamespace
 
+import numpy as np
+import plotly.graph_objects as go
 import pytest
 
+from mhalib._render import figure_html
 from scripts import load
 
 bookext = load("book/_ext/bookext.py")
@@ -57,3 +61,18 @@ def test_a_page_without_widgets_is_left_alone():
 def test_the_managers_scripts_are_those_of_the_configuration():
     config = (Path(__file__).parents[2] / "_config.yml").read_text("utf-8")
     assert all(name.removeprefix("_static/") in config for name in MANAGER)
+
+
+def test_numbers_of_figures_come_in_single_precision_where_it_holds_them():
+    def told(*y):
+        context = {"body": figure_html(go.Figure(go.Scatter(y=np.array(y)), layout={"meta": {"alt": "a"}}).to_dict())}
+        bookext.shorten_figures(None, "page", "page.html", context, None)
+        drawing = context["body"].split('<script type="application/json">')[1].split("</script>")[0]
+        y = json.loads(drawing)["data"][0]["y"]
+        return np.frombuffer(base64.b64decode(y["bdata"]), y["dtype"])
+
+    y = 0.1, np.nan, -np.inf, 1e-30
+    assert told(*y).dtype == np.float32
+    np.testing.assert_allclose(told(*y), y, rtol=1e-6)
+    for beyond in (1e300, 1e-50, 1e-42):
+        np.testing.assert_array_equal(told(0.1, beyond), [0.1, beyond])
