@@ -31,11 +31,11 @@ book: $(READY)   ## build the book from scratch, warnings as errors
 	@echo "== drawing its figures for where no script runs (half a minute)"
 	@$(PY) book/_ext/pictures.py
 	@echo "== writing its runnable notebooks"
-	@$(PY) book/_ext/notebooks.py
+	@$(PY) book/_ext/runnable.py
 	@echo "== the book: _build/html/index.html"
 
 notebooks: $(READY)  ## the pages of the built book as notebooks for Colab and JupyterLab: _build/notebooks
-	@$(PY) book/_ext/notebooks.py
+	@$(PY) book/_ext/runnable.py
 
 pdf: $(READY) chromium   ## print the built book: _build/pdf/how-attention-learns.pdf
 	@echo "== printing the book (some minutes)"

@@ -15,6 +15,9 @@ if ((localStorage.getItem("mode") || "auto") === "auto")
   localStorage.setItem("theme", matchMedia("(prefers-color-scheme: dark)").matches ? "dark" : "light");
 </script>
 """
+FIGURE = re.compile(r'(class="mha-drawing".*?<script type="application/json">)(.*?)(</script>)', re.DOTALL)
+FLAT = re.compile("(?!geo|map|polar|scene|smith|ternary)")  # what the layout of a figure in a plane has
+ARRAY = re.compile(r'"dtype":"f8","bdata":"([^"]+)"')
 FIGURE_MARKS = ('class="mha-figure"', "application/vnd.jupyter.widget-view+json")
 
 
@@ -53,8 +56,17 @@ def said_once(body):
 
 
 def shorten_figures(app, pagename, templatename, context, doctree):
-    """Give the arrays of figures in single precision, which no eye tells from double, where it holds their numbers."""
-    context["body"] = re.sub(r'"dtype":"f8","bdata":"([^"]+)"', single_precision, context.get("body", ""))
+    """Leave out of figures what no eye tells: digits of single precision, and how their template draws other traces."""
+    context["body"] = FIGURE.sub(lambda figure: figure[1] + shortened(figure[2]) + figure[3], context.get("body", ""))
+
+
+def shortened(figure):
+    """The text of a figure with its arrays in single precision, and of its template what its own traces ask for."""
+    told = json.loads(ARRAY.sub(single_precision, figure))
+    template, kinds = told["layout"].get("template", {}), {trace.get("type", "scatter") for trace in told["data"]}
+    for part, asked in (("data", kinds.__contains__), ("layout", FLAT.match)):
+        template[part] = {name: looks for name, looks in template.get(part, {}).items() if asked(name)}
+    return json.dumps(told, ensure_ascii=False, separators=(",", ":")).replace("<", r"\u003c")
 
 
 def single_precision(array):

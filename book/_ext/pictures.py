@@ -21,6 +21,13 @@ WIDTH = 700  # pixels, as wide as the text of a page at a desk
 WORDS = re.compile(r'(?P<below><noscript>)?<p class="mha-alt"[^>]*>(?P<alt>.*?)</p>', re.DOTALL)
 # Names that plotly gives to parts of a picture, and where it uses them.
 NAMES = re.compile(r"""(?<=\bid=")[^"]+|(?<=url\(#)[\w-]+|(?<=url\('#)[\w-]+""")
+# What a picture can spare: numbers finer than a tenth of a pixel in lines and a hundredth elsewhere, font and color of
+# its words, which are the page's, what holds anyway, and names of its parts that no style and no test asks for.
+NUMBERS = re.compile(r'(?<= )(d|x|y|width|height)="[^"]*"')
+SPARED = re.compile(r"(?<=[ \";])(font-family: [^;\"]+|fill: rgb\(42, 63, 95\)|vector-effect: none|"
+                    r"((stroke|fill)-)?opacity: 1|white-space: pre|stroke-miterlimit: 2); ?")
+CLASS = re.compile(r' class="([^"]*)"')
+ASKED = re.compile("(grid|zeroline|hover)layer|[xy]lines-above|slider-.*|[xy]tick|g?title|[xy]title|legendtext")
 DRAWN = """() => {
   const count = (selector) => document.querySelectorAll(selector).length;
   if (count(".mha-live[data-state=failed]")) throw new Error("a live figure could not train");
@@ -83,9 +90,21 @@ def placed(html: str, drawn: list[str]) -> str:
 def picture(svg: str, number: int, alt: str) -> str:
     """A picture as a part of a page: as wide as there is room, with alt text, and with names that no other has."""
     names: dict[str, str] = {}
+    svg = CLASS.sub(named, NUMBERS.sub(rounded, SPARED.sub("", svg)))
     svg = NAMES.sub(lambda name: names.setdefault(name[0], f"mha-picture-{number}-{len(names)}"), svg)
     box = re.search(r'viewBox="[^"]*"', svg)[0]
     return re.sub("<svg[^>]*>", f'<svg class="mha-picture" role="img" aria-label="{escape(alt)}" {box}>', svg, count=1)
+
+
+def rounded(attribute: re.Match[str]) -> str:
+    """Its numbers with one decimal in a line, with two elsewhere."""
+    return re.sub(rf"(\.\d{{{1 if attribute[1] == 'd' else 2}}})\d+", r"\1", attribute[0])
+
+
+def named(attribute: re.Match[str]) -> str:
+    """Those of its names that something asks for."""
+    names = " ".join(filter(ASKED.fullmatch, attribute[1].split()))
+    return f' class="{names}"' if names else ""
 
 
 def fill(folder: Path, browser: Browser) -> int:

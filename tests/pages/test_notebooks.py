@@ -17,7 +17,7 @@ from scripts import load
 from visits import BUILD, NO_BUILD, missing
 
 ROOT = Path(__file__).parents[2]
-edition, writer = load("book/_ext/edition.py"), load("book/_ext/notebooks.py")
+edition, writer = load("book/_ext/edition.py"), load("book/_ext/runnable.py")
 PAGES = [page for page in edition.pages(ROOT) if (ROOT / f"{page.name}.ipynb").exists()]
 FOLDER = BUILD.parent / "notebooks"
 MARKUP = {
@@ -141,16 +141,16 @@ def test_visible_code_is_short_and_folded_code_is_not_much():
     assert compared >= 60
 
 
-BOXES = r"""<article><section id="a"><h1>1. A title</h1><p>Let <span class="math">\(x|y\)</span>.</p>
+BOXES = r"""<article><section id="a"><h1>1. A title</h1><p>Let <span class="math" data-tex="x|y"></span>.</p>
 <div class="proof lemma admonition" id="l">
-<p class="admonition-title"><span>Lemma 1.1 </span> (Of <span class="math">\(H\)</span>)</p>
-<section><div class="math">\[a\\
-b\]</div><p>See <a class="reference" href="#l">it</a>, <a href="02.html">two</a> and
+<p class="admonition-title"><span>Lemma 1.1 </span> (Of <span class="math" data-tex="H"></span>)</p>
+<section><div class="math" data-tex="a\\
+b"></div><p>See <a class="reference" href="#l">it</a>, <a href="02.html">two</a> and
 <a href="../notation.html#x">x</a>.</p></section></div>
-<div class="dropdown admonition"><p class="admonition-title">Proof</p><p>So.</p><div class="math">\[c\]</div>
+<div class="dropdown admonition"><p class="admonition-title">Proof</p><p>So.</p><div class="math" data-tex="c"></div>
 <table><thead><tr><th>q</th></tr></thead><tbody><tr><td>r</td></tr></tbody></table><p>So?</p></div>
 <dl><dt>term</dt><dd><p>words</p></dd></dl><table><thead><tr><th>a</th></tr></thead>
-<tbody><tr><td><span class="math">\(\|v\| |w|\)</span><br/>b</td></tr></tbody></table></section></article>"""
+<tbody><tr><td><span class="math" data-tex="\|v\| |w|"></span><br/>b</td></tr></tbody></table></section></article>"""
 EXPECTED = r"""# 1. A title
 
 Let $x|y$.

@@ -76,3 +76,14 @@ def test_numbers_of_figures_come_in_single_precision_where_it_holds_them():
     np.testing.assert_allclose(told(*y), y, rtol=1e-6)
     for beyond in (1e300, 1e-50, 1e-42):
         np.testing.assert_array_equal(told(0.1, beyond), [0.1, beyond])
+
+
+def test_a_figure_brings_of_its_template_what_its_traces_ask_for():
+    given = go.Figure(go.Heatmap(z=[[1]]), layout={"meta": {"alt": "</i>"}, "template": "plotly_white"})
+    context = {"body": figure_html(given.to_dict())}
+    bookext.shorten_figures(None, "page", "page.html", context, None)
+    told = context["body"].split('<script type="application/json">')[1].split("</script>")[0]
+    template = json.loads(told)["layout"]["template"]
+    assert list(template["data"]) == ["heatmap"]
+    assert template["layout"]["xaxis"] and not {"geo", "polar", "scene", "ternary"} & set(template["layout"])
+    assert "<" not in told

@@ -35,6 +35,15 @@ def test_no_two_pictures_of_a_page_share_a_name():
     assert re.findall(r"url\('?#([^')]+)", made) == [names[1], names[0], names[3], names[2]]
 
 
+def test_a_picture_leaves_out_what_nobody_sees():
+    path = '<path class="js-line crisp" d="M0.25,1.75L-3.123,4" style="opacity: 1; stroke: red; fill-opacity: 0.1"/>'
+    text = '<text class="gtitle" x="1.2345" style="font-family: A; font-size: 7px" transform="scale(0.8765)">a</text>'
+    drawn = DRAWN.replace("</svg>", f'<g class="gridlayer x">{path}</g>{text}</svg>')
+    made = pictures.picture(drawn, 0, "a")
+    assert '<g class="gridlayer"><path d="M0.2,1.7L-3.1,4" style="stroke: red; fill-opacity: 0.1"/></g>' in made
+    assert '<text class="gtitle" x="1.23" style="font-size: 7px" transform="scale(0.8765)">a</text>' in made
+
+
 @pytest.mark.parametrize("count", [1, 3])
 def test_a_page_with_another_number_of_pictures_is_refused(count):
     with pytest.raises(ValueError, match=f"2 figures, and {count} pictures"):

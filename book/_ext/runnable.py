@@ -1,4 +1,4 @@
-"""The runnable edition: the pages as notebooks, ``python book/_ext/notebooks.py`` → ``_build/notebooks``.
+"""The runnable edition: the pages as notebooks, ``python book/_ext/runnable.py`` → ``_build/notebooks``.
 
 Text comes from the built pages, where statements are numbered and references resolved, and becomes plain Markdown.
 Code comes from the sources, cell by cell: what a page hides is folded, in JupyterLab and in Colab, and nothing is left
