@@ -62,27 +62,34 @@ const KINDS = {
 };
 
 // A finger that lands on a slider may be scrolling the page. Nothing changes before it moves along the slider or is
-// lifted, and where the page takes it over, the slider goes back to where it was.
+// lifted, and where the page takes it over, the slider goes back to where it was, and stays there: a busy browser says
+// that the page has the finger before it moves the slider to where the finger has landed.
 function slide(input, changed) {
   let finger = null;
+  const away = () => {
+    finger = null;
+  };
   input.addEventListener("pointerdown", ({ pointerType, clientX }) => {
-    finger = pointerType === "touch" ? { from: clientX, before: input.value, slides: false } : null;
+    finger = pointerType === "touch" ? { from: clientX, before: input.value, slides: false, taken: false } : null;
   });
   input.addEventListener("pointermove", ({ clientX }) => {
     if (finger && Math.abs(clientX - finger.from) > 8) finger.slides = true;
   });
   input.addEventListener("input", () => {
-    if (!finger || finger.slides) changed();
+    if (finger?.taken) input.value = finger.before;
+    else if (!finger || finger.slides) changed();
   });
   input.addEventListener("pointerup", () => {
     const waits = finger && !finger.slides && input.value !== finger.before;
-    finger = null;
+    away();
     if (waits) changed();
   });
   input.addEventListener("pointercancel", () => {
-    if (finger && !finger.slides) input.value = finger.before;
-    finger = null;
+    if (!finger || finger.slides) return away();
+    finger.taken = true;
+    input.value = finger.before;
   });
+  for (const end of ["touchend", "touchcancel", "keydown"]) input.addEventListener(end, away);
 }
 
 export function button(text, action) {

@@ -107,10 +107,13 @@ def test_a_figure_lives_on_a_page_whose_model(pages, kind, host):
       window.asked = false;
     }}""")
     page.wait_for_function(FINISHED)
-    before = page.locator(".mha-live-summary").inner_text()
+    page.evaluate("""() => {
+      window.redrawn = false;
+      shown.el.firstChild.addEventListener("mha-drawn", ({ detail }) => { window.redrawn = detail.done; });
+    }""")
     page.evaluate(MOVE)
-    page.locator(".mha-live-summary").filter(has_not_text=before).wait_for()
-    page.wait_for_function("() => window.asked")  # the values go to the kernel when nothing has moved for a while
+    page.wait_for_function("() => redrawn")
+    page.wait_for_function("() => asked")  # the values go to the kernel when nothing has moved for a while
     page.evaluate(CLOSE)
     assert not page.complaints
 

@@ -90,6 +90,22 @@ def test_a_finger_that_moves_along_a_slider_moves_it_and_so_does_a_tap(phone):
     page.wait_for_function("() => document.querySelector('.mha-live').dataset.state === 'done'")
 
 
+def test_a_slider_that_moves_after_the_page_has_taken_the_finger_goes_back(phone):
+    page = phone(next(iter(FIGURES)))
+    slider = page.locator(".mha-control input[type=range]:visible").first
+    before = slider.input_value()
+    slider.evaluate("""(input) => {
+      for (const name of ["pointerdown", "pointercancel"])
+        input.dispatchEvent(new PointerEvent(name, { pointerType: "touch" }));
+      input.value = input.value === input.max ? input.min : input.max;
+      input.dispatchEvent(new Event("input"));
+    }""")
+    assert slider.input_value() == before
+    slider.press("ArrowRight")
+    slider.press("ArrowRight")
+    assert slider.input_value() != before, "keys move it as before"
+
+
 SMALL = """() => [...document.querySelectorAll(".mha-live :is(input, select, button, summary):not([hidden])")]
   .filter((one) => one.offsetParent && one.type !== "checkbox" && one.getBoundingClientRect().height < 44)
   .map((one) => one.outerHTML.slice(0, 80))"""
