@@ -66,30 +66,32 @@ const KINDS = {
 // that the page has the finger before it moves the slider to where the finger has landed.
 function slide(input, changed) {
   let finger = null;
-  const away = () => {
-    finger = null;
+  const giveBack = () => {
+    finger.taken = true;
+    input.value = finger.before;
   };
-  input.addEventListener("pointerdown", ({ pointerType, clientX }) => {
-    finger = pointerType === "touch" ? { from: clientX, before: input.value, slides: false, taken: false } : null;
+  input.addEventListener("pointerdown", ({ pointerType, clientX: x, clientY: y }) => {
+    finger = pointerType === "touch" ? { x, y, before: input.value, slides: false, taken: false } : null;
   });
-  input.addEventListener("pointermove", ({ clientX }) => {
-    if (finger && Math.abs(clientX - finger.from) > 8) finger.slides = true;
+  input.addEventListener("pointermove", ({ clientX, clientY }) => {
+    if (!finger || finger.slides || finger.taken) return;
+    if (Math.abs(clientX - finger.x) > 8) finger.slides = true;
+    else if (Math.abs(clientY - finger.y) > 8) giveBack();
   });
   input.addEventListener("input", () => {
     if (finger?.taken) input.value = finger.before;
     else if (!finger || finger.slides) changed();
   });
   input.addEventListener("pointerup", () => {
-    const waits = finger && !finger.slides && input.value !== finger.before;
-    away();
-    if (waits) changed();
+    if (finger && !finger.slides && !finger.taken && input.value !== finger.before) changed();
   });
   input.addEventListener("pointercancel", () => {
-    if (!finger || finger.slides) return away();
-    finger.taken = true;
-    input.value = finger.before;
+    if (finger && !finger.slides) giveBack();
   });
-  for (const end of ["touchend", "touchcancel", "keydown"]) input.addEventListener(end, away);
+  for (const end of ["touchend", "touchcancel", "keydown"])
+    input.addEventListener(end, () => {
+      finger = null;
+    });
 }
 
 export function button(text, action) {

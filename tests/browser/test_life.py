@@ -140,6 +140,27 @@ def test_what_takes_the_focus_keeps_its_keys_from_jupyterlab(mounted):
     assert takes and all(keeps == "true" for _, keeps in takes), takes
 
 
+TAKEN = {"the browser says so": '[["pointerdown"], ["pointercancel"]]',
+         "it goes upward": '[["pointerdown"], ["pointermove", { clientY: -20 }], ["pointerup"]]'}
+
+
+@pytest.mark.parametrize("events", TAKEN.values(), ids=TAKEN)
+@pytest.mark.parametrize("mounted", ["figure"], indirect=True)
+def test_a_slider_from_which_the_page_takes_the_finger_goes_back_even_if_it_moves_late(mounted, events):
+    slider = mounted.locator("input[type=range]").first
+    before = slider.input_value()
+    slider.evaluate(f"""(input) => {{
+      for (const [name, where] of {events})
+        input.dispatchEvent(new PointerEvent(name, {{ pointerType: "touch", ...where }}));
+      input.value = input.value === input.max ? input.min : input.max;
+      input.dispatchEvent(new Event("input"));
+    }}""")
+    assert slider.input_value() == before
+    slider.press("ArrowLeft")
+    slider.press("ArrowLeft")
+    assert slider.input_value() != before, "keys move it as before"
+
+
 lab = pytest.mark.parametrize("mounted", ["laboratory"], indirect=True)
 
 

