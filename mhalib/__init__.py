@@ -28,18 +28,16 @@ from mhalib.training import train
 if TYPE_CHECKING:
     from mhalib import live, plots
     from mhalib.explorer import explore
-    from mhalib.networks import train_network
 
 __version__ = "0.2.0"
 __all__ = ["Adam", "AdamW", "AttentionLayer", "AttentionRegression", "Backtracking", "Cosine", "GradientDescent",
            "InverseRoot", "Momentum", "MultiHeadAttention", "OneCycle", "Preconditioned", "StructureAware", "Warmup",
            "data", "explore", "gaussian", "landscape", "live", "losses", "models", "normalized_gaussian", "plots",
-           "softmax", "train", "train_network"]
+           "softmax", "train"]
 
 
 # Figures need plotly and widgets, and networks torch, which take longer to import than everything else together.
-__getattr__: Getattr = later("mhalib", {
-    "explore": "explorer", "live": "live", "plots": "plots", "train_network": "networks"})
+__getattr__: Getattr = later("mhalib", {"explore": "explorer", "live": "live", "plots": "plots"})
 
 
 def __dir__() -> list[str]:

@@ -13,10 +13,10 @@ import numpy as np
 import torch
 
 import mhalib as mha
+from mhabook.c08_digits import PatchTransformer, TextTransformer, text, train_network
+from mhabook.c08_digits.network_training import read, summary
 from mhabook.c15_landscapes.network import NetworkPoint
 from mhabook.studies import write_tables
-from mhalib.models import PatchTransformer, TextTransformer
-from mhalib.networks import read, summary
 
 KERNELS = {"softmax": mha.softmax, "softmax, scaled": mha.softmax, "Gaussian": mha.gaussian,
            "Gaussian, normalized": mha.normalized_gaussian}
@@ -46,7 +46,7 @@ def problem(task, seed):
     """Training set, test set and an untrained network."""
     sizes = {"d": 32, "H": 2, "layers": 2, "hidden": 64, "seed": seed}
     if task.startswith("words"):
-        data = mha.data.words(4000, seed=seed)
+        data = text.words(4000, seed=seed)
         return data, data.fresh(500), TextTransformer(len(data.vocabulary), data.tokens.shape[1], **sizes)
     data = mha.data.pathfinder(2000, seed=seed)
     return data, data.fresh(500), PatchTransformer(data.X.shape[2], data.X.shape[1], **sizes)
@@ -62,8 +62,8 @@ def put(network, kernel, scale=1.0):
 
 def trained(network, data, steps, seed, only):
     """Where a stage ends."""
-    return mha.train_network(network, data, mha.Adam(LR), steps, seed=seed, only=only, record=[steps],
-                             measured=SAMPLES)[-1]
+    return train_network(network, data, mha.Adam(LR), steps, seed=seed, only=only, record=[steps],
+                         measured=SAMPLES)[-1]
 
 
 def few(data):

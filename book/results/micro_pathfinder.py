@@ -12,9 +12,9 @@ import numpy as np
 import torch
 
 import mhalib as mha
+from mhabook.c08_digits import PatchTransformer, train_network
+from mhabook.c08_digits.network_training import summary
 from mhabook.studies import write_tables
-from mhalib.models import PatchTransformer
-from mhalib.networks import summary
 
 SIZES = {"d": 64, "H": 2, "layers": 2, "hidden": 128}
 KERNELS = {"softmax": mha.softmax, "gaussian": mha.gaussian, "normalized": mha.normalized_gaussian}
@@ -46,8 +46,8 @@ def run(*, kernel, scale, lr, seed):
     data, test, validation = (images(part) for part in ("train", "test", "validation"))
     start = PatchTransformer(data.X.shape[2], data.X.shape[1], **SIZES, kernel=KERNELS[kernel], scale=scale,
                              gain=3 ** -0.5, embedding=0.3, seed=seed)
-    path = mha.train_network(start, data, mha.Adam(lr), STEPS[-1], test=test, batch=32, seed=seed, record=STEPS,
-                             measured=500)
+    path = train_network(start, data, mha.Adam(lr), STEPS[-1], test=test, batch=32, seed=seed, record=STEPS,
+                         measured=500)
     chosen_by = [summary(model, validation)["accuracy"] for model in path.models]
     curves = path.curves | {"validation_accuracy": np.array(chosen_by)}
     return {name: curve.astype("float32") for name, curve in curves.items()} | {

@@ -13,8 +13,8 @@ import numpy as np
 import torch
 
 import mhalib as mha
+from mhabook.c08_digits import TextTransformer, text, train_network
 from mhabook.studies import write_tables
-from mhalib.models import TextTransformer
 
 CURVES = ("loss", "test_loss", "accuracy", "test_accuracy")
 STEPS = (0, 25, 50, 75, 100, 150, 200, 250, 300, 350, 400, 450, 500, 550, 600)
@@ -23,9 +23,9 @@ STEPS = (0, 25, 50, 75, 100, 150, 200, 250, 300, 350, 400, 450, 500, 550, 600)
 def run(*, lr, H, seed):
     """One run: its curves, and the version of torch that computed them."""
     torch.set_num_threads(1)
-    data = mha.data.reviews(1000, seed)
+    data = text.reviews(1000, seed)
     start = TextTransformer(len(data.vocabulary), data.tokens.shape[1], H=H, seed=seed)
-    path = mha.train_network(start, data, mha.AdamW(lr), STEPS[-1], test=data.fresh(500), seed=seed, record=STEPS)
+    path = train_network(start, data, mha.AdamW(lr), STEPS[-1], test=data.fresh(500), seed=seed, record=STEPS)
     curves = {name: path.curves[name].astype("float32") for name in CURVES}
     return curves | {"steps": np.array(STEPS), "torch": torch.__version__}
 
@@ -33,9 +33,9 @@ def run(*, lr, H, seed):
 def kinds(*, kernel, H, seed):
     """One run: its accuracy in training, and its ``shares`` of 500 other reviews."""
     torch.set_num_threads(1)
-    data = mha.data.reviews(1000, seed)
+    data = text.reviews(1000, seed)
     start = TextTransformer(len(data.vocabulary), data.tokens.shape[1], H=H, kernel=getattr(mha, kernel), seed=seed)
-    path = mha.train_network(start, data, mha.AdamW(0.01), STEPS[-1], seed=seed, record=2)
+    path = train_network(start, data, mha.AdamW(0.01), STEPS[-1], seed=seed, record=2)
     return shares(path[-1], data.fresh(500)) | {"accuracy": path.accuracy[-1], "torch": torch.__version__}
 
 

@@ -11,9 +11,9 @@ import numpy as np
 import torch
 
 import mhalib as mha
+from mhabook.c08_digits import TextTransformer, text, train_network
+from mhabook.c08_digits.network_training import summary
 from mhabook.studies import write_tables
-from mhalib.models import TextTransformer
-from mhalib.networks import summary
 
 SIZES = {"d": 64, "H": 2, "layers": 2, "hidden": 128}
 KERNELS = {"softmax": mha.softmax, "gaussian": mha.gaussian, "normalized": mha.normalized_gaussian}
@@ -26,13 +26,13 @@ TORCH = 3 ** -0.5
 def run(*, length, kernel, scale, rule, lr, embedding, gain, steps, seed):
     """One run: its curves on the training, test and validation sentences; after a loss that is not finite, nan."""
     torch.set_num_threads(1)
-    data = mha.data.words(8000, length, seed)
+    data = text.words(8000, length, seed)
     test, validation = data.fresh(1000, seed=1), data.fresh(500, seed=2)
     start = TextTransformer(len(data.vocabulary), length, **SIZES, kernel=KERNELS[kernel], scale=scale, gain=gain,
                             embedding=embedding, seed=seed)
     at = np.arange(0, steps + 1, steps // 8)
-    path = mha.train_network(start, data, RULES[rule](lr), steps, test=test, batch=16, seed=seed, record=at.tolist(),
-                             measured=500)
+    path = train_network(start, data, RULES[rule](lr), steps, test=test, batch=16, seed=seed, record=at.tolist(),
+                         measured=500)
     chosen_by = [summary(model, validation)["accuracy"] for model in path.models]
     curves = path.curves | {"validation_accuracy": np.array(chosen_by)}
     return {name: np.append(curve, np.full(len(at) - len(curve), np.nan)).astype("float32")

@@ -8,8 +8,7 @@ from mhalib.data.pathfinder import Pathfinder, pathfinder
 from mhalib.data.planted import planted
 from mhalib.data.regression import Population, RegressionDataset, linear_regression, regression_from_arrays
 from mhalib.data.sequences import SequenceDataset, random_sequences
-from mhalib.data.text import TextDataset, Vocabulary, from_sentences, reviews, words
 
-__all__ = ["Dataset", "Pathfinder", "Population", "RegressionDataset", "SequenceDataset", "TextDataset", "Vocabulary",
-           "digits", "from_arrays", "from_file", "from_sentences", "linear_regression", "pathfinder", "planted",
-           "random_sequences", "regression_from_arrays", "reviews", "tokenized_mixture", "words"]
+__all__ = ["Dataset", "Pathfinder", "Population", "RegressionDataset", "SequenceDataset", "digits", "from_arrays",
+           "from_file", "linear_regression", "pathfinder", "planted", "random_sequences", "regression_from_arrays",
+           "tokenized_mixture"]

@@ -9,11 +9,10 @@ import pytest
 import torch
 
 import mhabook
-import mhalib as mha
-from mhabook.c08_digits import sst2
+from mhabook.c08_digits import sst2, text
 from scripts import loaded
 
-VOCABULARY = mha.data.reviews(1).vocabulary
+VOCABULARY = text.reviews(1).vocabulary
 
 
 @pytest.fixture
@@ -96,7 +95,7 @@ class Tokenizer:
 @pytest.fixture
 def encoder(tmp_path, monkeypatch):
     """SST-2's files with generated sentences, and a stand-in for the package transformers; the models that it gave."""
-    data, given = mha.data.reviews(60), []
+    data, given = text.reviews(60), []
     for name, part in {"train": data, "dev": data.fresh(20)}.items():
         (tmp_path / f"{name}.tsv").write_text(sst2.tsv(part), encoding="utf-8")
 

@@ -7,6 +7,7 @@ import pytest
 import torch
 
 import mhalib as mha
+from mhabook.c08_digits import PatchTransformer, TextTransformer
 from mhabook.c15_landscapes.network import NetworkPoint
 from mhabook.c15_landscapes.smoothness import differences
 from mhalib import landscape
@@ -53,7 +54,7 @@ def test_networks_of_two_kernels_have_no_sum():
         assert_refused(mix, ValueError, words)
     assert (point - replace(there, module=point.module)).norm() == 0
     assert (point - NetworkPoint.of(network()[0])).norm() == 0  # equal, and not the same object
-    wider = mha.models.TextTransformer(len(data.vocabulary), 5, d=4, H=2, layers=3, hidden=3).double()
+    wider = TextTransformer(len(data.vocabulary), 5, d=4, H=2, layers=3, hidden=3).double()
     with pytest.raises(ValueError, match=r"layers\.2\.attention\.K\.bias, .* and one without"):
         point + NetworkPoint.of(wider)
 
@@ -89,7 +90,7 @@ def test_queries_and_keys_of_all_layers_move_by_one_name():
 
 def test_a_point_is_trained_by_the_rules_of_models():
     data = mha.data.pathfinder(6)
-    start = NetworkPoint.of(mha.models.PatchTransformer(16, 9, d=4, H=2, hidden=4).double())
+    start = NetworkPoint.of(PatchTransformer(16, 9, d=4, H=2, hidden=4).double())
     path = mha.train(start, data, mha.AdamW(0.01), 4, test=data, only=("WQ", "WK"))
     assert set(path.curves) == {"loss", "grad_norm", "test_loss"}
     assert path.loss[-1] == path.test_loss[-1] == path[-1].loss(data.X, data.y) < path.loss[0]
@@ -99,7 +100,7 @@ def test_a_point_is_trained_by_the_rules_of_models():
 
 def test_a_patch_network_reads_its_own_array():
     data = mha.data.pathfinder(4)
-    point = NetworkPoint.of(mha.models.PatchTransformer(16, 9, d=4, H=2, hidden=4).double())
+    point = NetworkPoint.of(PatchTransformer(16, 9, d=4, H=2, hidden=4).double())
     assert (point.field, NetworkPoint.of(network()[0]).field) == ("X", "tokens")
     share, loss = landscape.interpolation(point, 0.5 * point, data, 3)
     assert loss[0] == point.loss(data.X, data.y)

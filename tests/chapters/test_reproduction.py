@@ -13,6 +13,7 @@ import pytest
 
 import mhabook
 import mhalib as mha
+from mhabook.c08_digits import text as sentences
 from mhabook.ledger import MARKS
 from mhabook.pages import reproduction
 from mhabook.pages.theory_and_practice import SECTIONS
@@ -62,7 +63,7 @@ def test_the_setting_has_a_mark_and_the_model_is_the_one_that_ran(figure):
     assert marks and set(marks) <= set(MARKS)
     source = (ROOT / figure.command.split()[-1]).read_text("utf-8") if figure.command else None
     for model in figure.models:
-        assert attrgetter(model)(SimpleNamespace(mha=mha))
+        assert attrgetter(model)(SimpleNamespace(mha=mha, mhabook=mhabook))
         assert source is None or re.search(rf"\b{model.split('.')[-1]}[.(]", source)
 
 
@@ -145,9 +146,9 @@ def test_the_first_steps_of_a_stored_run_are_made_again(script, method, start, l
 @pytest.fixture
 def few_sentences(monkeypatch):
     """The words task with few sentences, whatever number is asked for."""
-    make, kind = datasets.words, type(datasets.words(4))
+    make, kind = sentences.words, sentences.TextDataset
     fresh = kind.fresh
-    monkeypatch.setattr(datasets, "words", lambda n, *rest, **named: make(80, *rest, **named))
+    monkeypatch.setattr(sentences, "words", lambda n, *rest, **named: make(80, *rest, **named))
     monkeypatch.setattr(kind, "fresh", lambda self, n, **named: fresh(self, 20, **named))
 
 

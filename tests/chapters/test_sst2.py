@@ -2,21 +2,20 @@
 
 import pytest
 
-import mhalib as mha
-from mhabook.c08_digits import sst2
+from mhabook.c08_digits import sst2, text
 
 
 @pytest.fixture
 def folder(tmp_path):
     """A folder in SST-2's format that holds generated reviews."""
-    train = mha.data.reviews(60)
+    train = text.reviews(60)
     for name, data in {"train": train, "dev": train.fresh(20)}.items():
         (tmp_path / f"{name}.tsv").write_text(sst2.tsv(data), encoding="utf-8")
     return tmp_path
 
 
 def test_written_reviews_are_read_again(folder):
-    made, train = mha.data.reviews(60), sst2.load(folder, min_count=1)
+    made, train = text.reviews(60), sst2.load(folder, min_count=1)
     assert train.sentences == made.sentences
     assert train.y.tolist() == made.y.tolist()
     assert [train.vocabulary.decode(row) for row in train.tokens] == list(made.sentences)
@@ -30,7 +29,7 @@ def test_both_splits_are_encoded_by_the_training_vocabulary(folder):
     counts = {word: " ".join(train.sentences).split().count(word) for word in set(" ".join(train.sentences).split())}
     assert set(train.vocabulary.words[2:]) == {word for word, count in counts.items() if count >= 2}
     assert dev.vocabulary.words == train.vocabulary.words
-    given = mha.data.Vocabulary(("the",))
+    given = text.Vocabulary(("the",))
     assert sst2.load(folder, "dev", vocabulary=given).vocabulary is given
 
 

@@ -6,8 +6,7 @@ from sklearn.linear_model import LogisticRegression
 
 import mhalib as mha
 from mhabook.c02_curvature import bounds, loss_bounds
-from mhabook.c08_digits import sst2
-from mhalib.models import TextTransformer
+from mhabook.c08_digits import TextTransformer, sst2, text
 from page import Page
 from scripts import load
 
@@ -156,7 +155,7 @@ def test_counts_of_words_do_not_tell_the_label():
         np.add.at(counts, (np.arange(len(data))[:, None], data.tokens), data.mask)
         return counts
 
-    training = [mha.data.reviews(1000, seed) for seed in range(4)]
+    training = [text.reviews(1000, seed) for seed in range(4)]
     regression = LogisticRegression(solver="newton-cholesky", tol=1e-8)
     scores = [regression.fit(bags(train), train.y).score(bags(train.fresh(500)), train.fresh(500).y)
               for train in training]

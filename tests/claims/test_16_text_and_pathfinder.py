@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 import mhalib as mha
+from mhabook.c08_digits.text.words import NOT, SIGN, score
 from mhabook.c16_networks import statements as networks
 from mhabook.c16_networks.runs import (
     ADAM,
@@ -19,7 +20,6 @@ from mhabook.c16_networks.runs import (
     of_all,
     rates,
 )
-from mhalib.data.text.words import NOT, SIGN, score
 from page import Page
 
 page = Page("kernels/16_text_and_pathfinder")

@@ -7,6 +7,7 @@ import numpy as np
 import torch
 
 import mhalib as mha
+from mhabook.c08_digits import TextTransformer, text
 from mhalib import landscape
 from mhalib.models.vector import Vector
 
@@ -19,8 +20,8 @@ def layer(kernel=mha.softmax, **sizes):
 
 def network(kernel=mha.softmax):
     """A small network in double precision with biases that are not zero, and sentences for it."""
-    data = mha.data.words(6, length=5)
-    model = mha.models.TextTransformer(len(data.vocabulary), 5, d=4, H=2, layers=2, hidden=3, kernel=kernel).double()
+    data = text.words(6, length=5)
+    model = TextTransformer(len(data.vocabulary), 5, d=4, H=2, layers=2, hidden=3, kernel=kernel).double()
     generator = torch.Generator().manual_seed(1)
     with torch.no_grad():
         for parameter in model.parameters():

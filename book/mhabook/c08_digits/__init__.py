@@ -1,0 +1,13 @@
+from typing import TYPE_CHECKING
+
+from mhalib._later import Getattr, later
+
+if TYPE_CHECKING:
+    from mhabook.c08_digits.network_training import train_network
+    from mhabook.c08_digits.transformer import PatchTransformer, TextTransformer
+
+__all__ = ["PatchTransformer", "TextTransformer", "train_network"]
+# torch takes longer to import than everything else together.
+__getattr__: Getattr = later(
+    "mhabook.c08_digits", {"PatchTransformer": "transformer", "TextTransformer": "transformer",
+                           "train_network": "network_training"}, needs="computes with")

@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from mhalib.data.text import TextDataset, Vocabulary, from_sentences
+from mhabook.c08_digits.text import TextDataset, Vocabulary, from_sentences
 
 HEADER = "sentence\tlabel"
 INSTRUCTIONS = """\

@@ -10,8 +10,8 @@ import torch
 from torch import nn
 from torch.func import functional_call
 
+from mhabook.c08_digits.network_training import chosen
 from mhalib.models.vector import Vector
-from mhalib.networks import chosen
 
 
 @dataclass(frozen=True, eq=False, repr=False)

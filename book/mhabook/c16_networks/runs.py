@@ -7,12 +7,12 @@ from typing import Any
 import numpy as np
 import plotly.graph_objects as go
 
+from mhabook.c08_digits import TextTransformer
+from mhabook.c08_digits.text import TextDataset
 from mhabook.plots import multiples
 from mhabook.tables import Table, stored
 from mhalib._array import Array
 from mhalib.attention import Gaussian, Softmax, gaussian
-from mhalib.data import TextDataset
-from mhalib.models import TextTransformer
 
 ARMS = {"softmax": ("softmax", 1.0), "Gaussian": ("gaussian", 1.0), "Gaussian, rows normalized": ("normalized", 1.0),
         "softmax × 4": ("softmax", 4.0), "Gaussian × 16": ("gaussian", 16.0)}

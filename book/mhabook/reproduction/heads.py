@@ -174,7 +174,7 @@ FIGURES = (
            "not run", "how the heads were varied, every curve; the learning rate 5e-6 of AdamW is inferred",
            random_start.CHAPTER, "what-we-know-of-figure-6", text,
            ("tests/chapters/test_large.py::test_an_encoder_is_fine_tuned_and_goes_on",), "text.npz", {"lr": 0.01},
-           ("mha.data.reviews(1000, seed)", "data.fresh(500)"),
+           ("text.reviews(1000, seed)", "data.fresh(500)"),
            "python book/results/large/finetune_sst2.py --data FOLDER --model FOLDER --keep-heads 3 --out three.npz",
-           setting="RoBERTa models on SST-2 [paper]", models=("mha.models.TextTransformer",)),
+           setting="RoBERTa models on SST-2 [paper]", models=("mhabook.c08_digits.TextTransformer",)),
 )

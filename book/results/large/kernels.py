@@ -35,8 +35,9 @@ from torch.nn.utils.rnn import pad_sequence
 
 import mhabook
 import mhalib as mha
+from mhabook.c08_digits import PatchTransformer, TextTransformer
+from mhabook.c08_digits import text as sentences
 from mhalib.data.pathfinder import KINDS, PathfinderTruth
-from mhalib.models import PatchTransformer, TextTransformer
 
 KERNELS = {"softmax": mha.softmax, "gaussian": mha.gaussian, "normalized": mha.normalized_gaussian}
 SIZES = {"d": 64, "H": 2, "layers": 2, "hidden": 128}
@@ -73,7 +74,7 @@ def arguments(argv=None):
 def text(args):
     """Rows of tokens, byte + 1, and labels, to train on and to test on; and the network."""
     if args.toy:
-        made = mha.data.reviews(60, args.seed)
+        made = sentences.reviews(60, args.seed)
         parts = [([sentence.encode() for sentence in part.sentences], part.y) for part in (made, made.fresh(20))]
     else:
         parts = [reviews(args.data / part) for part in ("train", "test")]

@@ -5,8 +5,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from mhabook.c08_digits.text.corpus import TextDataset, Vocabulary, drawn, from_sentences
 from mhalib._array import require_count, require_seed
-from mhalib.data.text.corpus import TextDataset, Vocabulary, drawn, from_sentences
 
 POSITIVE = ("good", "great", "moving", "funny", "clever", "brilliant")
 NEGATIVE = ("bad", "awful", "dull", "boring", "clumsy", "terrible")
@@ -102,7 +102,7 @@ def reviews(n: int = 500, seed: int = 0) -> TextDataset:
 
     Examples
     --------
-    >>> data = mha.data.reviews(n=3, seed=0)
+    >>> data = reviews(n=3, seed=0)
     >>> data.sentences[0], float(data.y[0])
     ('this film is funny', 1.0)
     """

@@ -5,9 +5,9 @@ from statistics import NormalDist
 import numpy as np
 import pytest
 
-import mhalib as mha
-from mhalib.data.text.corpus import PADDING, UNKNOWN
-from mhalib.data.text.reviews import LONGEST, Reviews, label
+from mhabook.c08_digits import text
+from mhabook.c08_digits.text.corpus import PADDING, UNKNOWN
+from mhabook.c08_digits.text.reviews import LONGEST, Reviews, label
 from oracles import assert_refused
 
 Z = NormalDist().inv_cdf(1 - 0.5e-6)  # a right grammar fails one two-sided test in a million
@@ -37,15 +37,15 @@ def by_hand(sentence):
 
 
 def test_words_are_numbered_by_frequency_then_by_letters():
-    words = mha.data.Vocabulary.of(SENTENCES)
+    words = text.Vocabulary.of(SENTENCES)
     assert words.words == (PADDING, UNKNOWN, "bad", "good", "it", "was", "a", "film", "not")
-    assert mha.data.Vocabulary.of(SENTENCES, min_count=2).words == (PADDING, UNKNOWN, "bad", "good", "it", "was")
+    assert text.Vocabulary.of(SENTENCES, min_count=2).words == (PADDING, UNKNOWN, "bad", "good", "it", "was")
     assert len(words) == 9
     assert repr(words) == "Vocabulary(9 words)"
 
 
 def test_rare_and_foreign_words_are_unknown_and_short_sentences_padded():
-    words = mha.data.Vocabulary.of(SENTENCES, min_count=2)
+    words = text.Vocabulary.of(SENTENCES, min_count=2)
     tokens = words.encode(["it was splendid", "bad", f"{PADDING} {UNKNOWN} good"])
     assert tokens.tolist() == [[4, 5, 1], [2, 0, 0], [1, 1, 3]]
     assert tokens.dtype == np.int64
@@ -54,13 +54,13 @@ def test_rare_and_foreign_words_are_unknown_and_short_sentences_padded():
 
 
 def test_long_sentences_are_cut():
-    words = mha.data.Vocabulary.of(SENTENCES)
+    words = text.Vocabulary.of(SENTENCES)
     assert words.encode(SENTENCES, length=2).tolist() == words.encode(["it was", "it was", "a bad"]).tolist()
     assert words.encode(["good"], length=4).tolist() == [[3, 0, 0, 0]]
 
 
 def test_a_text_dataset_knows_mask_and_lengths():
-    data = mha.data.from_sentences(SENTENCES, [1, -1, -1])
+    data = text.from_sentences(SENTENCES, [1, -1, -1])
     assert data.mask.tolist() == [[True, True, True, False], [True] * 4, [True] * 4]
     assert data.lengths.tolist() == [3, 4, 4]
     assert len(data) == 3
@@ -69,7 +69,7 @@ def test_a_text_dataset_knows_mask_and_lengths():
 
 @pytest.mark.parametrize("seed", range(5))
 def test_labels_of_reviews_follow_the_rule(seed):
-    data = mha.data.reviews(300, seed)
+    data = text.reviews(300, seed)
     for sentence, y in zip(data.sentences, data.y, strict=True):
         clauses = by_hand(sentence)
         assert clauses[-1] == y == label(sentence)
@@ -86,7 +86,7 @@ def test_the_rule_on_sentences_of_your_own(sentence, y):
 
 
 def test_reviews_have_the_chances_of_the_grammar():
-    data = mha.data.reviews(4000, seed=3)
+    data = text.reviews(4000, seed=3)
     assert_share(data.y > 0, 0.5)
     assert_share([" but " in s for s in data.sentences], 0.4)
     assert_share([" and " in s for s in data.sentences], 0.2)
@@ -100,28 +100,28 @@ def test_reviews_have_the_chances_of_the_grammar():
 
 
 def test_reviews_use_the_whole_vocabulary_and_no_other_word():
-    data = mha.data.reviews(4000)
+    data = text.reviews(4000)
     assert set(data.tokens.ravel().tolist()) == set(range(len(data.vocabulary))) - {1}
-    assert data.vocabulary.words == mha.data.reviews(1, seed=5).vocabulary.words
+    assert data.vocabulary.words == text.reviews(1, seed=5).vocabulary.words
     assert [data.vocabulary.decode(row) for row in data.tokens[:50]] == list(data.sentences[:50])
 
 
 def test_no_review_is_longer_than_the_longest():
     clause = "the first half seemed not really terrible in a small cinema"
     assert len(f"{clause} but {clause}".split()) == LONGEST
-    assert max(mha.data.reviews(4000, seed).lengths.max() for seed in range(3)) in range(LONGEST - 4, LONGEST + 1)
-    assert mha.data.reviews(1).tokens.shape[1] == LONGEST
+    assert max(text.reviews(4000, seed).lengths.max() for seed in range(3)) in range(LONGEST - 4, LONGEST + 1)
+    assert text.reviews(1).tokens.shape[1] == LONGEST
 
 
 def test_reviews_are_seeded_and_the_first_ones_do_not_depend_on_n():
-    few, many, other = mha.data.reviews(20, seed=1), mha.data.reviews(50, seed=1), mha.data.reviews(20, seed=2)
+    few, many, other = text.reviews(20, seed=1), text.reviews(50, seed=1), text.reviews(20, seed=2)
     assert many.sentences[:20] == few.sentences
     assert few.sentences != other.sentences
     assert few.fresh(9, seed=4).sentences == few.fresh(9, seed=4).sentences != few.fresh(9, seed=5).sentences
 
 
 def test_fresh_reviews_do_not_occur_in_training():
-    data = mha.data.reviews(1000)
+    data = text.reviews(1000)
     fresh = data.fresh(500)
     assert not set(fresh.sentences) & set(data.sentences)
     assert set(Reviews(0).sample(500, 1)[0]) & set(data.sentences)  # of themselves they would
@@ -133,5 +133,5 @@ def test_fresh_reviews_do_not_occur_in_training():
 
 def test_a_grammar_with_no_more_sentences_says_so(monkeypatch):
     monkeypatch.setattr(Reviews, "review", lambda self, rng: "the plot was good")
-    data = mha.data.reviews(3)
+    data = text.reviews(3)
     assert_refused(lambda: data.fresh(2), ValueError, ["n: expected 2 sentences, found 0", "10,000 draws in a row"])

@@ -6,8 +6,8 @@ import torch
 
 import mhabook
 import mhalib as mha
+from mhabook.c08_digits import TextTransformer
 from mhabook.c16_networks import statements as networks
-from mhalib.models import TextTransformer
 
 
 def test_every_claim_sees_a_wrong_constant(monkeypatch):

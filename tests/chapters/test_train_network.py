@@ -5,11 +5,11 @@ import pytest
 import torch
 
 import mhalib as mha
-from mhalib.models import PatchTransformer, TextTransformer
+from mhabook.c08_digits import PatchTransformer, TextTransformer, text, train_network
 from mhalib.training import minibatches
 from oracles import assert_close, assert_refused
 
-DATA = mha.data.reviews(21)
+DATA = text.reviews(21)
 TEST = DATA.fresh(7)
 START = TextTransformer(len(DATA.vocabulary), DATA.tokens.shape[1], d=8, H=2, layers=2, hidden=5)
 STEPS = 11
@@ -21,7 +21,7 @@ rules = pytest.mark.parametrize("rule", RULES.values(), ids=RULES)
 def run(rule=RULES["Adam"], model=START, data=DATA, **options):
     """A short run."""
     options = {"test": TEST, "batch": 4, "record": [0, 2, 7, STEPS], "seed": 3} | options
-    return mha.train_network(model, data, rule, STEPS, **options)
+    return train_network(model, data, rule, STEPS, **options)
 
 
 def moved(path):

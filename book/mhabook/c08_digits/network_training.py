@@ -139,8 +139,9 @@ def _require_parts(model, data, test):
         if name == "test" and part is None:
             continue
         if not hasattr(part, "y") or not (hasattr(part, "tokens") or hasattr(part, "X")):
-            raise TypeError(f"{name}: expected a TextDataset or a Dataset such as mhalib.data.reviews() or "
-                            f"mhalib.data.pathfinder(), got {type(part).__name__}")
+            raise TypeError(f"{name}: expected a TextDataset or a Dataset such as "
+                            "mhabook.c08_digits.text.reviews() or mhalib.data.pathfinder(), "
+                            f"got {type(part).__name__}")
         if field and not hasattr(part, field):
             raise TypeError(f"{name}: expected a dataset with {field}, which a {type(model).__name__} reads, "
                             f"got {type(part).__name__}")

@@ -1,6 +1,7 @@
 """The small Transformer: its formula, its masks, its gradients, its heads; and training it on minibatches."""
 
 import math
+import os
 import subprocess
 import sys
 from dataclasses import dataclass
@@ -11,8 +12,8 @@ import pytest
 import torch
 
 import mhalib as mha
-from mhalib.models import PatchTransformer, TextTransformer
-from mhalib.networks import summary
+from mhabook.c08_digits import PatchTransformer, TextTransformer, text, train_network
+from mhabook.c08_digits.network_training import summary
 from mhalib.training import minibatches
 from oracles import assert_close, assert_refused
 
@@ -265,7 +266,7 @@ def test_logits_in_blocks_are_the_logits():
 
 # --- training -----------------------------------------------------------------------------------------------
 
-DATA = mha.data.reviews(20)
+DATA = text.reviews(20)
 RULE = mha.AdamW(0.003)
 
 
@@ -276,7 +277,7 @@ def start(seed=0, **sizes):
 @pytest.mark.parametrize("H", [1, 4])
 @kernels
 def test_it_overfits_twenty_sentences(H, kernel):
-    path = mha.train_network(start(H=H, kernel=kernel), DATA, mha.AdamW(0.01), 200, batch=10)
+    path = train_network(start(H=H, kernel=kernel), DATA, mha.AdamW(0.01), 200, batch=10)
     assert path.accuracy[-1] == 1
     assert path.loss[-1] < 0.02 < 0.5 < path.loss[0]
 
@@ -284,7 +285,7 @@ def test_it_overfits_twenty_sentences(H, kernel):
 def test_training_is_seeded_and_leaves_the_start_as_it_is():
     model = start()
     before = [parameter.clone() for parameter in model.parameters()]
-    first, again, other = (mha.train_network(model, DATA, RULE, 12, batch=7, seed=seed) for seed in (1, 1, 2))
+    first, again, other = (train_network(model, DATA, RULE, 12, batch=7, seed=seed) for seed in (1, 1, 2))
     assert first.loss.tolist() == again.loss.tolist()
     assert first.loss[-1] != other.loss[-1]
     assert all(torch.equal(old, new) for old, new in zip(before, model.parameters(), strict=True))
@@ -292,7 +293,7 @@ def test_training_is_seeded_and_leaves_the_start_as_it_is():
 
 def test_a_path_of_text_holds_curves_and_models():
     test = DATA.fresh(15)
-    path = mha.train_network(start(), DATA, RULE, 30, test=test, record=[0, 3, 30])
+    path = train_network(start(), DATA, RULE, 30, test=test, record=[0, 3, 30])
     assert path.steps.tolist() == [0, 3, 30]
     assert set(path.curves) == {"loss", "accuracy", "test_loss", "test_accuracy"}
     for k in range(3):
@@ -306,7 +307,7 @@ def test_a_path_of_text_holds_curves_and_models():
 
 def test_one_step_is_a_step_of_adamw():
     model = start().double()
-    path = mha.train_network(model, DATA, mha.AdamW(0.02, weight_decay=0.1), 1, batch=20)
+    path = train_network(model, DATA, mha.AdamW(0.02, weight_decay=0.1), 1, batch=20)
     tokens, y = model.batch(DATA.tokens, DATA.y)
     model.loss(tokens, y).backward()
     for before, after in zip(model.parameters(), path[-1].parameters(), strict=True):
@@ -328,7 +329,7 @@ def test_minibatches_go_through_all_rows_in_new_orders(n, batch):
 
 def test_a_run_that_diverges_keeps_what_came_before():
     with pytest.warns(RuntimeWarning, match="loss of the minibatch of step .* is not finite"):
-        path = mha.train_network(start(), DATA, mha.AdamW(1e30), 50, record=51)
+        path = train_network(start(), DATA, mha.AdamW(1e30), 50, record=51)
     assert 1 <= len(path) < 51
     assert np.isfinite(path.loss).all()
     assert "Try less" in path.stopped
@@ -358,10 +359,10 @@ BAD = {
         ["tokens: expected word numbers below 10", "got 12"]),
     "a word below none": (lambda: TextTransformer(10, 5, d=8, H=2).logits(np.array([[3, -1]])), ValueError,
                           ["tokens: expected word numbers below 10", "got -1"]),
-    "training on a larger vocabulary": (lambda: mha.train_network(TextTransformer(10, 23, d=8, H=2), DATA, RULE, 3),
+    "training on a larger vocabulary": (lambda: train_network(TextTransformer(10, 23, d=8, H=2), DATA, RULE, 3),
                                         ValueError, ["tokens: expected word numbers below 10"]),
     "padding alone": (lambda: start().logits(np.zeros((2, 5), int)), ValueError, ["a word in every sentence"]),
-    "steps negative": (lambda: mha.train_network(start(), DATA, RULE, -3), ValueError, ["steps: expected", "-3"]),
+    "steps negative": (lambda: train_network(start(), DATA, RULE, -3), ValueError, ["steps: expected", "-3"]),
 }
 
 
@@ -370,11 +371,15 @@ def test_bad_input_is_named(call, error, words):
     assert_refused(call, error, words)
 
 
-def test_the_name_waits_for_torch():
-    code = ("import sys, mhalib; assert 'torch' not in sys.modules; mhalib.models.TextTransformer; "
-            "assert 'torch' in sys.modules; sys.modules['torch'] = None; sys.modules.pop('mhalib.models.transformer')\n"
-            "try: mhalib.models.TextTransformer\nexcept ImportError as error: print(error)\n"
-            "try: mhalib.models.Nothing\nexcept AttributeError as error: print(error)")
-    run = subprocess.run([sys.executable, "-c", code], check=True, capture_output=True, text=True, cwd=ROOT)
-    assert run.stdout.splitlines() == ["mhalib.models.TextTransformer computes with torch: pip install torch",
-                                       "module 'mhalib.models' has no attribute 'Nothing'"]
+def test_the_names_wait_for_torch():
+    code = ("import sys\nfrom mhabook import c08_digits\nassert 'torch' not in sys.modules\n"
+            "c08_digits.TextTransformer; assert 'torch' in sys.modules; sys.modules['torch'] = None\n"
+            "for name in ('transformer', 'network_training'): sys.modules.pop(f'mhabook.c08_digits.{name}', None)\n"
+            "for name in (*c08_digits.__all__, 'Nothing'):\n"
+            "    try: getattr(c08_digits, name)\n    except (ImportError, AttributeError) as error: print(error)")
+    found = os.environ | {"PYTHONPATH": os.pathsep.join(map(str, (ROOT, ROOT / "book")))}
+    run = subprocess.run([sys.executable, "-c", code], check=True, capture_output=True, text=True, env=found)
+    assert run.stdout.splitlines() == [
+        *(f"mhabook.c08_digits.{name} computes with torch: pip install torch"
+          for name in ("PatchTransformer", "TextTransformer", "train_network")),
+        "module 'mhabook.c08_digits' has no attribute 'Nothing'"]

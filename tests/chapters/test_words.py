@@ -3,11 +3,11 @@
 import numpy as np
 import pytest
 
-import mhalib as mha
-from mhalib.data.text.words import NEUTRAL, NOT, SIGN, WORDS, Words, score
+from mhabook.c08_digits import text
+from mhabook.c08_digits.text.words import NEUTRAL, NOT, SIGN, WORDS, Words, score
 from oracles import assert_refused
 
-DATA = mha.data.words(2000)
+DATA = text.words(2000)
 
 
 def by_hand(sentence):
@@ -39,7 +39,7 @@ def test_every_sentence_has_its_length_in_words_of_the_vocabulary():
     assert DATA.tokens.min() == 2  # no padding, no unknown word
     assert DATA.tokens.max() == len(DATA.vocabulary) - 1
     assert len(DATA.vocabulary) == len(WORDS) + 2
-    assert mha.data.words(5, length=4).tokens.shape == (5, 4)
+    assert text.words(5, length=4).tokens.shape == (5, 4)
 
 
 def test_labels_are_balanced_and_words_as_frequent_as_said():
@@ -61,12 +61,12 @@ def test_who_overlooks_not_is_right_in_seven_of_ten():
 
 
 def test_sentences_are_seeded_and_the_first_do_not_depend_on_n():
-    assert mha.data.words(50).sentences == DATA.sentences[:50]
-    assert mha.data.words(50, seed=1).sentences != DATA.sentences[:50]
+    assert text.words(50).sentences == DATA.sentences[:50]
+    assert text.words(50, seed=1).sentences != DATA.sentences[:50]
 
 
 def test_fresh_sentences_are_others_in_the_same_vocabulary():
-    short = mha.data.words(200, length=3)
+    short = text.words(200, length=3)
     fresh = short.fresh(300)
     assert len(fresh) == 300
     assert not set(fresh.sentences) & set(short.sentences)
@@ -74,8 +74,8 @@ def test_fresh_sentences_are_others_in_the_same_vocabulary():
     assert fresh.sentences == short.fresh(300).sentences != short.fresh(300, seed=2).sentences
 
 
-BAD = {"none": (lambda: mha.data.words(0), ["n: expected"]), "no length": (lambda: mha.data.words(3, 0), ["length:"]),
-       "no seed": (lambda: mha.data.words(3, seed=-1), ["seed: expected"])}
+BAD = {"none": (lambda: text.words(0), ["n: expected"]), "no length": (lambda: text.words(3, 0), ["length:"]),
+       "no seed": (lambda: text.words(3, seed=-1), ["seed: expected"])}
 
 
 @pytest.mark.parametrize(("call", "words"), BAD.values(), ids=BAD)
@@ -85,7 +85,7 @@ def test_bad_input_is_named(call, words):
 
 def test_a_source_with_no_more_sentences_says_so():
     """One word: twelve opinions, and all are taken."""
-    data = mha.data.words(n=500, length=1)
+    data = text.words(n=500, length=1)
     assert len(set(data.sentences)) == 12
     assert_refused(lambda: data.fresh(n=5), ValueError, ["n: expected 5 sentences, found 0", "10,000 draws in a row",
                                                          "Take a smaller n"])
@@ -94,7 +94,7 @@ def test_a_source_with_no_more_sentences_says_so():
 
 def test_all_sentences_that_are_left_are_found(monkeypatch):
     """Two of twelve words are, after 17 draws on average: 200 in a row are many, in all they are few."""
-    monkeypatch.setattr("mhalib.data.text.corpus.PATIENCE", 200)
+    monkeypatch.setattr("mhabook.c08_digits.text.corpus.PATIENCE", 200)
     left = {"good", "dull"}
     sentences, y = Words(0, length=1).sample(40, 2, without=set(SIGN) - left)
     assert set(sentences) == left and y == [float(SIGN[word]) for word in sentences]

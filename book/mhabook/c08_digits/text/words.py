@@ -5,9 +5,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from mhabook.c08_digits.text.corpus import TextDataset, Vocabulary, drawn, from_sentences
+from mhabook.c08_digits.text.reviews import NEGATIVE, POSITIVE
 from mhalib._array import require_count, require_seed
-from mhalib.data.text.corpus import TextDataset, Vocabulary, drawn, from_sentences
-from mhalib.data.text.reviews import NEGATIVE, POSITIVE
 
 NEUTRAL = ("the", "a", "film", "plot", "music", "cast", "scene", "camera", "script", "ending", "was", "is", "and",
            "with", "on", "sunday", "night", "cinema", "sister", "city")
@@ -81,7 +81,7 @@ def words(n: int = 8000, length: int = 16, seed: int = 0) -> TextDataset:
 
     Examples
     --------
-    >>> data = mha.data.words(n=4, length=16, seed=0)
+    >>> data = words(n=4, length=16, seed=0)
     >>> data.tokens.shape, sorted(set(data.y.tolist())) <= [-1.0, 1.0]
     ((4, 16), True)
     """

@@ -145,7 +145,7 @@ def from_sentences(sentences: Iterable[str], y: ArrayLike, vocabulary: Vocabular
 
     Examples
     --------
-    >>> data = mha.data.from_sentences(["a fine film", "a dull film"], np.array([1.0, -1.0]))
+    >>> data = from_sentences(["a fine film", "a dull film"], np.array([1.0, -1.0]))
     >>> data.tokens
     array([[2, 5, 3],
            [2, 4, 3]])
