@@ -36,7 +36,7 @@ __all__ = ["Adam", "AdamW", "AttentionLayer", "AttentionRegression", "Backtracki
            "softmax", "train"]
 
 
-# Figures need plotly and widgets, and networks torch, which take longer to import than everything else together.
+# Figures need plotly and widgets, which take longer to import than everything else together.
 __getattr__: Getattr = later("mhalib", {"explore": "explorer", "live": "live", "plots": "plots"})
 
 

@@ -1,4 +1,4 @@
-"""numpy or torch? The arrays decide. No formula knows that torch exists; only this file and torch's own networks do.
+"""numpy or torch? The arrays decide. No formula knows that torch exists; only this file does.
 
 A formula asks ``xp = namespace(X, W)`` and writes ``xp.exp(S)``. What ``xp`` may offer is the list
 ``PERMITTED`` below and nothing else: each name means the same thing in numpy and in torch, ``out=`` included.

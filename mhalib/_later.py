@@ -7,7 +7,7 @@ from typing import Any
 Getattr = Callable[[str], Any]
 
 
-def later(package: str, homes: Mapping[str, str], needs: str = "needs") -> Getattr:
+def later(package: str, homes: Mapping[str, str]) -> Getattr:
     """The ``__getattr__`` of ``package``: ``homes`` says which of its modules has a name, or is what is asked for.
 
     It raises AttributeError for any other name, and ImportError that says what to install, where that is missing.
@@ -19,7 +19,7 @@ def later(package: str, homes: Mapping[str, str], needs: str = "needs") -> Getat
             module = import_module(f"{package}.{homes[name]}")
         except ModuleNotFoundError as error:
             missing = {"yaml": "pyyaml"}.get(error.name or "", error.name)
-            raise ImportError(f"{package}.{name} {needs} {missing}: pip install {missing}") from error
+            raise ImportError(f"{package}.{name} needs {missing}: pip install {missing}") from error
         return module if name == homes[name] else getattr(module, name)
 
     return get

@@ -1,4 +1,4 @@
-"""Data: seeded generators and real images, each giving a ``Dataset``; and text."""
+"""Data: seeded generators and real images, each giving a ``Dataset``."""
 
 from mhalib.data.dataset import Dataset, from_arrays
 from mhalib.data.digits import digits

@@ -1,4 +1,4 @@
-"""Models: frozen dataclasses that are points of a vector space, one file per paper; and small torch Transformers."""
+"""Models: frozen dataclasses that are points of a vector space, one file per paper."""
 
 from mhalib.models.layer import AttentionLayer
 from mhalib.models.multihead import MultiHeadAttention

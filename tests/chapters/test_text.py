@@ -135,3 +135,23 @@ def test_a_grammar_with_no_more_sentences_says_so(monkeypatch):
     monkeypatch.setattr(Reviews, "review", lambda self, rng: "the plot was good")
     data = text.reviews(3)
     assert_refused(lambda: data.fresh(2), ValueError, ["n: expected 2 sentences, found 0", "10,000 draws in a row"])
+
+
+BAD = {
+    "no review": (lambda: text.reviews(n=0), ["n: expected a whole number ≥ 1", "got 0"]),
+    "reviews without a seed": (lambda: text.reviews(seed=None), ["seed: expected", "None"]),
+    "fresh reviews of no seed": (lambda: text.reviews(2).fresh(2, seed=-1), ["seed: expected", "-1"]),
+    "no sentence": (lambda: text.from_sentences([], []), ["sentences: expected at least one", "none"]),
+    "an empty sentence": (lambda: text.from_sentences(["a", " "], [1, 1]), ["empty one at position 1"]),
+    "sentences with labels 0 and 1": (lambda: text.from_sentences(["a", "b"], [0, 1]), ["−1 and +1"]),
+    "sentences without a label": (lambda: text.from_sentences(["a", "b"], [1]), ["y: expected shape (2,)"]),
+    "sentences of no length": (lambda: text.from_sentences(["a"], [1], length=0), ["length: expected"]),
+    "words never counted": (lambda: text.from_sentences(["a"], [1], min_count=0), ["min_count:"]),
+    "a word twice": (lambda: text.Vocabulary(("a", "b", "b")), ["words: expected every word once, got 'b' 2 times"]),
+    "fresh from sentences": (lambda: text.from_sentences(["a"], [1]).fresh(), ["fresh:", "no source"]),
+}
+
+
+@pytest.mark.parametrize(("call", "words"), BAD.values(), ids=BAD)
+def test_bad_input_is_named(call, words):
+    assert_refused(call, ValueError, words)

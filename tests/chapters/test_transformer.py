@@ -380,6 +380,6 @@ def test_the_names_wait_for_torch():
     found = os.environ | {"PYTHONPATH": os.pathsep.join(map(str, (ROOT, ROOT / "book")))}
     run = subprocess.run([sys.executable, "-c", code], check=True, capture_output=True, text=True, env=found)
     assert run.stdout.splitlines() == [
-        *(f"mhabook.c08_digits.{name} computes with torch: pip install torch"
+        *(f"mhabook.c08_digits.{name} needs torch: pip install torch"
           for name in ("PatchTransformer", "TextTransformer", "train_network")),
         "module 'mhabook.c08_digits' has no attribute 'Nothing'"]

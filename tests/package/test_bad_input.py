@@ -12,7 +12,6 @@ from mhabook.c03_first_step import max_margin
 from mhabook.c04_convergence import starts
 from mhabook.c04_convergence import statements as convergence
 from mhabook.c06_planted import statements as planted
-from mhabook.c08_digits import text
 from mhabook.c09_tilting import finite_context
 from mhabook.c09_tilting import statements as tilting
 from mhabook.c10_structure import factorization
@@ -157,19 +156,6 @@ DATASETS = {
     "seed negative": (lambda: digits(seed=-1), ValueError, ["seed: expected", "-1"]),
     "fresh seed fractional": (lambda: mixture(n=2).fresh(2, seed=1.5), ValueError, ["seed: expected", "1.5"]),
     "one digit": (lambda: digits(classes=3), ValueError, ["classes: expected two different digits", "got 3"]),
-    "no review": (lambda: text.reviews(n=0), ValueError, ["n: expected a whole number ≥ 1", "got 0"]),
-    "reviews without a seed": (lambda: text.reviews(seed=None), ValueError, ["seed: expected", "None"]),
-    "fresh reviews of no seed": (lambda: text.reviews(2).fresh(2, seed=-1), ValueError, ["seed: expected", "-1"]),
-    "no sentence": (lambda: text.from_sentences([], []), ValueError, ["sentences: expected at least one", "none"]),
-    "an empty sentence": (lambda: text.from_sentences(["a", " "], [1, 1]), ValueError, ["empty one at position 1"]),
-    "sentences with labels 0 and 1": (lambda: text.from_sentences(["a", "b"], [0, 1]), ValueError, ["−1 and +1"]),
-    "sentences without a label": (lambda: text.from_sentences(["a", "b"], [1]), ValueError,
-                                  ["y: expected shape (2,)"]),
-    "sentences of no length": (lambda: text.from_sentences(["a"], [1], length=0), ValueError, ["length: expected"]),
-    "words never counted": (lambda: text.from_sentences(["a"], [1], min_count=0), ValueError, ["min_count:"]),
-    "a word twice": (lambda: text.Vocabulary(("a", "b", "b")), ValueError,
-                     ["words: expected every word once, got 'b' 2 times"]),
-    "fresh from sentences": (lambda: text.from_sentences(["a"], [1]).fresh(), ValueError, ["fresh:", "no source"]),
     "marks a list": (lambda: mha.data.from_arrays(X, Y, [[1]]), ValueError, ["relevant: expected", "list"]),
 }
 RUNS = {

@@ -13,7 +13,8 @@ import mhalib as mha
 BOOK = Path(__file__).parents[2] / "book"
 PAGES = "\n".join((BOOK / name).read_text("utf-8") for name in ("api.md", "api_book.md"))
 MODULES = ("mhalib.data", "mhalib.models", "mhalib.landscape", "mhalib.plots", "mhalib.live", "mhalib.optim",
-           "mhabook.plots", "mhabook.studies", "mhabook.exercises", "mhabook.c17_laboratory")
+           "mhabook.plots", "mhabook.studies", "mhabook.exercises", "mhabook.c08_digits", "mhabook.c08_digits.text",
+           "mhabook.c17_laboratory")
 
 
 def looked_up(name):

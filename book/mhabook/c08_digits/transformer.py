@@ -1,7 +1,7 @@
 """A small torch Transformer over words or patches, for labels −1 and +1, into which any attention kernel can be put.
 
 A network of several layers is where autograd earns its keep, and torch's optimizers, devices and modules come with
-it: this file and the steps of ``train_network`` are torch's. All else in mhalib differentiates by formula.
+it: this file and the steps of ``train_network`` are torch's. The models of mhalib differentiate by formula.
 """
 
 from collections.abc import Iterator

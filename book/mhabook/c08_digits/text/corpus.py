@@ -104,8 +104,8 @@ class TextDataset:
         10,000 draws in a row gave no new one.
         """
         if not hasattr(self.truth, "sample"):
-            raise ValueError(f"fresh: expected sentences made by a generator of mhalib.data, got {self!r}, "
-                             "which has no source of new ones")
+            raise ValueError(f"fresh: expected sentences made by a generator of mhabook.c08_digits.text, "
+                             f"got {self!r}, which has no source of new ones")
         drawn, y = self.truth.sample(len(self) if n is None else n, seed, without=set(self.sentences))
         return from_sentences(drawn, y, self.vocabulary, length=self.tokens.shape[1], truth=self.truth)
 
@@ -145,7 +145,8 @@ def from_sentences(sentences: Iterable[str], y: ArrayLike, vocabulary: Vocabular
 
     Examples
     --------
-    >>> data = from_sentences(["a fine film", "a dull film"], np.array([1.0, -1.0]))
+    >>> from mhabook.c08_digits import text
+    >>> data = text.from_sentences(["a fine film", "a dull film"], np.array([1.0, -1.0]))
     >>> data.tokens
     array([[2, 5, 3],
            [2, 4, 3]])

@@ -102,7 +102,8 @@ def reviews(n: int = 500, seed: int = 0) -> TextDataset:
 
     Examples
     --------
-    >>> data = reviews(n=3, seed=0)
+    >>> from mhabook.c08_digits import text
+    >>> data = text.reviews(n=3, seed=0)
     >>> data.sentences[0], float(data.y[0])
     ('this film is funny', 1.0)
     """

@@ -81,7 +81,8 @@ def words(n: int = 8000, length: int = 16, seed: int = 0) -> TextDataset:
 
     Examples
     --------
-    >>> data = words(n=4, length=16, seed=0)
+    >>> from mhabook.c08_digits import text
+    >>> data = text.words(n=4, length=16, seed=0)
     >>> data.tokens.shape, sorted(set(data.y.tolist())) <= [-1.0, 1.0]
     ((4, 16), True)
     """
