@@ -1,4 +1,5 @@
-"""numpy or torch? The arrays decide. No formula knows that torch exists; only this file does.
+"""numpy, torch, or a record? The arrays decide. No formula knows that torch exists; only this file does. And none knows
+whether it is being recorded (``mhalib.trace``).
 
 A formula asks ``xp = namespace(X, W)`` and writes ``xp.exp(S)``. What ``xp`` may offer is the list
 ``PERMITTED`` below and nothing else: each name means the same thing in numpy and in torch, ``out=`` included.
@@ -36,10 +37,17 @@ def _torch():
     return sys.modules.get("torch")
 
 
+def _is_recorded(a):
+    """Whether a is an array that records what is done with it, ``mhalib.trace.Traced``."""
+    trace = sys.modules.get("mhalib.trace")
+    return trace is not None and isinstance(a, trace.Traced)
+
+
 def is_array(a: object) -> TypeGuard[Array]:
-    """Whether a is a numpy array or a torch tensor."""
+    """Whether a is a numpy array, a torch tensor, or an array that records a formula."""
     torch = _torch()
-    return isinstance(a, (np.ndarray, np.generic)) or (torch is not None and isinstance(a, torch.Tensor))
+    return (isinstance(a, (np.ndarray, np.generic)) or (torch is not None and isinstance(a, torch.Tensor))
+            or _is_recorded(a))
 
 
 def namespace(*arrays: Array, **named: Array) -> Any:
@@ -51,10 +59,12 @@ def namespace(*arrays: Array, **named: Array) -> Any:
         return _numpy()  # the usual case, decided in a fraction of a microsecond
     named = {f"argument {k + 1}": a for k, a in enumerate(arrays)} | named
     kinds = {name: _kind(name, a) for name, a in named.items()}
-    if len(set(kinds.values())) > 1:
+    if len(mixed := sorted(set(kinds.values()))) > 1:
         found = ", ".join(f"{name} is {kind}" for name, kind in kinds.items())
-        raise TypeError(f"expected all arrays from one library, got numpy and torch mixed: {found}; "
+        raise TypeError(f"expected all arrays from one library, got {' and '.join(mixed)} mixed: {found}; "
                         "convert one side, for example model.map(torch.as_tensor)")
+    if "recorded" in kinds.values():
+        return sys.modules["mhalib.trace"].namespace()
     return _numpy() if "numpy" in kinds.values() else _torch_namespace()
 
 
@@ -62,7 +72,7 @@ def _kind(name, a):
     if isinstance(a, (np.ndarray, np.generic)):
         return "numpy"
     if is_array(a):
-        return "torch"
+        return "recorded" if _is_recorded(a) else "torch"
     raise TypeError(f"{name}: expected a numpy array or a torch tensor, got {type(a).__name__}")
 
 

@@ -11,13 +11,15 @@ from typing import Any, Protocol, Self
 import numpy as np
 
 from mhalib._array import Array, as_like, require_count, require_seed
+from mhalib.models.workspace import Workspace
 from mhalib.optim import Rule
 
 
 class Model(Protocol):
     """What ``train`` asks of a model: a point of a vector space that knows its loss. ``Vector`` has all but the loss.
 
-    The arguments of a loss are what the data have as X and y.
+    The arguments of a loss are what the data have as X and y. A model may have more: a faster ``workspace(X, y)``, and
+    ``norms()`` and ``against(data)`` to be recorded.
     """
 
     def loss(self, X: Array, y: Array, /) -> Any:
@@ -27,8 +29,9 @@ class Model(Protocol):
         """The mean loss and its gradient, again a model."""
         ...
 
-    def workspace(self, X: Array, y: Array, /) -> Any:
-        """What a run on these data computes with; ``Workspace`` for a plain formula."""
+    def dot(self, other: Self, /) -> float:
+        """The inner product with a point of the same space."""
+        ...
 
     def __add__(self, other: Self, /) -> Self: ...
     def __sub__(self, other: Self, /) -> Self: ...
@@ -229,7 +232,7 @@ def _require_apart(optimizer):
 
 
 def _require_parts(model, optimizer, **datasets):
-    if not hasattr(model, "workspace"):
+    if not hasattr(model, "loss_and_grad") or isinstance(model, type):
         raise TypeError("model: expected a model such as MultiHeadAttention.zeros(H, T, d), "
                         f"got {type(model).__name__}")
     for name, data in datasets.items():
@@ -281,9 +284,13 @@ def reason(k: int, optimizer: Rule, records: "Records") -> str:
             "a step overshoots, and the next one more. Try a smaller lr.")
 
 
+def _space(model, data):
+    return (model.workspace if hasattr(model, "workspace") else partial(Workspace, model))(data.X, data.y)
+
+
 def _test_space(model, test):
     try:
-        return model.workspace(test.X, test.y)
+        return _space(model, test)
     except (TypeError, ValueError) as error:
         raise type(error)(f"test: {error}") from None
 
@@ -314,15 +321,18 @@ class _Recorder:
 
     def __init__(self, model: Model, data: Data, optimizer: Rule, test: Data | None) -> None:
         _require_parts(model, optimizer, data=data, **({} if test is None else {"test": test}))
-        self.train_space = model.workspace(data.X, data.y)
+        self.train_space = _space(model, data)
         self.test_space = None if test is None else _test_space(model, test)
         self.data, self.relevant, self.records = data, relevant_tokens(data), Records()
 
     def add(self, k: int, theta: Any, grad: Any) -> None:
         """Measure at step k."""
         model = self.train_space.unpack(theta)
-        row = self.train_space.summary(theta, self.relevant) | model.norms() | model.against(self.data)
-        row["grad_norm"] = self.train_space.unpack(grad).norm()
+        row = self.train_space.summary(theta, self.relevant)
+        for more, known in (("norms", ()), ("against", (self.data,))):
+            row |= getattr(model, more)(*known) if hasattr(model, more) else {}
+        slope = self.train_space.unpack(grad)
+        row["grad_norm"] = slope.dot(slope) ** 0.5
         if self.test_space is not None:
             row |= {f"test_{name}": value for name, value in self.test_space.summary(theta).items()}
         self.records.add(k, model, row)

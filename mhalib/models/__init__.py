@@ -3,5 +3,6 @@
 from mhalib.models.layer import AttentionLayer
 from mhalib.models.multihead import MultiHeadAttention
 from mhalib.models.regression import AttentionRegression
+from mhalib.models.vector import Vector
 
-__all__ = ["AttentionLayer", "AttentionRegression", "MultiHeadAttention"]
+__all__ = ["AttentionLayer", "AttentionRegression", "MultiHeadAttention", "Vector"]

@@ -8,6 +8,7 @@ from typing import Any, ClassVar, Self
 
 from mhalib._array import Array, is_array, require_same_dtype
 from mhalib.models.workspace import Workspace
+from mhalib.trace import array, evaluate, gradient
 
 
 class Vector:
@@ -155,6 +156,16 @@ class Vector:
     def against(self, data: Any) -> dict[str, float]:
         """What the truth behind ``data`` says of this model, name → number: nothing, unless a model overrides it."""
         return {}
+
+    def loss_and_grad(self, X: Array, y: Array) -> tuple[Any, Self]:
+        """The loss and its gradient, derived from what ``loss`` does; a model with a closed form overrides it.
+
+        Raises Untraceable (a TypeError) where ``loss`` does what cannot be recorded.
+        """
+        theta = {name: array(name, a.shape) for name, a in self.arrays().items()}
+        loss = self._with(theta).loss(array("X", X.shape), array("y", y.shape))  # pyright: ignore
+        value, *slopes = evaluate([loss, *gradient(loss, list(theta.values()))], self.arrays() | {"X": X, "y": y})
+        return value, self._with(dict(zip(theta, slopes, strict=True)))
 
     def workspace(self, X: Array, y: Array) -> Workspace:
         """What ``train`` runs on: the plain formula here, a faster equivalent where a model has one."""
