@@ -15,36 +15,37 @@ _IMPORT = re.compile(r'^import \{([^}]*)\} from "([^"]+)";$', re.MULTILINE)
 _EXPORT = re.compile(r"^export (?=(?:async )?(?:function|const|class) (\w+))", re.MULTILINE)
 _DEFAULT = re.compile(r"^export default ", re.MULTILINE)
 _OTHER = re.compile(r"^\s*(?:import|export)\b|\bimport\s*[(.]", re.MULTILINE)
+PROGRAM = Path("program.js")
 FORM = 'import { name } from "./file.js"; export function, const or class; and export default at the end'
 
 
 @cache
-def link(entry: Path) -> str:
+def link(entry: Path, program: str | None = None) -> str:
     """The function ``linked`` as JavaScript: it runs a module and all that it imports, and gives what it exports.
 
     Each file has a scope of its own, so that two may use one private name. The function needs nothing outside of it:
     its text is also the text of a Web Worker. A path begins with a dot, beside the file, or with the name of a Python
-    package. A file of bytes, ``x.wasm``, exports ``base64``.
+    package. A file of bytes, ``x.wasm``, exports ``base64``; ``mhalib:program`` is the module whose text is given.
 
     Raises ValueError for a form that is not read, a name that is not exported, modules that import each other; with
     file and line.
     """
     order = {}
-    _add(Path(entry).resolve(), order, ())
+    _add(Path(entry).resolve(), order, (), program)
     return "\n".join(['function linked() {\n"use strict";', *(text for _, _, text in order.values()),
                       f"return $m{len(order) - 1};\n}}"])
 
 
-def widget_module(entry: Path) -> str:
+def widget_module(entry: Path, program: str | None = None) -> str:
     """The module of a widget whose ``render`` is in the default export of ``entry``; raises as ``link``."""
-    return link(entry) + "\nexport default linked().default;\n"
+    return link(entry, program) + "\nexport default linked().default;\n"
 
 
-def _add(file, order, parents):
+def _add(file, order, parents, program):
     """Put a file behind all that it imports: path → (its place, the names that it exports, its text)."""
     if file in order:
         return
-    source, given = _source(file), []
+    source, given = program if file == PROGRAM else _source(file), []
 
     def refused(match, what):
         line = source.count("\n", 0, match.end()) + 1
@@ -54,9 +55,9 @@ def _add(file, order, parents):
         there = _found(match[2], file)
         if there in (*parents, file):
             refused(match, f"expected no circle of modules, got {match[2]}, which imports this file")
-        if not there.is_file():
+        if not (there.is_file() or (there == PROGRAM and program is not None)):
             refused(match, f"expected a file, got {match[2]}")
-        _add(there, order, (*parents, file))
+        _add(there, order, (*parents, file), program)
         place, exported, _ = order[there]
         names = [name.strip() for name in match[1].split(",") if name.strip()]
         for name in names:
@@ -82,6 +83,8 @@ def _source(file):
 
 def _found(name, beside):
     """The file that an import names."""
+    if name == "mhalib:program":
+        return PROGRAM
     if name.startswith("."):
         return (beside.parent / name).resolve()
     package, _, rest = name.partition("/")

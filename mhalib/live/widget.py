@@ -1,5 +1,6 @@
 """The anywidget that carries a live figure: the same JavaScript in the built book, JupyterLab, Voilà and Colab."""
 
+import json
 from html import escape
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -23,6 +24,30 @@ else:
     from anywidget import AnyWidget
 
 HERE = Path(__file__).parent
+PAGE = """<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<title>{title}</title>
+<style>
+:root {{ color-scheme: light dark; }}
+body {{ max-width: 60rem; margin: 1rem auto; padding: 0 1rem; font-family: system-ui, sans-serif; }}
+{css}
+</style>
+</head>
+<body>
+{fallback}
+<div id="figure"></div>
+<script>{plotly}</script>
+<script type="module">
+{module}
+const state = {state};
+made.render({{ model: {{ get: (name) => state[name] }}, el: document.getElementById("figure") }});
+</script>
+</body>
+</html>
+"""
 
 
 class Widget(AnyWidget):
@@ -64,9 +89,10 @@ class LiveFigure(Widget):
     spec: "traitlets.Dict[str, Any]" = traitlets.Dict().tag(sync=True)
     values: "traitlets.Dict[str, Any]" = traitlets.Dict().tag(sync=True)
 
-    def __init__(self, description: FigureSpec, entry: str | Path = HERE / "heads.js") -> None:
+    def __init__(self, description: FigureSpec, entry: str | Path = HERE / "heads.js",
+                 program: str | None = None) -> None:
         self._description = description
-        self._esm = widget_module(Path(entry).with_suffix(".js"))
+        self._esm = widget_module(Path(entry).with_suffix(".js"), program)
         # Not the model's id, which this widget does not have yet; as unlikely to be another's.
         super().__init__(spec=description.to_json() | {"fallback": uuid4().hex}, values=description.defaults)
 
@@ -93,6 +119,16 @@ class LiveFigure(Widget):
     def figure(self, **values: Any) -> go.Figure:
         """The figure as a plotly figure that stands still, drawn from mhalib's own run."""
         return self._description.figure(self._description.values(self.values | values))
+
+    def save(self, file: str | Path) -> None:
+        """Write the figure as one HTML file (some 5 MB, plotly's own library among them) that needs nothing else.
+
+        It opens from a disk and trains there, without a kernel and without the network, from where the controls stand.
+        """
+        state = json.dumps({"spec": self.spec, "values": self.values}).replace("</", "<\\/")
+        Path(file).write_text(PAGE.format(title=escape(self.spec["title"]), css=self._css, fallback=self.fallback(),
+                                          plotly=plotly.offline.get_plotlyjs(), state=state,
+                                          module=self._esm.replace("export default", "const made =")), "utf-8")
 
     def _said(self):
         return self.spec | {"alt": self.spec["figure"]["layout"]["meta"]["alt"]}

@@ -1,0 +1,231 @@
+"""The live figure of a reader's own model: its formulas are recorded, and printed as the program that the page runs."""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import fields, replace
+from pathlib import Path as File
+from types import SimpleNamespace
+from typing import Any
+
+import numpy as np
+
+from mhalib._array import is_array, require_count, to_numpy
+from mhalib.live.frames import line, panels, step_axis
+from mhalib.live.javascript import SOFTPLUS, Printer
+from mhalib.live.spec import Control, FigureSpec
+from mhalib.live.widget import LiveFigure
+from mhalib.models import Vector
+from mhalib.optim import Adam, AdamW, GradientDescent, Momentum
+from mhalib.optim.rules import Rule
+from mhalib.trace import Traced, Untraceable, array, evaluate, gradient
+from mhalib.training import Path, recorded_steps, train
+
+RULES: dict[type, str] = {GradientDescent: "gd", Momentum: "momentum", Adam: "adam", AdamW: "adamw"}
+"""The update rules that a page has, by the names that it knows them by."""
+
+Curve = Callable[[Any, Any], Any]
+"""A function of (model, data) that gives a number."""
+
+
+def figure(start: Any, data: Any, rule: Rule, steps: int = 500, controls: Mapping[str, Sequence[Any]] | None = None,
+           curves: Mapping[str, Curve] | None = None, title: str = "Your own model, live") -> LiveFigure:
+    """A live figure of any model whose loss is written in numpy: the page trains it, by the same formulas.
+
+    The formulas are run once on arrays that record what is done with them, and the record is printed as JavaScript.
+    Without a ``loss_and_grad`` of its own the model's gradient is derived from its ``loss``. Program and formula are
+    compared before the figure is made, and again in the page before its first run.
+
+    Raises Untraceable (a TypeError) naming file and line where a formula does what cannot be recorded; TypeError or
+    ValueError if a rule, control or curve is none that a page can have; ArithmeticError if the program differs from
+    the formula.
+
+    Parameters
+    ----------
+    start : where a run begins: an object with ``loss(X, y)`` or also ``loss_and_grad(X, y)``, whose attributes that are
+        arrays are its weights. A dataclass that extends ``mha.models.Vector`` has the ``+ − *`` that training asks for
+    data : anything with arrays ``X`` and ``y``; the page carries all its arrays
+    rule : ``GradientDescent``, ``Momentum``, ``Adam`` or ``AdamW``, with a number as its step size
+    steps : how many steps a run has
+    controls : name → the values of its slider; a name is one of the rule's numbers, such as ``lr``, or an attribute of
+        ``start`` that is a number. The value at the start is the one that rule or model has
+    curves : name → function of (model, data), drawn beside the loss
+    title : the figure's caption
+
+    Examples
+    --------
+    >>> data = mha.data.tokenized_mixture(n=20, T=4, d=6, M=2, zeta=0.25, seed=0)
+    >>> zero = mha.MultiHeadAttention.zeros(H=1, T=4, d=6)
+    >>> figure = mha.live.figure(zero, data, mha.GradientDescent(lr=1.0), steps=50, controls={"lr": [0.1, 1.0]})
+    >>> bool(figure.path(lr=0.1).loss[-1] > figure.path(lr=1.0).loss[-1])
+    True
+    """
+    require_count(steps=steps)
+    curves = dict(curves or {})
+    _require_rule(rule, curves)
+    recorded = _Recorded(start, data, curves)
+    moved = _moved(start, rule, controls or {"lr": sorted({getattr(rule, "lr", 1.0) * x for x in (0.1, 0.3, 1, 3)})})
+    record = recorded_steps(steps, 50)
+
+    def run(values: dict[str, Any]) -> Path:
+        mine = {name: value for name, value in values.items() if hasattr(start, name)}
+        theirs = {name: value for name, value in values.items() if name not in mine}
+        path = train(_with(start, mine), data, replace(rule, **theirs), steps, record=record)  # pyright: ignore
+        measured = {name: np.array([float(of(model, data)) for model in path.models]) for name, of in curves.items()}
+        return replace(path, curves=path.curves | measured)
+
+    description = FigureSpec(
+        title=title, alt=f"The training loss{''.join(f', {name}' for name in curves)} over {steps} steps of "
+        f"{type(rule).__name__}, with sliders for {', '.join(moved)}.",
+        model="own", data={"kind": "given", "arrays": recorded.numbers()},
+        start={"kind": "given", "fixed": recorded.scalars} | recorded.start_and_check(),
+        record=tuple(record), curves=("loss", *curves), controls=tuple(moved.values()),
+        fixed={"optimizer": RULES[type(rule)]} | _numbers_of(rule), frame=_frame(curves, steps),
+        draw=tuple(place for k, name in enumerate(("loss", *curves)) for place in (
+            {"trace": 2 * k, "x": "steps", "y": name, "once": True}, {"trace": 2 * k + 1, "x": "steps", "y": name})),
+        summary=f"After {{steps}} steps of {type(rule).__name__} with "
+                + ", ".join(f"{control.label} = {{{name}}}" for name, control in moved.items())
+                + ": " + ", ".join(f"{name} {{{name}}}" for name in ("loss", *curves)) + ".",
+        train=run)
+    losses = description.path(description.defaults).loss
+    if losses.min() > 0 and losses.max() > 100 * losses.min():
+        description.frame.update_yaxes(type="log", row=1, col=1)
+    return LiveFigure(description, File(__file__).with_suffix(".js"), program=recorded.program())
+
+
+def _require_rule(rule, curves):
+    if type(rule) not in RULES:
+        raise TypeError(f"rule: expected one of {', '.join(known.__name__ for known in RULES)}, got {rule!r}")
+    if callable(rule.lr):
+        raise TypeError("rule: expected a number as its step size, got a function of the step")
+    wrong = [name for name, of in curves.items() if not callable(of) or not str(name).isidentifier() or name == "loss"]
+    if wrong:
+        raise ValueError(f"curves: expected names such as score, and a function of (model, data) for each; got {wrong}")
+
+
+def _numbers_of(rule):
+    """The numbers of a rule as the page calls them."""
+    return {"decay" if f.name == "weight_decay" else f.name: float(getattr(rule, f.name)) for f in fields(rule)}
+
+
+def _moved(start, rule, controls):
+    """Name → control, with the value at the start from rule or model."""
+    if twice := {"optimizer", "scaling", *_numbers_of(rule)} & vars(start).keys():
+        raise ValueError(f"start: expected numbers with names that the rule does not have, got {', '.join(twice)}")
+    found = {}
+    for name, values in controls.items():
+        value = getattr(rule if name in _numbers_of(rule) else start, name, None)
+        if not isinstance(value, (int, float)) or isinstance(value, bool):
+            raise ValueError(f"controls: expected the name of a number of the rule or of the model, got {name!r}")
+        choices = tuple(float(choice) for choice in values)
+        if value not in choices:
+            raise ValueError(f"controls: expected among the values of {name} the one at the start, {value}, "
+                             f"got {list(values)}")
+        found[name] = Control(name, "step size η" if name == "lr" else name, choices, float(value))
+    return found
+
+
+def _frame(curves, steps):
+    frame = panels("loss", *curves, columns=min(2, 1 + len(curves)))
+    for k in range(1 + len(curves)):
+        row, column = k // 2 + 1, k % 2 + 1
+        line(frame, 0, "at the start", column, row, faint=True, legend=k == 0)
+        line(frame, 1, "now", column, row, legend=k == 0, dash="solid")
+    step_axis(frame, steps)
+    return frame.update_yaxes(exponentformat="power")
+
+
+def _arrays(model):
+    """The weights of a model by name: its attributes that are arrays."""
+    named = model.arrays() if hasattr(model, "arrays") else {k: a for k, a in vars(model).items() if is_array(a)}
+    return {name: to_numpy(a) for name, a in named.items()}
+
+
+def _with(model, changes):
+    """The same model with other attributes."""
+    new = object.__new__(type(model))
+    new.__dict__.update(vars(model) | changes)
+    return new
+
+
+class _Recorded:
+    """The formulas of a model on its data, run on arrays that record."""
+
+    def __init__(self, start, data, curves):
+        if not (hasattr(start, "loss") and hasattr(start, "loss_and_grad") and _arrays(start)):
+            raise TypeError("start: expected a model with loss(X, y), and weights that are arrays: a dataclass that "
+                            f"extends mha.models.Vector, or one with loss_and_grad; got {type(start).__name__}")
+        if not (hasattr(data, "X") and hasattr(data, "y")):
+            raise TypeError(f"data: expected something with arrays X and y, got {type(data).__name__}")
+        self.start, self.weights = start, _arrays(start)
+        ends = np.cumsum([a.size for a in self.weights.values()]).tolist()
+        self.places = {name: (end - a.size, end) for (name, a), end in zip(self.weights.items(), ends, strict=True)}
+        given = {"X": data.X, "y": data.y} | {name: a for name, a in vars(data).items() if is_array(a)}
+        self.data = {name: to_numpy(a).astype(float) for name, a in given.items()}
+        self.scalars = {name: float(x) for name, x in vars(start).items()
+                        if isinstance(x, (int, float)) and not isinstance(x, bool)}
+        self._record(curves)
+
+    def _record(self, curves):
+        theta = {name: array(f"theta_{name}", a.shape) for name, a in self.weights.items()}
+        model = _with(self.start, theta | {name: array(f"set_{name}", ()) for name in self.scalars})
+        data = SimpleNamespace(**{name: array(f"data_{name}", a.shape) for name, a in self.data.items()})
+        if type(model).loss_and_grad is Vector.loss_and_grad:
+            self.loss = model.loss(data.X, data.y)
+            slopes = gradient(self.loss, list(theta.values()))
+        else:
+            self.loss, grad = model.loss_and_grad(data.X, data.y)
+            slopes = [getattr(grad, name) for name in theta]
+        self.grad = dict(zip(theta, slopes, strict=True))
+        self.curves = {name: of(model, data) for name, of in curves.items()}
+        for name, value in self.curves.items():
+            if not isinstance(value, Traced) or value.size != 1:
+                raise Untraceable(f"curves: expected {name} to give one number that depends on model and data, "
+                                  f"got {type(value).__name__} of shape {getattr(value, 'shape', ())}")
+
+    def numbers(self):
+        """The data as the page carries them."""
+        return {name: a.ravel().tolist() for name, a in self.data.items()}
+
+    def start_and_check(self):
+        """The weights, one behind the other, and what the program must give near them: compared with the formula."""
+        theta = np.concatenate([a.ravel() for a in self.weights.values()])
+        probe = np.cos(np.arange(theta.size) + 1.0)
+        near = {name: a + 0.1 * probe[slice(*self.places[name])].reshape(a.shape) for name, a in self.weights.items()}
+        inputs = ({f"theta_{name}": a for name, a in near.items()} | {f"data_{k}": a for k, a in self.data.items()}
+                  | {f"set_{name}": np.array(x) for name, x in self.scalars.items()})
+        loss, *slopes = evaluate([self.loss, *self.grad.values()], inputs)
+        slope = np.concatenate([part.ravel() for part in slopes])
+        steepness = float(np.linalg.norm(slope))
+
+        def formula(along):
+            there = {name: near[name] + along / steepness * part for name, part in zip(near, slopes, strict=True)}
+            return float(_with(self.start, there).loss(self.data["X"], self.data["y"]))
+        found, wanted = (float(loss), steepness), (formula(0), (formula(1e-5) - formula(-1e-5)) / 2e-5)
+        scale = max(1.0, abs(wanted[0]), steepness)
+        if not all(abs(x - y) <= off * scale for x, y, off in zip(found, wanted, (1e-9, 1e-4), strict=True)):
+            raise ArithmeticError(f"near the start loss and steepness are {wanted} by the formula of the loss and "
+                                  f"{found} by the program: is loss_and_grad the gradient of loss?")
+        check = {"by": 0.1, "scale": scale, "wanted": [found[0], float(probe @ slope)]}
+        return {"theta": theta.tolist(), "check": check}
+
+    def program(self):
+        """The JavaScript of the loss, its gradient and the curves."""
+        step = Printer({"loss": self.loss} | {f"d{name}": g for name, g in self.grad.items()}, "b")
+        loss = Printer({"loss": self.loss}, "f")
+        curves = {name: Printer({name: value}, f"{name}_") for name, value in self.curves.items()}
+        read = [f"const theta_{name} = theta.subarray({begin}, {end});" for name, (begin, end) in self.places.items()]
+        written = [f"grad.set({step.at[f'd{name}']}, {begin});" for name, (begin, _) in self.places.items()]
+        measured = [_method(f"{name}({{ theta }})", read, one, name) for name, one in curves.items()]
+        lines = [
+            SOFTPLUS, "export function program(data, values) {",
+            *(f"const data_{name} = data.{name};" for name in self.data),
+            *(f"const set_{name} = [values.{name}];" for name in self.scalars),
+            *(buffer for one in (step, loss, *curves.values()) for buffer in one.made),
+            f"return {{ size: {max(end for _, end in self.places.values())}, final: {{}},",
+            _method("forward(theta)", read, loss, "loss"),
+            _method("lossAndGrad(theta, grad)", read, step, "loss", written),
+            "curves: {", "loss: ({ loss }) => loss,", *measured, "} };", "}", ""]
+        return "\n".join(lines)
+
+
+def _method(head, read, printed, result, written=()):
+    return "\n".join([f"{head} {{", *read, *printed.lines, *written, f"return {printed.at[result]}[0];", "},"])

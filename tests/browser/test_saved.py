@@ -1,0 +1,30 @@
+"""A figure saved as one file: it opens from a disk, with the network cut, and trains there."""
+
+import numpy as np
+import pytest
+
+import mhalib as mha
+from own import FIGURES
+
+MADE = FIGURES | {"heads": lambda: mha.live.heads(mha.data.tokenized_mixture(n=6, T=4, d=6, M=2, zeta=0.25), steps=12)}
+
+
+@pytest.mark.parametrize("make", MADE.values(), ids=MADE)
+def test_a_saved_figure_trains_from_a_disk_without_a_network(chromium, tmp_path, make):
+    figure, file, complaints = make(), tmp_path / "figure.html", []
+    figure.save(file)
+    assert file.stat().st_size < 6e6
+    context = chromium.new_context(offline=True)
+    page = context.new_page()
+    page.on("pageerror", lambda error: complaints.append(str(error)))
+    page.on("requestfailed", lambda request: complaints.append(request.url))
+    page.goto(file.as_uri())
+    page.locator(".mha-live[data-state=done]").wait_for()
+    name, control = next(iter(figure.controls.items()))
+    for key, value in (("Home", control.values[0]), ("End", control.values[-1])):
+        page.locator("input[type=range]").first.press(key)
+        page.locator(".mha-live[data-state=done]").wait_for()
+        drawn = page.evaluate("() => Array.from(document.querySelector('.js-plotly-plot').data[1].y)")
+        np.testing.assert_allclose(drawn, figure.path(**{name: value}).loss, rtol=1e-9)
+    assert complaints == []
+    context.close()

@@ -1,0 +1,80 @@
+"""Models that mhalib has not, and live figures of them."""
+
+from dataclasses import dataclass
+from types import SimpleNamespace
+
+import numpy as np
+
+import mhalib as mha
+
+DATA = mha.data.tokenized_mixture(n=12, T=4, d=6, M=2, zeta=0.25, seed=0)
+rng = np.random.default_rng(0)
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Tempered(mha.models.Vector):
+    """One head with a learned temperature, and a penalty; its loss alone is written down."""
+
+    W: np.ndarray
+    U: np.ndarray
+    tau: np.ndarray
+    decay: float = 0.0
+
+    def attention(self, X):
+        S = np.exp(self.tau) * (X @ self.W @ X.mT)
+        E = np.exp(S - S.max(axis=-1, keepdims=True))
+        return E / E.sum(axis=-1, keepdims=True)
+
+    def loss(self, X, y):
+        z = y * (self.attention(X) @ X * self.U).sum(axis=(1, 2))
+        return np.logaddexp(0, -z).mean() + self.decay * (self.W ** 2).sum()
+
+
+class Line:
+    """A straight line, with everything written by hand and no help from mhalib."""
+
+    def __init__(self, w):
+        self.w = w
+
+    def __add__(self, other):
+        return Line(self.w + other.w)
+
+    def __sub__(self, other):
+        return Line(self.w - other.w)
+
+    def __mul__(self, number):
+        return Line(self.w * number)
+
+    __rmul__ = __mul__
+
+    def dot(self, other):
+        return float(self.w @ other.w)
+
+    def loss(self, X, y):
+        return ((X @ self.w - y) ** 2).mean() / 2
+
+    def loss_and_grad(self, X, y):
+        r = X @ self.w - y
+        return (r * r).mean() / 2, Line(X.T @ r / len(y))
+
+
+TEMPERED = Tempered(0.1 * rng.standard_normal((6, 6)), 0.1 * rng.standard_normal((4, 6)), np.zeros(()))
+LINE_DATA = SimpleNamespace(X=rng.standard_normal((20, 3)), y=rng.standard_normal(20))
+
+
+def score(model, data):
+    return (model.attention(data.X) * data.relevant[:, None, :]).sum(axis=-1).mean()
+
+
+FIGURES = {
+    "a loss alone": lambda: mha.live.figure(
+        TEMPERED, DATA, mha.GradientDescent(lr=0.3), 40, {"lr": [0.1, 0.3], "decay": [0.0, 0.01]}, {"score": score}),
+    "a closed form of mhalib": lambda: mha.live.figure(
+        mha.MultiHeadAttention.zeros(2, 4, 6), DATA, mha.Momentum(lr=0.3), 40, {"lr": [0.1, 0.3], "beta": [0.0, 0.9]}),
+    "a layer": lambda: mha.live.figure(
+        mha.AttentionLayer.random(D=5, d=3, m=2, H=2, kernel=mha.gaussian), mha.data.random_sequences(4, 3, 5, 2),
+        mha.AdamW(lr=0.01), 40, {"lr": [0.001, 0.01], "eps": [1e-8, 1e-3]}),
+    "a class of its own": lambda: mha.live.figure(
+        Line(np.zeros(3)), LINE_DATA, mha.GradientDescent(lr=0.1), 40, None,
+        {"length": lambda model, data: (model.w * model.w).sum() ** 0.5}),
+}
