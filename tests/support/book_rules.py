@@ -121,9 +121,10 @@ def visible_definitions(notebook):
 
 
 def lessons(notebook):
-    kinds = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
-    return [(cell, node) for cell, node in visible_nodes(notebook)
-            if isinstance(node, kinds) and f"mha.explore({node.name}," not in source(cell)]
+    kinds, nodes = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef), list(visible_nodes(notebook))
+    methods = {method for _, node in nodes if isinstance(node, ast.ClassDef) for method in node.body}
+    return [(cell, node) for cell, node in nodes
+            if isinstance(node, kinds) and node not in methods and f"mha.explore({node.name}," not in source(cell)]
 
 
 def visible_plotting(notebook):

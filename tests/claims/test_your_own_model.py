@@ -1,0 +1,46 @@
+"""What the page your_own_model says, held against what its cells leave."""
+
+import tempfile
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import mhalib as mha
+from page import Page
+
+page = Page("your_own_model")
+
+
+@page.after("figure")
+def test_a_head_of_temperature_1_is_that_of_chapter_1(TemperedHead, data):
+    model = mha.MultiHeadAttention.random(1, 10, 8, scale=0.3, seed=0)
+    same = TemperedHead(model.W[0], model.U[0], np.zeros(()))
+    (loss, grad), (right, closed) = (one.loss_and_grad(data.X, data.y) for one in (same, model))
+    assert float(loss) == pytest.approx(float(right), rel=1e-12)
+    np.testing.assert_allclose(grad.W, closed.W[0], atol=1e-12)
+    np.testing.assert_allclose(grad.U, closed.U[0], atol=1e-12)
+
+
+@page.after("compare")
+def test_the_temperature_falls_and_the_weights_find_more_than_without_it(path, without):
+    assert round(path.temperature[-1], 2) == 0.38 and path.temperature.max() <= 1
+    assert round(path.score[-1], 2) == 0.92 and round(without.attention_score[-1], 2) == 0.74
+
+
+@page.after("compare")
+def test_the_run_at_that_step_size_is_stable(path):
+    assert (np.diff(path.loss) < 0).all()
+
+
+@page.after("refused")
+def test_a_saved_figure_has_some_5_megabytes(figure):
+    with tempfile.TemporaryDirectory() as folder:
+        figure.save(file := Path(folder) / "figure.html")
+        assert 4.5e6 < file.stat().st_size < 5.5e6
+
+
+@page.after("refused")
+def test_a_loss_that_branches_gets_no_figure(Branching, start, data):
+    with pytest.raises(TypeError, match="a branch on the values of an array"):
+        mha.live.figure(Branching(start.W, start.U, start.tau), data, mha.GradientDescent(lr=1.0))
