@@ -72,8 +72,8 @@ class Traced:
     """A recorded array. ``groups[k]`` are the axes of its node that make up axis k, none for an axis of length 1: so
     transposes, new axes and merged axes cost nothing.
 
-    It has ``+ − * / ** @``, slices, comparisons, ``.T .mT .shape .ndim .reshape .swapaxes .sum .mean .max``, and takes
-    the functions of numpy that ``FUNCTIONS`` lists. Raises Untraceable for anything else.
+    It has ``+ − * / ** @``, slices, comparisons, ``.T .mT .shape .ndim .reshape .swapaxes .sum .mean .max .min``, and
+    takes the functions of numpy that ``FUNCTIONS`` lists. Raises Untraceable for anything else.
     """
 
     is_meta = True
@@ -119,7 +119,7 @@ class Traced:
         if name.startswith("__"):
             raise AttributeError(name)
         raise UntraceableName(f"{_line()}: a recorded array has no .{name}; it has + − * / ** @, slices, comparisons, "
-                              f".T .mT .shape .reshape .swapaxes .sum .mean .max, and takes np.{LISTED}")
+                              f".T .mT .shape .reshape .swapaxes .sum .mean .max .min, and takes np.{LISTED}")
 
     def __bool__(self) -> bool:
         _refuse("a branch on the values of an array, which a program has not yet; choose by np.where or np.maximum")
@@ -174,6 +174,8 @@ class Traced:
 
     def __getitem__(self, key: Any) -> "Traced":
         key = _whole(key if isinstance(key, tuple) else (key,), self.ndim)
+        if any(len(group) > 1 for group in self.groups) and any(k not in (None, slice(None)) for k in key):
+            return _laid_out(self, self.shape)[key]
         index, sizes, groups, at = list(_every(self.node.shape)), list(self.node.shape), [], 0
         for k in key:
             if k is None:
@@ -181,14 +183,14 @@ class Traced:
                 continue
             group, at = self.groups[at], at + 1
             size = prod(self.node.shape[a] for a in group)
-            if isinstance(k, slice) and k.indices(size) == (0, size, 1):
+            first, stop, step = k.indices(size) if isinstance(k, slice) else (0, 0, 0)
+            if step == 1 and stop > first:
                 groups.append(group)
-            elif len(group) == 1 and isinstance(k, slice) and k.step in (None, 1):
-                first, stop, _ = k.indices(size)
-                index[group[0]], sizes[group[0]] = (group[0], first), max(0, stop - first)
-                groups.append(group)
-            elif len(group) == 1 and isinstance(k, (int, np.integer)) and -size <= k < size:
-                index[group[0]] = (None, int(k) % size)
+                for axis in group:
+                    index[axis], sizes[axis] = (axis, first), stop - first
+            elif isinstance(k, (int, np.integer)) and not isinstance(k, bool) and -size <= k < size:
+                for axis in group:
+                    index[axis] = (None, int(k) % size)
             else:
                 _refuse(f"the index {k!r} of an axis of {size}; slices, None and whole numbers within it are recorded, "
                         "masks, lists and steps not")
@@ -206,6 +208,10 @@ class Traced:
         """As of a numpy array."""
         return _reduced("max", self, axis, keepdims)
 
+    def min(self, axis: Any = None, keepdims: bool = False) -> "Traced":
+        """As of a numpy array."""
+        return -(-self).max(axis, keepdims)
+
     def mean(self, axis: Any = None, keepdims: bool = False) -> "Traced":
         """As of a numpy array."""
         return self.sum(axis, keepdims) / prod(self.shape[k] for k in _axes(self, axis))
@@ -213,11 +219,8 @@ class Traced:
     def __pow__(self, power: Any) -> "Traced":
         special: dict[Any, Callable[[], Traced]] = {
             2: lambda: self * self, 0.5: lambda: elementwise("sqrt", self), 1: lambda: self, -1: lambda: 1 / self}
-        if isinstance(power, numbers.Real) and power in special:
-            return special[power]()
-        if isinstance(power, numbers.Integral) and 0 <= power <= 8:
-            return self * self ** (int(power) - 1) if power else ones(self.shape)
-        return elementwise("exp", power * elementwise("log", self))
+        plain = isinstance(power, numbers.Real) and power in special
+        return special[power]() if plain else elementwise("power", self, power)
 
 
 class UntraceableName(Untraceable, AttributeError):
@@ -412,27 +415,33 @@ PARTIALS: dict[str, Callable[..., list[Any]]] = {
     "cos": lambda v, a: [-elementwise("sin", a)], "softplus": lambda v, a: [_sigmoid(v, a)],
     "maximum": lambda v, a, b: [a >= b, b > a], "minimum": lambda v, a, b: [a <= b, b < a],
     "absolute": lambda v, a: [elementwise("greater", a, 0) - elementwise("less", a, 0)],
-    "where": lambda v, c, a, b: [0, c, 1 - c],
+    "power": lambda v, a, b: [b * a ** (b - 1), v * elementwise("log", a)], "where": lambda v, c, a, b: [0, c, 1 - c],
     **{name: lambda v, a, b: [0, 0] for name in ("equal", "greater", "less", "greater_equal", "less_equal")}}
 """Elementwise function → its value and arguments → its derivatives."""
 
 for _name, _f in {"add": "add", "sub": "subtract", "mul": "multiply", "truediv": "divide", "gt": "greater",
-                  "lt": "less", "ge": "greater_equal", "le": "less_equal"}.items():
-    setattr(Traced, f"__{_name}__", lambda a, b, f=_f: elementwise(f, a, b))
+                  "lt": "less", "ge": "greater_equal", "le": "less_equal", "eq": "equal", "pow": "power"}.items():
+    if _name != "pow":
+        setattr(Traced, f"__{_name}__", lambda a, b, f=_f: elementwise(f, a, b))
     setattr(Traced, f"__r{_name}__", lambda a, b, f=_f: elementwise(f, b, a))
 Traced.__matmul__ = matmul  # pyright: ignore
 Traced.__rmatmul__ = lambda a, b: matmul(b, a)  # pyright: ignore
 Traced.__neg__ = lambda a: elementwise("negative", a)  # pyright: ignore
+Traced.__ne__ = lambda a, b: 1 - elementwise("equal", a, b)  # pyright: ignore
+Traced.__hash__ = object.__hash__  # pyright: ignore
 Traced.__abs__ = lambda a: elementwise("absolute", a)  # pyright: ignore
 
 FUNCTIONS: dict[str, Callable[..., Traced]] = {
     **{name: (lambda *args, f=name: elementwise(f, *args)) for name in PARTIALS if name != "id"},
     "abs": lambda x: elementwise("absolute", x), "power": lambda x, p: x ** p, "square": lambda x: x * x,
+    "not_equal": lambda a, b: 1 - elementwise("equal", a, b), "sign": lambda x: (x > 0) - (x < 0),
+    "where": lambda c, a, b: elementwise("where", 1 - elementwise("equal", c, 0), a, b),
+    "clip": lambda x, low, high: elementwise("minimum", elementwise("maximum", x, low), high),
     "logaddexp": lambda a, b: elementwise("softplus", b - a) + a, "matmul": matmul, "einsum": einsum,
     "concatenate": concatenate, "stack": stack, "sum": Traced.sum, "mean": Traced.mean, "max": Traced.max,
-    "amax": Traced.max, "swapaxes": Traced.swapaxes, "reshape": Traced.reshape, "transpose": lambda x: x.T,
-    "matrix_transpose": lambda x: x.mT, "dot": matmul, "zeros_like": lambda x: zeros(x.shape),
-    "ones_like": lambda x: ones(x.shape)}
+    "amax": Traced.max, "min": Traced.min, "amin": Traced.min, "swapaxes": Traced.swapaxes, "reshape": Traced.reshape,
+    "transpose": lambda x: x.T, "matrix_transpose": lambda x: x.mT, "dot": matmul,
+    "zeros_like": lambda x: zeros(x.shape), "ones_like": lambda x: ones(x.shape)}
 """What a formula may call: numpy's functions of these names."""
 LISTED = ", ".join(sorted(FUNCTIONS))
 del _name, _f

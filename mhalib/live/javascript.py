@@ -6,12 +6,13 @@ from typing import Any
 
 from mhalib.trace import Node, Traced, topological
 
-FORMS = {"id": "{}", "add": "({} + {})", "subtract": "({} - {})", "multiply": "({} * {})", "divide": "({} / {})",
-         "negative": "(-{})", "exp": "Math.exp({})", "log": "Math.log({})", "sqrt": "Math.sqrt({})",
-         "tanh": "Math.tanh({})", "sin": "Math.sin({})", "cos": "Math.cos({})", "absolute": "Math.abs({})",
-         "softplus": "softplus({})", "maximum": "Math.max({}, {})", "minimum": "Math.min({}, {})",
-         "where": "({} ? {} : {})", "equal": "+({} === {})", "greater": "+({} > {})", "less": "+({} < {})",
-         "greater_equal": "+({} >= {})", "less_equal": "+({} <= {})"}
+FORMS = {
+    "id": "{}", "add": "({} + {})", "subtract": "({} - {})", "multiply": "({} * {})", "divide": "({} / {})",
+    "negative": "(-{})", "power": "Math.pow({}, {})", "exp": "Math.exp({})", "log": "Math.log({})",
+    "sqrt": "Math.sqrt({})", "tanh": "Math.tanh({})", "sin": "Math.sin({})", "cos": "Math.cos({})",
+    "absolute": "Math.abs({})", "softplus": "softplus({})", "maximum": "Math.max({}, {})",
+    "minimum": "Math.min({}, {})", "where": "({} ? {} : {})", "equal": "+({} === {})", "greater": "+({} > {})",
+    "less": "+({} < {})", "greater_equal": "+({} >= {})", "less_equal": "+({} <= {})"}
 """Elementwise functions. A comparison gives 0 or 1."""
 
 SOFTPLUS = "const softplus = (x) => Math.max(x, 0) + Math.log1p(Math.exp(-Math.abs(x)));"

@@ -160,6 +160,11 @@ class _Recorded:
         self.places = {name: (end - a.size, end) for (name, a), end in zip(self.weights.items(), ends, strict=True)}
         given = {"X": data.X, "y": data.y} | {name: a for name, a in vars(data).items() if is_array(a)}
         self.data = {name: to_numpy(a).astype(float) for name, a in given.items()}
+        numbers = self.weights | self.data
+        for name, a in {**vars(data), **vars(start)}.items():
+            if isinstance(a, np.generic) or (name in numbers and str(a.dtype).endswith(("float32", "float16"))):
+                raise TypeError(f"{name}: expected an array in double precision, as the page computes, or a number of "
+                                f"Python; got {type(a).__name__} of {a.dtype}")
         self.scalars = {name: float(x) for name, x in vars(start).items()
                         if isinstance(x, (int, float)) and not isinstance(x, bool)}
         self._record(curves)
@@ -197,7 +202,8 @@ class _Recorded:
         steepness = float(np.linalg.norm(slope))
 
         def formula(along):
-            there = {name: near[name] + along / steepness * part for name, part in zip(near, slopes, strict=True)}
+            step = along / (steepness or 1.0)
+            there = {name: near[name] + step * part for name, part in zip(near, slopes, strict=True)}
             return float(_with(self.start, there).loss(self.data["X"], self.data["y"]))
         found, wanted = (float(loss), steepness), (formula(0), (formula(1e-5) - formula(-1e-5)) / 2e-5)
         scale = max(1.0, abs(wanted[0]), steepness)

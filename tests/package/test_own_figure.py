@@ -8,7 +8,7 @@ from py_mini_racer import MiniRacer
 
 import mhalib as mha
 from mhalib.trace import Untraceable
-from own import DATA, FIGURES, LINE_DATA, TEMPERED, Line, score
+from own import DATA, FIGURES, LINE_DATA, TEMPERED, Line, Tempered, score
 
 
 def in_v8(figure, values, change=lambda source: source):
@@ -90,6 +90,9 @@ REFUSED = {
     "a curve of many numbers": (lambda: of_line(curves={"w": lambda model, data: model.w}), Untraceable,
                                 r"shape \(3,\)"),
     "a number of both": (lambda: mha.live.figure(TEMPERED, DATA, mha.AdamW(lr=0.1)), ValueError, "got decay"),
+    "single precision": (lambda: of_line(start=Line(np.zeros(3, "f4"))), TypeError, "w: expected an array in double"),
+    "a number of numpy": (lambda: of_line(start=Tempered(*TEMPERED.arrays().values(), np.float64(0.1)), data=DATA),
+                          TypeError, "decay: expected .* float64"),
     "no model": (lambda: of_line(start=np.zeros(3)), TypeError, "start: expected a model with loss"),
     "no data": (lambda: of_line(data=np.zeros(3)), TypeError, "data: expected something with arrays X and y"),
     "no steps": (lambda: of_line(steps=0), ValueError, "steps: expected a whole number ≥ 1"),
