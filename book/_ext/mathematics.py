@@ -10,6 +10,7 @@ from functools import cache
 from html import escape, unescape
 from pathlib import Path
 
+from docutils import nodes
 from docutils.nodes import SkipNode
 from py_mini_racer import MiniRacer
 from sphinx.ext.mathjax import html_visit_displaymath, html_visit_math
@@ -20,6 +21,7 @@ FONTS = "vendor/mathjax/output/chtml/fonts/woff-v2"
 FIRST = ("Main-Regular", "Math-Italic")  # the fonts that nearly every formula needs
 SHEET = "mathematics.css"
 TEX = re.compile(r"\\[(\[](?P<tex>.*)\\[)\]]|(?P<lines>\\begin\{.*\\end\{[a-z]+\*?\})", re.DOTALL)
+MARK = re.compile(r"[.,;:!?)\]’”]+")  # after a formula; no line begins with it
 WRONG = re.compile(r'data-mjx-error="([^"]*)"|mathcolor="red">([^<]*)')  # what it cannot set, and names that it lacks
 # MathJax asks for modules of Node that it then does not use, and loads its parts when the first formula needs them.
 PREPARE = """(files, chtml) => {
@@ -95,6 +97,16 @@ def visiting(sphinxs):
     return visit
 
 
+def keep_marks(app, doctree, docname):
+    """Keep a formula and the mark that follows it together: a browser would break the line between them."""
+    for formula in list(doctree.findall(nodes.math)):
+        parent, at = formula.parent, formula.parent.index(formula)
+        after = parent[at + 1] if at + 1 < len(parent) else None
+        if isinstance(after, nodes.Text) and (mark := MARK.match(after)):
+            both = nodes.inline("", "", formula, nodes.Text(mark[0]), classes=["mha-together"])
+            parent[at:at + 2] = [both, nodes.Text(after[mark.end():])]
+
+
 def load_sheet(app, pagename, templatename, context, doctree):
     """Load the style sheet of formulas where there are any, and at once the fonts that nearly all of them need."""
     if "<mjx-container" in context.get("body", ""):
@@ -115,6 +127,7 @@ def write_sheet(app, fault):
 
 def setup(app):
     app.add_html_math_renderer("set", (visiting(html_visit_math), None), (visiting(html_visit_displaymath), None))
+    app.connect("doctree-resolved", keep_marks)
     app.connect("html-page-context", load_sheet)
     app.connect("build-finished", write_sheet)
     return {"parallel_read_safe": True}

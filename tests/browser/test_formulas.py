@@ -38,6 +38,18 @@ SIZES = """() => [...document.querySelectorAll(".bd-article .math > mjx-containe
   return [parseFloat(getComputedStyle(formula).fontSize), em * scale];
 })"""
 
+# Of the bars of transpositions in displays, how far each stands below the edge that would cut it, in pixels.
+BARS = """() => [...document.querySelectorAll('mjx-container[display="true"]')].flatMap((formula) =>
+  [...formula.querySelectorAll("mjx-c.mjx-c22A4")].map((bar) =>
+    bar.getBoundingClientRect().top - formula.getBoundingClientRect().top))"""
+# Of the marks that follow a formula, how much lower than it each stands, in pixels.
+MARKS = """() => [...document.querySelectorAll(".mha-together")].map((both) => {
+  const mark = document.createRange();
+  mark.selectNodeContents(both.lastChild);
+  return mark.getBoundingClientRect().top - both.querySelector("mjx-math").getBoundingClientRect().bottom;
+})"""
+OPEN = '() => document.querySelectorAll(".toggle-hidden").forEach((box) => box.classList.remove("toggle-hidden"))'
+
 
 @pytest.fixture(scope="module")
 def mathjax(chromium):
@@ -79,6 +91,33 @@ def test_formulas_are_as_large_as_mathjax_makes_them(site, chromium):
     page.close()
     assert len({round(ours) for ours, _ in sizes}) > 1, "formulas of one size alone"
     assert all(abs(ours - theirs) < 0.2 for ours, theirs in sizes), sizes
+
+
+@pytest.fixture(params=(1280, 390))
+def tilting(request, site, chromium):
+    """Chapter 9, with its proofs open, as wide as a screen or a phone."""
+    page = chromium.new_page(viewport={"width": request.param, "height": 800})
+    page.goto(f"{site}book/preconditioning/09_attention_is_a_tilted_average.html")
+    page.evaluate(OPEN)
+    yield page
+    page.close()
+
+
+def test_the_bar_of_a_transposition_is_not_cut(tilting):
+    bars = tilting.evaluate(BARS)
+    assert len(bars) > 20 and min(bars) > 1
+
+
+def test_no_line_begins_with_the_mark_that_follows_a_formula(tilting):
+    marks = tilting.evaluate(MARKS)
+    assert len(marks) > 150 and max(marks) < 0
+
+
+def test_the_mark_after_a_formula_is_kept_with_it():
+    line = nodes.paragraph("", "", nodes.Text("(the edge "), nodes.math("", "x"), nodes.Text("), above it"))
+    mathematics.keep_marks(None, line, "")
+    assert [(type(part), part.astext()) for part in line] == [
+        (nodes.Text, "(the edge "), (nodes.inline, "x),"), (nodes.Text, " above it")]
 
 
 def between_dollars():
