@@ -1,7 +1,8 @@
 import { UNKEPT, forget, keep, keeps, kept } from "./kept.js";
 
 // The guesses of a page, as book/_ext/guesses.py wrote them: fields below "Predict", what was said beside each result, and
-// all of them on a page of their own. Without a script or a guess they are not there.
+// all of them on a page of their own, where a chapter without a guess is its title alone. Without a script or a guess they
+// are not there.
 
 const all = (selector) => [...document.querySelectorAll(selector)];
 const said = (name) => kept(`guess:${name}`);
@@ -12,6 +13,8 @@ function show() {
     place.querySelector(".mha-your-guess").textContent = guess ?? "";
     place.hidden = !guess;
   }
+  for (const table of all(".mha-all-guesses"))
+    table.classList.toggle("mha-none", !table.querySelector("[data-guess]:not([hidden])"));
   for (const none of all("[data-unless]")) none.hidden = Boolean(said(none.dataset.unless));
 }
 
@@ -33,6 +36,7 @@ for (const button of all(".mha-forget")) {
   button.hidden = false;
   if (!keeps()) button.nextElementSibling.textContent = UNKEPT;
   button.addEventListener("click", () => {
+    if (!confirm("Forget all your guesses and answers? They are kept nowhere else.")) return;
     forget();
     button.nextElementSibling.textContent = keeps() ? "All is forgotten." : UNKEPT;
     show();
