@@ -39,3 +39,9 @@ def test_a_page_that_explains_the_words_stands_first(search, query):
 def test_the_reference_of_the_code_comes_after_the_pages(search, query):
     code = [page.startswith("book/api") for page in found(search, query)]
     assert True in code and code == sorted(code)
+
+
+def test_a_place_without_text_of_its_own_shows_that_of_its_page(search):
+    page = '<div role="main"><i id="here"></i>the margin</div>'
+    shown = search.evaluate("(page) => Search.makeSearchSummary(page, ['margin'], '#here')?.textContent", page)
+    assert shown == "the margin"
