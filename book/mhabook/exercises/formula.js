@@ -10,6 +10,8 @@ const FUNCTIONS = {
   abs: [1, 1, Math.abs],
   sin: [1, 1, Math.sin],
   cos: [1, 1, Math.cos],
+  sinh: [1, 1, Math.sinh],
+  cosh: [1, 1, Math.cosh],
   tanh: [1, 1, Math.tanh],
   sigmoid: [1, 1, (x) => 1 / (1 + Math.exp(-x))],
   min: [2, Infinity, Math.min],
@@ -265,7 +267,8 @@ class Reader {
 
   unknown(word) {
     if (/^\\?(σ|sigma)′?'?$/.test(word)) return `“${word}” is not known here. Write the derivative out.`;
-    if (/^\\?(log|lg|ld)_?\{?\d*\}?$/.test(word)) return "There is one logarithm, the natural one: log(x)/log(2).";
+    if (/^\\?(log|lg|ld)_?\{?\d*\}?$/.test(word))
+      return "There is one logarithm, the natural one; for base b divide by log(b).";
     if (/^\\(leq?|geq?|neq?|lt|gt)$/.test(word)) return meaningless("≤");
     const names = [...new Set(this.letters.values())];
     const known = names.length
@@ -288,7 +291,12 @@ class Reader {
 // How much of "w = 0" is left out where w is what is asked.
 function named(text, ask) {
   const end = text.search(/[=≈]/) + 1,
-    plain = (words) => [...words.replace(/[,:;]/g, " ")].map(canonical).join("").trim().replace(/\s+/g, " "),
+    plain = (words) =>
+      [...words.replace(/[,:;]/g, " ").replace(/∂|\\partial\s*/g, "d")]
+        .map(canonical)
+        .join("")
+        .trim()
+        .replace(/\s+/g, " "),
     name = plain(text.slice(0, Math.max(end - 1, 0)));
   return !name || ` ${plain(ask)} `.includes(` ${name} `) ? end : 0;
 }

@@ -172,8 +172,8 @@ class Field {
 }
 
 const HELP =
-  "Numbers, + − * / ^ and parentheses; exp, log (natural), sqrt, abs, sin, cos, tanh, sigmoid (also as sigma or σ), min " +
-  "and max; pi and e. Products need no sign: 2x is 2*x, and 1/2 x is (1/2)*x; the field says how it read you. Put into " +
+  "Numbers, + − * / ^ and parentheses; exp, log (natural), sqrt, abs, sin, cos, sinh, cosh, tanh, sigmoid (also as sigma or σ), " +
+  "min and max; pi and e. Products need no sign: 2x is 2*x, and 1/2 x is (1/2)*x; the field says how it read you. Put into " +
   "parentheses what belongs together: x^1/2 is (x^1)/2, and a/b*c is (a/b)*c. Fragments of TeX are read as well, such as " +
   `\\frac{1}{4}u. A number that is not whole may be rounded to ${DIGITS} digits, or to as many as its field asks for; ` +
   "whole numbers and the numbers inside a formula have to be exact. " +
