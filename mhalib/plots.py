@@ -67,7 +67,7 @@ def curves(x: ArrayLike, named: Mapping[str, Any], xlabel: str = "step", ylabel:
         figure.add_scatter(x=drawable(xs, log_x), y=drawable(ys, log_y), name=name, mode="lines",
                            line={"color": COLORS[k % 6], "dash": DASHES[k % 6]})
     figure.update_xaxes(title=xlabel, type="log" if log_x else "linear")
-    figure.update_yaxes(title=ylabel, type="log" if log_y else "linear", exponentformat="power")
+    figure.update_yaxes(title=ylabel, type="log" if log_y else "linear", nticks=4 * log_y, exponentformat="power")
     words = "; ".join(_in_words(name, line.y) for name, line in zip(named, figure.data, strict=True))
     return finish(figure, alt or titled(title, f"over {xlabel}, {words}."), title)
 
@@ -119,7 +119,7 @@ def training(path: Path, title: str | None = None, alt: str | None = None) -> go
             figure.add_scatter(x=drawable(path.steps, log=True), y=drawable(values, column == 1), name=name,
                                mode="lines", line={"color": COLORS[k], "dash": DASHES[k]}, row=1, col=column)
     figure.update_xaxes(title="step", type="log", exponentformat="power", dtick=1)
-    figure.update_yaxes(type="log", exponentformat="power", col=1)
+    figure.update_yaxes(type="log", nticks=4, exponentformat="power", col=1)
     figure.update_yaxes(range=[0, 1.03], col=2)
     drawn = path.steps > 0  # step 0 has no place on a log axis
     words = "; ".join(_in_words(name, values[drawn]) for name, values in (left | right).items())

@@ -107,7 +107,7 @@ function digits(value) {
   if (typeof value !== "number" || !Number.isFinite(value)) return String(value);
   if (value !== 0 && (Math.abs(value) < 1e-3 || Math.abs(value) >= 1e5)) {
     const [mantissa, exponent] = value.toExponential(2).split("e");
-    return `${mantissa} · 10${[...exponent.replace("+", "")].map((c) => "⁻⁰¹²³⁴⁵⁶⁷⁸⁹"["-0123456789".indexOf(c)]).join("")}`;
+    return `${mantissa}\u00a0·\u00a010${[...exponent.replace("+", "")].map((c) => "⁻⁰¹²³⁴⁵⁶⁷⁸⁹"["-0123456789".indexOf(c)]).join("")}`;
   }
   return String(Number(value.toPrecision(3)));
 }

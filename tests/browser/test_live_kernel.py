@@ -168,7 +168,7 @@ def summary(seen, before=""):
 
 def loss_in(summary):
     """Read the training loss from a summary, which writes 4.5 · 10⁻⁷ for small numbers."""
-    mantissa, exponent = re.search(r"training loss ([\d.]+)(?: · 10([⁻⁰¹²³⁴⁵⁶⁷⁸⁹]+))?", summary).groups()
+    mantissa, exponent = re.search(r"training loss ([\d.]+)(?:\s·\s10([⁻⁰¹²³⁴⁵⁶⁷⁸⁹]+))?", summary).groups()
     return float(mantissa) * 10.0 ** int((exponent or "0").translate(str.maketrans("⁻⁰¹²³⁴⁵⁶⁷⁸⁹", "-0123456789")))
 
 
