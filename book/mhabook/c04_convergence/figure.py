@@ -20,18 +20,18 @@ from mhalib.training import recorded_steps, train
 CURVES = ("loss", "guarantee", "from_start", "from_reference", "limit", "attention_score")
 FINAL = ("distance", "margin", "largest_step", "heads_needed", "fewer_heads_needed", "grid", "heads_line", "fewer_line",
          "asked_at", "asked", "run_line")
-ALT = ("Four panels for a trillion heads. The loss falls under the formula of Theorem 1. The distance from the start "
-       "stays a fifth of its bound. The attention score does not move. The heads that two theorems ask for grow with "
-       "the sixth and the fourth power of the distance to the reference.")
-SUMMARY = ("After {steps} steps with {H} heads and η = {lr}: loss {loss}, where the formula of Theorem 1 says "
-           "{guarantee}; distance {from_start}, where it says {limit}; attention score {attention_score}. Theorem 1 "
-           "asks for {heads_needed} heads, the theorem with fewer heads for {fewer_heads_needed}. At this H Theorem 1 "
-           "allows η up to {largest_step}.")
+ALT = ("Four panels for a trillion heads. The loss falls under the formula of the training theorem. The distance from "
+       "the start stays a fifth of its bound. The attention score does not move. The heads that two theorems ask for "
+       "grow with the sixth and the fourth power of the distance to the reference.")
+SUMMARY = ("After {steps} steps with {H} heads and η = {lr}: loss {loss}, where the formula of the training theorem "
+           "says {guarantee}; distance {from_start}, where it says {limit}; attention score {attention_score}. The "
+           "training theorem asks for {heads_needed} heads, the theorem with fewer heads for {fewer_heads_needed}. At "
+           "this H the training theorem allows η up to {largest_step}.")
 GRID = 10 ** (np.arange(31) / 15)
 HEADS = (2, *(10 ** k for k in range(2, 13)))
-LINES = ((0, "loss", 1, 1), (1, "formula of Theorem 1", 1, 1), (0, "distance ‖θ_k − θ₀‖", 2, 1),
-         (2, "distance ‖θ_k − θ‖", 2, 1), (1, "3D₀", 2, 1), (0, "attention score", 1, 2),
-         (1, "heads: Theorem 1", 2, 2), (2, "heads: fewer", 2, 2), (0, "heads: the run", 2, 2))
+LINES = ((0, "loss", 1, 1), (1, "formula of the theorem", 1, 1), (0, "distance ‖θₖ − θ₀‖", 2, 1),
+         (2, "distance ‖θₖ − θ‖", 2, 1), (1, "3D₀", 2, 1), (0, "attention score", 1, 2),
+         (1, "heads: training theorem", 2, 2), (2, "heads: with fewer", 2, 2), (0, "heads: the run", 2, 2))
 HEADS_IN_WORDS = ("2", "100", "1000", "10⁴", "10⁵", "10⁶", "10⁷", "10⁸", "10⁹", "10¹⁰", "10¹¹", "10¹²")
 CONTROLS = (Control("H", "heads H of the run", HEADS, 10 ** 12, HEADS_IN_WORDS),
             Control("lr", "step size η", (0.01, 0.03, 0.1, 0.3, 1.0, 3.0, 10.0), 0.3),
