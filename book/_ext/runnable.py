@@ -64,12 +64,26 @@ def prepare(article: Tag, page: edition.Page, runnable: dict[str, edition.Page])
     """Make the article of a page ready for ``Markdown``; returns its formulas, each with whether it is displayed."""
     for thing in article.select("script, style, .headerlink, .mha-guesses, .mha-guessed"):
         thing.decompose()
+    marks = mark(article)
     formulas = [put_aside(formula, k) for k, formula in enumerate(article.select(".math"))]
     for link in article.select("a[href]"):
-        link.attrs = {"href": target(link["href"], page, runnable)}
+        if link["href"] not in marks:
+            link.attrs = {"href": target(link["href"], page, runnable)}
     for admonition in article.select(".admonition:not(details)"):
         box(admonition)
     return formulas
+
+
+def mark(article: Tag) -> set[str]:
+    """Mark the boxes and headings to which links of the same page lead; returns the addresses of these places."""
+    linked = {link["href"] for link in article.select("a[href^='#']")}
+    marked = set()
+    for place in article.select(".admonition[id], span[id]:has(+ :is(h1, h2, h3, h4))"):
+        title = place.select_one(":scope > .admonition-title") or place.find_next_sibling()
+        if (address := f"#{place['id']}") in linked:
+            title.extend([" ", new_tag("a", id=place["id"])])
+            marked.add(address)
+    return marked
 
 
 def put_aside(formula: Tag, k: int) -> tuple[str, bool]:
@@ -84,7 +98,7 @@ def put_aside(formula: Tag, k: int) -> tuple[str, bool]:
 
 
 def target(href: str, page: edition.Page, runnable: dict[str, edition.Page]) -> str:
-    """Where a link leads: to the notebook of another page, or to a place of the book on the web."""
+    """Where a link leads that does not stay: to the notebook of another page, or to a place of the book on the web."""
     if re.match(r"[a-z]+:", href):
         return href
     path, anchor = urldefrag(href)
@@ -97,7 +111,7 @@ def target(href: str, page: edition.Page, runnable: dict[str, edition.Page]) -> 
 def box(admonition: Tag) -> None:
     """Make a statement, an exercise or a remark a quotation that begins with its title, a proof or solution a fold."""
     title = admonition.select_one(":scope > .admonition-title").extract()
-    words = " ".join(title.get_text().split())
+    words, marks = " ".join(title.get_text().split()), title.select("a[id]")
     if content := admonition.select_one(":scope > section"):
         content.unwrap()
     if "dropdown" in admonition["class"]:
@@ -109,14 +123,14 @@ def box(admonition: Tag) -> None:
         first = new_tag("p")
         admonition.insert(0, first)
     first.insert(0, title)
-    title.insert_after(" ")
+    title.insert_after(*marks, " ")
 
 
 class Markdown(MarkdownConverter):
     """Pieces of a prepared article as the text of a cell."""
 
     def __init__(self, formulas: list[tuple[str, bool]]) -> None:
-        super().__init__(heading_style="atx", bullets="-", escape_misc=False)
+        super().__init__(heading_style="atx", bullets="-", escape_misc=False, newline_style="backslash")
         self.formulas = formulas
 
     def __call__(self, pieces: list[Tag]) -> str:
@@ -151,6 +165,10 @@ class Markdown(MarkdownConverter):
     def convert_td(self, el, text, parent_tags):
         """A cell of a table, which a bar does not end."""
         return super().convert_td(el, text.replace("|", r"\|"), parent_tags)
+
+    def convert_a(self, el, text, parent_tags):
+        """A link, or a mark to which links lead."""
+        return str(el) if el.get("id") else super().convert_a(el, text, parent_tags)
 
     def convert_br(self, el, text, parent_tags):
         """A new line, also in a cell of a table."""

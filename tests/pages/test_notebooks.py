@@ -23,7 +23,7 @@ FOLDER = BUILD.parent / "notebooks"
 MARKUP = {
     "a directive": r"^\s*(`{3,}|:{3,})\s*\{", "a role": r"\{[\w:-]+\}`", "an option": r"^\s*:[\w-]+:( |$)",
     "a target": r"^\([\w-]+\)=\s*$", "TeX's own brackets": r"\\[()\[\]]", "a mark of a formula": "[\ue000\ue001]",
-    "HTML": r"<(?!/?(details|summary|b)>)/?[a-z]",
+    "HTML": r'<(?!/?(details|summary|b)>|a id="[\w.-]+"></a>|/a>)/?[a-z]',
 }
 every_page = pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
 
@@ -53,7 +53,7 @@ def test_no_markup_of_the_source_is_left(page):
 
 @pytest.mark.parametrize("planted", [
     "````{prf:lemma} Bound", "See {prf:ref}`thm-collapse`.", ":label: thm", "(see)=", r"By \(x\) it", "<div>x</div>",
-    "{cite:t}`deora2023`",
+    "{cite:t}`deora2023`", '<a href="#l">x</a>',
 ])
 def test_markup_that_is_left_is_found(planted):
     assert left_over(f"It holds that $x<y$.\n\n{planted}\n")
@@ -110,11 +110,14 @@ def test_a_result_has_the_number_of_its_cell_and_a_picture_the_width_that_it_has
 def test_a_notebook_is_small_and_its_links_lead_somewhere(page):
     read = notebook(page)
     assert len(json.dumps(read)) < 1_000_000
-    for link in re.findall(r"(?<!!)\]\(([^)\s]+)[^)]*\)", notebooks.text(read)):
+    text = notebooks.text(read)
+    for link in re.findall(r"(?<!!)\]\(([^)\s]+)[^)]*\)", text):
         path, anchor = urldefrag(link.removeprefix(page.on_the_web("")))
         if link.startswith(page.on_the_web("")):
             html = (BUILD / path).read_text("utf-8")
             assert not anchor or "=" in anchor or re.search(f"id=[\"']{re.escape(anchor)}[\"']", html), link
+        elif not path:
+            assert f'<a id="{anchor}"></a>' in text, link
         elif not re.match("[a-z]+:", link):
             assert (FOLDER / posixpath.dirname(page.notebook) / path).exists(), link
 
@@ -141,25 +144,28 @@ def test_visible_code_is_short_and_folded_code_is_not_much():
     assert compared >= 60
 
 
-BOXES = r"""<article><section id="a"><h1>1. A title</h1><p>Let <span class="math" data-tex="x|y"></span>.</p>
+BOXES = r"""<article><section id="a"><span id="t"></span><h1>1. A title</h1>
+<p>Let <span class="math" data-tex="x|y"></span>.</p>
 <div class="proof lemma admonition" id="l">
 <p class="admonition-title"><span>Lemma 1.1 </span> (Of <span class="math" data-tex="H"></span>)</p>
 <section><div class="math" data-tex="a\\
-b"></div><p>See <a class="reference" href="#l">it</a>, <a href="02.html">two</a> and
+b"></div><p>See <a class="reference" href="#l">it</a>, <a href="#t">the title</a>,<br/>
+<a href="#a">all</a>, <a href="02.html">two</a> and
 <a href="../notation.html#x">x</a>.</p></section></div>
 <div class="dropdown admonition"><p class="admonition-title">Proof</p><p>So.</p><div class="math" data-tex="c"></div>
 <table><thead><tr><th>q</th></tr></thead><tbody><tr><td>r</td></tr></tbody></table><p>So?</p></div>
 <dl><dt>term</dt><dd><p>words</p></dd></dl><table><thead><tr><th>a</th></tr></thead>
 <tbody><tr><td><span class="math" data-tex="\|v\| |w|"></span><br/>b</td></tr></tbody></table></section></article>"""
-EXPECTED = r"""# 1. A title
+EXPECTED = r"""# 1. A title <a id="t"></a>
 
 Let $x|y$.
 
-> **Lemma 1.1 (Of $H$).**
+> **Lemma 1.1 (Of $H$).**<a id="l"></a>
 >
 > $$ a\\ b $$
 >
-> See [it](https://book/book/m/01.html#l), [two](02.ipynb) and
+> See [it](#l), [the title](#t),\
+> [all](https://book/book/m/01.html#a), [two](02.ipynb) and
 > [x](https://book/book/notation.html#x).
 
 <details>
