@@ -9,9 +9,9 @@ JUPYTER_BOOK = BOOK_CACHE="$(CURDIR)/_build/executed" $(PY) -c 'from jupyter_boo
 SOURCES = $(shell find book -name '*.ipynb' -not -path '*/.*')
 
 # Small products on many threads fight each other: one thread is faster, and the same everywhere.
-book test bench descent results: export OPENBLAS_NUM_THREADS := 1
-book test bench descent results: export OMP_NUM_THREADS := 1
-book test bench descent results: export MKL_NUM_THREADS := 1
+book test lab edit bench descent results: export OPENBLAS_NUM_THREADS := 1
+book test lab edit bench descent results: export OMP_NUM_THREADS := 1
+book test lab edit bench descent results: export MKL_NUM_THREADS := 1
 # Figures as the book draws them, on the book's own copy of plotly.
 book test: export MHALIB_FIGURES := book
 
