@@ -19,6 +19,7 @@ from selenium.webdriver.webkitgtk.options import Options as WebKitOptions
 from mhabook.exercises import QUESTIONS
 
 BUILD = Path(__file__).resolve().parents[1] / "_build" / "html"
+PATIENCE = 3600  # seconds for a page: the laboratory has a hundred moves
 # Lists what is wrong with a page, and counts what was looked at.
 LOOK = """(answers) => (async () => {
   const faults = [], all = (selector, root = document) => [...root.querySelectorAll(selector)];
@@ -29,6 +30,11 @@ LOOK = """(answers) => (async () => {
   const typeset = (box) => box.querySelector("mjx-container") && !box.querySelector("mjx-merror");
   const plain = all(".math").filter((box) => !typeset(box)).length;
   if (plain) faults.push(`${plain} formulas are not typeset`);
+  const asked = new Set(all("mjx-c").flatMap((letter) => getComputedStyle(letter).fontFamily.split(", ")));
+  const absent = () => [...document.fonts].filter(({ family, status }) =>
+    ["MJXTEX", "MJXTEX-I"].includes(family) && asked.has(family) && status !== "loaded"); // of letters and digits
+  for (let k = 0; k < 1200 && absent().length; k++) await soon(50);
+  if (absent().length) faults.push(`formulas lack ${absent().map((font) => font.family).join(", ")}`);
 
   const widgets = all("script[type='application/vnd.jupyter.widget-view+json']").length;
   const came = () => all(".jupyter-widgets > *").length;
@@ -84,7 +90,8 @@ def start(name):
         options.add_argument("--automation")
         os.environ |= {"WEBKIT_DISABLE_SANDBOX_THIS_IS_DANGEROUS": "1"}
         driver = webdriver.WebKitGTK(options=options)
-    driver.set_script_timeout(1800)
+    driver.set_script_timeout(PATIENCE)
+    driver.command_executor.client_config.timeout = 2 * PATIENCE  # or it gives up the page after two minutes
     return driver
 
 
