@@ -20,6 +20,15 @@ MATHJAX = Path(__file__).parents[1] / "_static" / "vendor" / "mathjax"
 FONTS = "vendor/mathjax/output/chtml/fonts/woff-v2"
 FIRST = ("Main-Regular", "Math-Italic")  # the fonts that nearly every formula needs
 SHEET = "mathematics.css"
+# Not from a disk: there WebKit refuses what is asked for like this, and then leaves the font out.
+AT_ONCE = """<script>
+if (location.protocol !== "file:")
+  for (const href of %s) {
+    const font = { rel: "preload", as: "font", type: "font/woff", crossOrigin: "", href };
+    document.head.append(Object.assign(document.createElement("link"), font));
+  }
+</script>
+"""
 TEX = re.compile(r"\\[(\[](?P<tex>.*)\\[)\]]|(?P<lines>\\begin\{.*\\end\{[a-z]+\*?\})", re.DOTALL)
 MARK = re.compile(r"[.,;:!?)\]’”]+")  # after a formula; no line begins with it
 WRONG = re.compile(r'data-mjx-error="([^"]*)"|mathcolor="red">([^<]*)')  # what it cannot set, and names that it lacks
@@ -111,9 +120,8 @@ def load_sheet(app, pagename, templatename, context, doctree):
     """Load the style sheet of formulas where there are any, and at once the fonts that nearly all of them need."""
     if "<mjx-container" in context.get("body", ""):
         app.add_css_file(SHEET)
-        for name in FIRST:
-            address = context["pathto"](f"_static/{FONTS}/MathJax_{name}.woff", resource=True)
-            context["metatags"] += f'<link rel="preload" href="{address}" as="font" type="font/woff" crossorigin>\n'
+        fonts = [context["pathto"](f"_static/{FONTS}/MathJax_{name}.woff", resource=True) for name in FIRST]
+        context["metatags"] += AT_ONCE % json.dumps(fonts)
 
 
 def write_sheet(app, fault):

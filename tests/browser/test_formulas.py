@@ -147,3 +147,13 @@ def test_a_formula_that_cannot_be_set_is_named_with_its_place(tex, fault, caplog
     [record] = caplog.records
     assert record.getMessage() == f"MathJax cannot set {tex}: {fault}"
     assert record.location is node
+
+
+def test_the_first_fonts_are_asked_for_at_once_but_not_from_a_disk(site, chromium):
+    page, name = chromium.new_page(), "book/multihead/08_heads_on_real_data.html"
+    asked = page.locator("link[rel=preload][as=font][href*=MathJax]")
+    page.goto(site + name)
+    assert asked.count() == len(mathematics.FIRST)
+    page.goto((BUILD / name).as_uri())
+    assert asked.count() == 0
+    page.close()
