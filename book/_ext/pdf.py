@@ -20,6 +20,7 @@ from chromium import PATIENCE, SITE
 ROOT = Path(__file__).parents[2]
 HTML = ROOT / "_build" / "html"
 TARGET = ROOT / "_build" / "pdf" / "how-attention-learns.pdf"
+ON_SCREEN = {"book/start/guesses"}  # has only what a reader's browser keeps
 WIDTH = 642  # pixels of CSS between the margins of edition.css on A4
 
 # Formulas and tables that are wider than the paper shrink to it.
@@ -130,7 +131,7 @@ def main():
         raise SystemExit("no built book at _build/html: run `make book` first")
     with sync_playwright() as playwright, closing(chromium.launch(playwright)) as browser:
         try:
-            articles = make(edition.pages(ROOT), TARGET, browser)
+            articles = make([page for page in edition.pages(ROOT) if page.name not in ON_SCREEN], TARGET, browser)
         except edition.Missing as lost:
             raise SystemExit(f"no PDF: {lost}") from lost
     count, figures = len(PdfReader(TARGET).pages), sum(len(each.figures) for each in articles)

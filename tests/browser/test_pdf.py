@@ -71,6 +71,11 @@ def test_a_picture_keeps_its_parts():
     assert f'id="{name}"' in made and f'clip-path="url(#{name})"' in made and f"url('#{name}')" in made
 
 
+def test_a_drawing_keeps_its_style_and_other_style_is_gone():
+    made = of("<svg><style>rect { fill: none }</style><rect></rect></svg><style>p { color: red }</style>")
+    assert "<style>rect" in made.html and "red" not in made.html
+
+
 def test_dropdowns_are_open_and_buttons_are_gone():
     made = of('<div class="admonition dropdown toggle-hidden"><p>proof</p></div><details><p>more</p></details>'
               '<details class="hide above-input"><p>code</p></details><button>press</button>').html
