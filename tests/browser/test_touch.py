@@ -34,9 +34,16 @@ def scrolled(page):
 
 def swipe(page, *points):
     """Put a finger down at the first point, move it through the others, and lift it."""
+    fingers(page, *([point] for point in points))
+
+
+def fingers(page, *moments):
+    """Touch a page at the points of each moment, one after the other, and lift all fingers."""
     session = page.context.new_cdp_session(page)
-    for kind, (x, y) in zip(["touchStart", *["touchMove"] * (len(points) - 1)], points, strict=True):
-        session.send("Input.dispatchTouchEvent", {"type": kind, "touchPoints": [{"x": x, "y": y}]})
+    for before, points in zip([(), *moments], moments, strict=False):
+        kind = "touchMove" if len(points) == len(before) else "touchStart"
+        session.send("Input.dispatchTouchEvent", {
+            "type": kind, "touchPoints": [{"x": x, "y": y, "id": k} for k, (x, y) in enumerate(points)]})
     session.send("Input.dispatchTouchEvent", {"type": "touchEnd", "touchPoints": []})
     session.detach()
 
@@ -88,6 +95,19 @@ def test_a_finger_that_moves_along_a_slider_moves_it_and_so_does_a_tap(phone):
     page.touchscreen.tap(box["x"] + 3, y)
     eventually(page, lambda: same(slider.input_value(), "0"))
     page.wait_for_function("() => document.querySelector('.mha-live').dataset.state === 'done'")
+
+
+@pytest.mark.parametrize("what", [".js-plotly-plot", ".mha-handle"])  # on a slider Chromium never lets them
+def test_two_fingers_enlarge_the_page_on_a_figure_too(phone, what):
+    page = phone("book/kernels/14_traps.html")
+    at_rest(page)
+    x, y = middle(page, page.locator(f"{what}:visible").first)
+    apart = [[(x, y), (x + 30 + by, y - 30 - by)] for by in range(0, 100, 5)]
+    fingers(page, [(x, y)], *apart)
+    eventually(page, lambda: at_least(page.evaluate("() => visualViewport.scale"), 1.2))
+    session = page.context.new_cdp_session(page)
+    session.send("Emulation.setPageScaleFactor", {"pageScaleFactor": 1})
+    session.detach()
 
 
 SMALL = """() => [...document.querySelectorAll(".mha-live :is(input, select, button, summary):not([hidden])")]
