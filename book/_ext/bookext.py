@@ -18,6 +18,11 @@ if ((localStorage.getItem("mode") || "auto") === "auto")
 FIGURE = re.compile(r'(class="mha-drawing".*?<script type="application/json">)(.*?)(</script>)', re.DOTALL)
 FLAT = re.compile("(?!geo|map|polar|scene|smith|ternary)")  # what the layout of a figure in a plane has
 ARRAY = re.compile(r'"dtype":"f8","bdata":"([^"]+)"')
+VIEW = re.compile(r'(?:(class="mha-fallback").*?)?<script type="application/vnd\.jupyter\.widget-view\+json">'
+                  ".*?</script>", re.DOTALL)
+STILL = "<noscript><p>Without JavaScript this figure stands still.</p></noscript>"
+UNCHECKED = "<noscript><p>Without JavaScript no answer is checked here.</p></noscript>"
+ROLE = '<div role="list" class="citation-list">'
 FIGURE_MARKS = ('class="mha-figure"', "application/vnd.jupyter.widget-view+json")
 
 
@@ -84,10 +89,15 @@ def is_live(model):
     return model["state"].get("_anywidget_id", "").startswith(("mhalib.live.", "mhabook."))
 
 
+def say_what_needs_scripts(app, pagename, templatename, context, doctree):
+    """Say below each widget what a reader misses who lets no script run."""
+    context["body"] = VIEW.sub(lambda view: view[0] + (STILL if view[1] else UNCHECKED), context.get("body", ""))
+
+
 def mend_roles(app, pagename, templatename, context, doctree):
-    """Leave out a role that docutils gives to the bibliography, and whose rules its entries do not keep."""
-    role = '<div role="list" class="citation-list">'
-    context["body"] = context.get("body", "").replace(role, role.replace(' role="list"', ""))
+    """Leave out a role of the bibliography whose rules its entries do not keep, and a name that hides a fold's own."""
+    body = context.get("body", "").replace(ROLE, ROLE.replace(' role="list"', ""))
+    context["body"] = body.replace(' aria-label="Toggle hidden content"', "")
 
 
 def drop_thebe(app, pagename, templatename, context, doctree):
@@ -122,6 +132,7 @@ def setup(app):
     app.connect("config-inited", take_executed)
     app.connect("html-page-context", load_figures)
     app.connect("html-page-context", shorten_figures)
+    app.connect("html-page-context", say_what_needs_scripts)
     app.connect("html-page-context", mend_roles)
     app.connect("html-page-context", choose_theme)
     app.connect("html-page-context", load_live_figures, priority=800)

@@ -12,6 +12,12 @@ document.addEventListener(
   true,
 );
 
+// The button of a dropdown is called as what it opens, to those who hear the page.
+window.addEventListener("load", () => {
+  for (const button of document.querySelectorAll(".admonition-title > button.toggle-button"))
+    button.setAttribute("aria-label", button.parentElement.textContent.trim().replace(/\s+/g, " "));
+});
+
 // Paper is white: print in the light theme.
 (() => {
   const root = document.documentElement;

@@ -141,6 +141,10 @@ def test_every_figure_shows_a_picture_without_javascript(unscripted):
         assert inner["y"] - box["y"] < 100, "the empty drawing stands above it"
 
 
+def test_what_unfolds_is_called_by_its_title(visit):
+    assert count(visit, ".bd-article [aria-label='Toggle hidden content']") == 0
+
+
 def test_every_figure_says_what_it_shows(visit):
     labels = [figure.get_attribute("aria-label") for figure in visit.page.locator(".mha-figure").all()]
     assert all(label and label.strip() for label in labels)

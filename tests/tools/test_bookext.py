@@ -87,3 +87,15 @@ def test_a_figure_brings_of_its_template_what_its_traces_ask_for():
     assert list(template["data"]) == ["heatmap"]
     assert template["layout"]["xaxis"] and not {"geo", "polar", "scene", "ternary"} & set(template["layout"])
     assert "<" not in told
+
+
+def test_a_widget_says_what_is_missing_where_no_script_runs():
+    def shown(output):
+        view = '<script type="application/vnd.jupyter.widget-view+json">\n{}\n</script>'
+        return f"<div>{output}</div>\n<div>{view}</div>"
+
+    context = {"body": shown("text") + shown('<figure class="mha-fallback"></figure>') + shown("")}
+    bookext.say_what_needs_scripts(None, "page", "page.html", context, None)
+    said = context["body"].split("</script>")
+    assert [part.startswith(bookext.STILL) for part in said] == [False, False, True, False]
+    assert [part.startswith(bookext.UNCHECKED) for part in said] == [False, True, False, True]
