@@ -79,6 +79,7 @@ WIDER = "const root = document.documentElement; return [root.clientWidth, root.s
 
 def start(name):
     """Start a browser by its driver."""
+    os.environ |= {"SE_AVOID_STATS": "true"}  # selenium reports no use
     if name == "firefox":
         options = webdriver.FirefoxOptions()
         options.add_argument("--headless")
