@@ -40,3 +40,18 @@ def test_formulas_are_set_in_their_fonts(bare):
     assert page.evaluate("() => document.fonts.check('16px MJXTEX') && document.fonts.check('16px MJXTEX-I')")
     box = page.locator(".bd-article p > .math mjx-container").first.bounding_box()
     assert box["width"] > 5 and box["height"] > 5
+
+
+def test_icons_are_there(bare):
+    page = bare("light")
+    icons = page.locator(".bd-header-article svg.svg-inline--fa:visible")
+    assert icons.count() > 3 and all(box["width"] > 5 for box in (icon.bounding_box() for icon in icons.all()))
+
+
+# What stands in a fold: which of it takes room, and which of it the browser lays out.
+FOLDED = """(parts) => parts.map((part) => [part.offsetHeight, getComputedStyle(part).contentVisibility])"""
+
+
+def test_what_will_be_folded_is_folded_and_is_not_laid_out(bare):
+    folded = bare("light").locator(".bd-article .admonition.dropdown > .admonition-title ~ *").evaluate_all(FOLDED)
+    assert len(folded) > 10 and folded == [[0, "hidden"]] * len(folded)
