@@ -24,6 +24,8 @@ STILL = "<noscript><p>Without JavaScript this figure stands still.</p></noscript
 UNCHECKED = "<noscript><p>Without JavaScript no answer is checked here.</p></noscript>"
 ROLE = '<div role="list" class="citation-list">'
 FIGURE_MARKS = ('class="mha-figure"', "application/vnd.jupyter.widget-view+json")
+LIVE_MARK = 'class="mha-fallback"'
+PLOTLY = "_static/vendor/plotly-cartesian.min.js"
 
 
 def take_executed(app, config):
@@ -36,6 +38,10 @@ def load_figures(app, pagename, templatename, context, doctree):
     """Let figures.js draw, which asks for plotly.js in time, on pages that have a figure, and nowhere else."""
     if any(mark in context.get("body", "") for mark in FIGURE_MARKS):
         app.add_js_file("figures.js", priority=110)
+    if LIVE_MARK in context.get("body", ""):  # plotly.js comes while the page is being read; it runs when it is needed
+        address = context["pathto"](PLOTLY, resource=True)
+        context["metatags"] = context.get("metatags", "") + (
+            f'<link rel="preload" href="{address}" as="script" fetchpriority="low">\n')
 
 
 def load_live_figures(app, pagename, templatename, context, doctree):

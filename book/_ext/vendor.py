@@ -1,7 +1,9 @@
 """Fetch the third-party files that the book serves itself, as their manifest lists them, or with --check verify them.
 
 To renew a work, set its version in book/_static/vendor/manifest.json, or add a file and where it stands `from` in the
-package, and run this. It needs npm and the installed wheels; a clone needs neither, as the files are committed.
+package, and run this. It needs npm and the installed wheels; a clone needs neither, as the files are committed. What
+stands `before` a file is a word to the browser: that all of plotly.js is needed as soon as it has come, so that it is
+compiled beside the page, and not while the page waits for it.
 """
 
 import hashlib
@@ -53,7 +55,8 @@ def fetch(work):
             raise SystemExit(f"{name} {version} has no file {file['from']}")
         path, content = VENDOR / to, contents[found]
         path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_bytes(SOURCE_MAP.sub(b"", content) if to.endswith(".js") else content)
+        first = f"{file['before']}\n".encode() if "before" in file else b""
+        path.write_bytes(first + (SOURCE_MAP.sub(b"", content) if to.endswith(".js") else content))
         file["sha256"] = sha256(path)
 
 
@@ -79,7 +82,8 @@ def main():
         for work in works:
             print(f"{work['name']} {work['version']} from {work['source']}", flush=True)
             fetch(work)
-        words = re.sub(r'\{\s*("from": \S*)\s*("sha256": \S*)\s*\}', r"{\1 \2}", json.dumps(works, indent=2))
+        words = re.sub(r'\{\s*("from"[^{}]*\S)\s*\}', lambda file: f"{{{' '.join(file[1].split())}}}",
+                       json.dumps(works, indent=2))
         (VENDOR / "manifest.json").write_text(words + "\n")
     found = faults()
     print("\n".join(found) or f"{VENDOR.name}: every file is the one of the manifest")

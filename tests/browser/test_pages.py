@@ -169,6 +169,17 @@ def test_live_figures_need_no_widget_manager(visit):
     visit.page.wait_for_function("(n) => document.querySelectorAll('.jupyter-widgets').length === n", arg=widgets)
 
 
+def test_plotly_comes_early_where_something_trains(visit):
+    early = count(visit, "link[rel=preload][href$='/plotly-cartesian.min.js']")
+    assert early == (count(visit, ".mha-fallback") > 0)
+
+
+def test_of_the_theme_a_page_asks_for_nothing_that_it_does_not_show(visit):
+    asked = {url.split("?")[0].split("/")[-1] for url in visit.requests}
+    assert "fontawesome.js" not in asked
+    assert ("searchindex.js" in asked) == (visit.name == "search.html")
+
+
 def test_words_of_figures_are_readable_in_light(opened):
     if count(opened, ".mha-figure"):
         assert opened.page.evaluate(LOWEST_CONTRAST) >= 4.5

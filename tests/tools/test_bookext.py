@@ -38,6 +38,16 @@ def test_a_page_of_anywidgets_is_shown_without_the_manager():
     assert scripts_of(LAYOUT, LIVE, LAYOUT, LIVE) == {"_static/figures.js", "live.js"}
 
 
+@pytest.mark.parametrize(("body", "early"), [
+    ('<figure class="mha-fallback" data-fallback="1">', True), ('<figure class="mha-figure">', False), ("", False)])
+def test_plotly_comes_early_on_a_page_that_trains(body, early):
+    app = SimpleNamespace(add_js_file=lambda name, **options: None)
+    context = {"body": body, "metatags": "", "pathto": lambda name, resource: f"../{name}"}
+    bookext.load_figures(app, "page", "page.html", context, None)
+    file = "../_static/vendor/plotly-cartesian.min.js"
+    assert context["metatags"] == f'<link rel="preload" href="{file}" as="script" fetchpriority="low">\n' * early
+
+
 def test_code_that_widgets_share_stands_once_on_their_page():
     code = "export default '</script>'"
     body = bookext.said_once(json.dumps({"state": {name: {"state": {"_esm": code, "_css": css, "at": name}}
