@@ -46,6 +46,23 @@ MOVE = """() => {
 }"""
 
 
+def test_the_first_thing_drawn_is_a_run(open_widget):
+    page = open_widget("figure")
+    page.evaluate("""() => {
+      const whole = Plotly.react;
+      window.drawings = 0;
+      Plotly.react = (...all) => {
+        drawings++;
+        return whole(...all);
+      };
+      document.addEventListener("mha-drawn", () => { window.drawingsOfFirst ??= drawings; });
+    }""")
+    page.evaluate(MOUNT)
+    page.wait_for_function(FINISHED)
+    assert page.evaluate("drawingsOfFirst") == 1
+    page.close()
+
+
 def assert_nothing_left(page):
     """What was opened is closed, nothing is drawn any more, and nothing went wrong."""
     page.evaluate("() => new Promise((go) => requestAnimationFrame(() => requestAnimationFrame(go)))")
