@@ -15,7 +15,7 @@ book test lab edit bench descent results: export MKL_NUM_THREADS := 1
 # Figures as the book draws them, on the book's own copy of plotly.
 book test: export MHALIB_FIGURES := book
 
-.PHONY: help book notebooks pdf test lint stripped chromium colab colabpins newest everywhere links browsers lab edit bench descent results latency kernel address clean
+.PHONY: help book notebooks pdf test lint stripped chromium colab colabpins newest everywhere links browsers lab edit bench descent results latency opening kernel address clean
 .NOTPARALLEL:
 .DEFAULT_GOAL := help
 
@@ -108,6 +108,9 @@ kernel: $(READY) ## compile the inner loop of the live figures, kernel.c, to Web
 
 latency: chromium book   ## how long a live figure of the built book lets its reader wait
 	@$(PY) -m benchmarks.latency
+
+opening: chromium book   ## how long a page of the built book, opened cold, takes to its first live curve
+	@$(PY) -m benchmarks.opening
 
 address:         ## set the repository's address everywhere: make address URL=https://github.com/NAME/REPOSITORY
 	@python=$$(.ci/python) && "$$python" .ci/address.py "$(URL)"

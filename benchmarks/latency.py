@@ -1,9 +1,9 @@
 """How long a reader waits for a live figure of the built book, in Chromium: `make latency`.
 
 For every live figure, over 50 moves of a slider to another value: from the slider's event to the first frame drawn,
-and to the whole curve. For every page: from its opening to the first live curve, and its weight. At last, the longest
-tasks of the laboratory (`blocks.py`). Nothing is judged; the numbers are for reading, and they hold for the machine at
-that moment.
+and to the whole curve. At last, the longest tasks of the laboratory (`blocks.py`). How long a page takes to its first
+curve is measured by `opening.py`. Nothing is judged; the numbers are for reading, and they hold for the machine at that
+moment.
 """
 
 import os
@@ -24,18 +24,6 @@ import chromium  # noqa: E402
 
 BUILD = ROOT / "_build" / "html"
 MOVES = 50
-WATCH = """
-  let loaded;
-  Object.defineProperty(window, "Plotly", { configurable: true, get: () => loaded, set: (value) => {
-    loaded = value;
-    window.plotlyAt ??= performance.now();
-  } });
-  document.addEventListener("mha-drawn", ({ detail }) => { if (detail.done) window.liveAt ??= performance.now(); });
-"""
-OPENING = """() => {
-  const asked = performance.getEntriesByType("resource").find(({ name }) => name.includes("plotly-")).startTime;
-  return { live: liveAt, plotly: plotlyAt - asked };
-}"""
 MOVE = """async (root, [control, moves]) => {
   const input = root.querySelector(`[data-control=${control}]`), waits = [];
   for (let k = 0; k < moves; k++) {
@@ -69,12 +57,9 @@ def row(label, values):
 def measure_page(browser, site, path):
     """Print the rows of one page."""
     page = browser.new_page(viewport={"width": 1280, "height": 900}, reduced_motion="reduce")
-    page.add_init_script(WATCH)
     page.goto(f"{site}/{path.relative_to(BUILD).as_posix()}")
-    page.wait_for_function("() => window.liveAt", timeout=60_000)
-    opening = page.evaluate(OPENING)
-    print(f"{path.stem}: {path.stat().st_size / 1e6:.2f} MB; open to first live curve {opening['live']:.0f} ms, "
-          f"of which {opening['plotly']:.0f} ms wait for plotly.js")
+    page.wait_for_selector(".mha-live", timeout=60_000)
+    print(f"{path.stem}: {path.stat().st_size / 1e6:.2f} MB")
     for root in page.locator(".mha-live").all():
         page.wait_for_function("(root) => root.dataset.state === 'done'", arg=root.element_handle(), timeout=60_000)
         title = root.locator(".mha-live-title").inner_text()
