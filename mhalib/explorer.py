@@ -22,7 +22,7 @@ import plotly.graph_objects as go
 from plotly.basedatatypes import BaseFigure
 from plotly.io.json import to_json_plotly
 
-from mhalib._render import alt_text, book_is_asked, figure_html, require_alt_text
+from mhalib._book import alt_text, book_is_asked, require_alt_text
 
 DELAY = 0.15  # the function is called when its controls have rested for so many seconds
 
@@ -189,7 +189,7 @@ class Explorer:
             self.panel.complain(error, _in_words(self._values))
 
     def _words(self):
-        return alt_text(_layout_of(self.figure)) or f"The figure at {_in_words(self._values)}."
+        return alt_text(self.figure.layout.meta) or f"The figure at {_in_words(self._values)}."
 
     def _note(self):
         named = [f"{name} ({control.words})" for name, control in self._allowed.items()]
@@ -200,7 +200,8 @@ class Explorer:
         from IPython.display import display
 
         if book_is_asked():
-            bundle = {"text/html": figure_html(self.figure.to_dict()) + self._note()}
+            drawn = self.figure._repr_mimebundle_()["text/html"]  # by the renderer of mhabook
+            bundle = {"text/html": drawn + self._note()}
         else:
             view = {"version_major": 2, "version_minor": 0, "model_id": self.panel.box.model_id}
             bundle = {"text/plain": repr(self), "application/vnd.jupyter.widget-view+json": view}
@@ -235,12 +236,8 @@ def _checked(figure):
     if figure.frames:
         raise ValueError(f"f: expected a figure without frames, got one with {len(figure.frames)}")
     if book_is_asked():
-        require_alt_text(_layout_of(figure))
+        require_alt_text(figure.layout.meta)
     return figure
-
-
-def _layout_of(figure):
-    return {"layout": figure.layout.to_plotly_json()}
 
 
 def _running_loop():

@@ -12,10 +12,8 @@ import plotly.graph_objects as go
 from numpy.typing import ArrayLike
 from plotly.subplots import make_subplots
 
-from mhalib._render import book_is_asked, use_book_renderer_if_asked
+from mhalib._book import book_is_asked
 from mhalib.training import Path
-
-use_book_renderer_if_asked()
 
 COLORS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9")
 DASHES = ("solid", "dash", "dot", "dashdot", "longdash", "longdashdot")

@@ -17,7 +17,7 @@ from chromium import PATIENCE, SITE
 
 HTML = Path(__file__).parents[2] / "_build" / "html"
 WIDTH = 700  # pixels, as wide as the text of a page at a desk
-# What _render.py and live/widget.py write; the words of a live figure give way to its picture.
+# What mhabook/_render.py and live/widget.py write; the words of a live figure give way to its picture.
 WORDS = re.compile(r'(?P<below><noscript>)?<p class="mha-alt"[^>]*>(?P<alt>.*?)</p>', re.DOTALL)
 # Names that plotly gives to parts of a picture, and where it uses them.
 NAMES = re.compile(r"""(?<=\bid=")[^"]+|(?<=url\(#)[\w-]+|(?<=url\('#)[\w-]+""")

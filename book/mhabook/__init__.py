@@ -7,6 +7,7 @@ from earlier chapters only. Every statement is in ``mhabook.ledger``.
 from importlib import import_module
 from typing import TYPE_CHECKING
 
+from mhabook._render import use_book_renderer_if_asked
 from mhabook.ledger import ledger
 from mhalib._later import Getattr, later
 
@@ -30,6 +31,8 @@ for _module in (
     "c16_networks.statements",
 ):
     import_module(f"mhabook.{_module}")
+
+use_book_renderer_if_asked()
 
 if TYPE_CHECKING:
     from mhabook import plots

@@ -4,7 +4,7 @@ from contextlib import closing
 
 import pytest
 
-from mhalib._render import figure_html
+from mhabook._render import figure_html
 from scripts import load
 from visits import BUILD, PATIENCE, at_rest
 

@@ -9,10 +9,12 @@ import ipywidgets
 import nbclient
 import nbformat
 import plotly.graph_objects as go
+import plotly.io
 import pytest
 
 import mhalib as mha
 from explorers import ALT, Line, drawn, in_a_kernel, slide
+from mhabook._render import use_book_renderer_if_asked
 from mhalib import explorer as timing
 
 pytestmark = pytest.mark.usefixtures("no_running_loop")
@@ -30,6 +32,10 @@ def with_a_kernel(monkeypatch):
 @pytest.fixture
 def in_the_book(monkeypatch):
     monkeypatch.setenv("MHALIB_FIGURES", "book")
+    default = plotly.io.renderers.default
+    use_book_renderer_if_asked()
+    yield
+    plotly.io.renderers.default = default
 
 
 def test_the_first_call_is_at_the_start_and_raises():
@@ -242,6 +248,7 @@ NOTEBOOK = [
     """
     import asyncio
     import plotly.graph_objects as go
+    import mhabook
     import mhalib as mha
     calls = []
     def line(H=3):

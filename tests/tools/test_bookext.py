@@ -9,7 +9,7 @@ import numpy as np
 import plotly.graph_objects as go
 import pytest
 
-from mhalib._render import figure_html
+from mhabook._render import figure_html
 from scripts import load
 
 bookext = load("book/_ext/bookext.py")

@@ -4,7 +4,7 @@ import re
 
 import pytest
 
-from mhalib._render import figure_html
+from mhabook._render import figure_html
 from scripts import load
 
 pictures = load("book/_ext/pictures.py")

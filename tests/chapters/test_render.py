@@ -4,14 +4,12 @@ import json
 import subprocess
 import sys
 
-import numpy as np
 import plotly.graph_objects as go
 import plotly.io
 import pytest
 
 import mhalib as mha
-from mhalib import _render
-from mhalib.live import frames
+from mhabook import _render
 
 
 @pytest.fixture(autouse=True)
@@ -39,14 +37,6 @@ def test_alt_text_is_the_label_and_stands_without_javascript():
     assert f'<noscript><p class="mha-alt" aria-hidden="true">{words}</p></noscript>' in html
 
 
-@pytest.mark.parametrize(("asked", "paper"), [("book", "rgba(0,0,0,0)"), ("", "white")])
-def test_a_notebook_draws_on_white_paper_and_what_a_script_colors_is_clear(monkeypatch, asked, paper):
-    monkeypatch.setenv("MHALIB_FIGURES", asked)
-    layout, live = mha.plots.curves([1, 2], {"a": [1.0, 2.0]}).layout, frames.panels("a").layout
-    assert (layout.paper_bgcolor, layout.plot_bgcolor) == (paper, paper)
-    assert (live.paper_bgcolor, live.plot_bgcolor) == ("rgba(0,0,0,0)", "rgba(0,0,0,0)")
-
-
 def test_the_title_becomes_a_caption_that_wraps():
     html = _render.figure_html(go.Figure(layout={"title": "drag & see", "meta": {"alt": "a"}}).to_dict())
     assert "<figcaption>drag &amp; see</figcaption>" in html
@@ -57,20 +47,6 @@ def test_the_title_becomes_a_caption_that_wraps():
 def test_a_pointer_that_is_pulled_over_a_figure_does_not_zoom():
     drawn = _render.figure_html(mha.plots.curves([1, 2], {"loss": [1.0, 0.5]}, alt="a").to_dict())
     assert '"dragmode":false' in drawn and drawn.count('"fixedrange":true') == 2
-
-
-def test_the_words_for_a_run_begin_where_its_lines_do():
-    """Step 0 has no place on a logarithmic axis."""
-    path = mha.training.Path(np.array([0, 1, 10]), (), {"loss": np.array([9.0, 4.0, 2.0])}, None)
-    words = mha.plots.training(path, "A run").layout.meta["alt"]
-    assert words == "A run: from step 1 to 10, training loss falls from 4 to 2."
-
-
-def test_the_words_for_attention_give_the_share_that_a_query_has_for_the_relevant_tokens():
-    A = [[0.5, 0.5, 0.0], [0.25, 0.5, 0.25], [0.0, 0.25, 0.75]]
-    words = mha.plots.attention(A, [False, True, True]).layout.meta["alt"]
-    assert words == ("Attention weights of 3 queries on 3 keys, the largest 0.75. "
-                     "On average 75% of the weight is on the relevant tokens 1, 2.")
 
 
 def test_no_other_host_is_named():
@@ -111,6 +87,7 @@ def test_the_book_asks_for_its_renderer_by_environment(monkeypatch):
     assert list(bundle) == ["text/html"]
 
 
-def test_importing_the_renderer_does_not_import_plotly():
-    code = "import sys, mhalib._render; assert 'plotly' not in sys.modules"
+def test_importing_mhabook_does_not_import_plotly_where_no_page_is_made(monkeypatch):
+    monkeypatch.delenv("MHALIB_FIGURES", raising=False)
+    code = "import sys, mhabook; assert 'plotly' not in sys.modules"
     subprocess.run([sys.executable, "-c", code], check=True)

@@ -1,8 +1,9 @@
 """How a plotly figure becomes a part of a page of the book."""
 
-import os
 import re
 from html import escape
+
+from mhalib._book import book_is_asked, require_alt_text
 
 HEIGHT = 450  # pixels, plotly's own
 
@@ -18,10 +19,11 @@ def figure_html(figure):
     """
     from plotly.io.json import to_json_plotly
 
-    alt, title = require_alt_text(figure), figure.get("layout", {}).get("title")
+    layout = figure.get("layout", {})
+    alt, title = require_alt_text(layout.get("meta")), layout.get("title")
     title = title.get("text") if isinstance(title, dict) else title
     caption = f"<figcaption>{escape(title)}</figcaption>" if title else ""
-    layout = _held({key: value for key, value in figure["layout"].items() if key != "title"})
+    layout = _held({key: value for key, value in layout.items() if key != "title"})
     drawing = to_json_plotly({**figure, "layout": layout})
     return (
         f'<figure class="mha-figure" role="group" aria-label="{escape(alt)}">{caption}'
@@ -36,25 +38,6 @@ def _held(layout):
     """A layout whose figure does not zoom under a pointer that is pulled over it; a finger scrolls the page."""
     axes = {name: {**axis, "fixedrange": True} for name, axis in layout.items() if re.fullmatch(r"[xy]axis\d*", name)}
     return {**layout, **axes, "dragmode": False}
-
-
-def alt_text(figure):
-    """What ``layout.meta["alt"]`` says of a figure, given as plotly's dict; "" where it says nothing."""
-    meta = figure.get("layout", {}).get("meta")
-    return str((meta.get("alt") if isinstance(meta, dict) else None) or "").strip()
-
-
-def require_alt_text(figure):
-    """The alt text of a figure, given as plotly's dict; a ValueError where it has none."""
-    alt = alt_text(figure)
-    if not alt:
-        raise ValueError('a figure of the book needs alt text: say in layout.meta["alt"] what it shows')
-    return alt
-
-
-def book_is_asked():
-    """Is this run for the pages of the book, which have no kernel? The environment says MHALIB_FIGURES=book."""
-    return os.environ.get("MHALIB_FIGURES") == "book"
 
 
 def use_book_renderer_if_asked():

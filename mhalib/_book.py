@@ -1,0 +1,20 @@
+"""What is different where the pages of the book are made, which have no kernel behind them."""
+
+import os
+
+
+def book_is_asked():
+    """Is this run for the pages of the book? The environment says MHALIB_FIGURES=book."""
+    return os.environ.get("MHALIB_FIGURES") == "book"
+
+
+def alt_text(meta):
+    """What ``layout.meta["alt"]`` says of a figure, given as that meta; "" where it says nothing."""
+    return str((meta.get("alt") if isinstance(meta, dict) else None) or "").strip()
+
+
+def require_alt_text(meta):
+    """The same; a ValueError where it says nothing."""
+    if not alt_text(meta):
+        raise ValueError('a figure of the book needs alt text: say in layout.meta["alt"] what it shows')
+    return alt_text(meta)

@@ -1,0 +1,29 @@
+"""What the figures of mha.plots say in words, and the paper they are drawn on."""
+
+import numpy as np
+import pytest
+
+import mhalib as mha
+from mhalib.live import frames
+
+
+@pytest.mark.parametrize(("asked", "paper"), [("book", "rgba(0,0,0,0)"), ("", "white")])
+def test_a_notebook_draws_on_white_paper_and_what_a_script_colors_is_clear(monkeypatch, asked, paper):
+    monkeypatch.setenv("MHALIB_FIGURES", asked)
+    layout, live = mha.plots.curves([1, 2], {"a": [1.0, 2.0]}).layout, frames.panels("a").layout
+    assert (layout.paper_bgcolor, layout.plot_bgcolor) == (paper, paper)
+    assert (live.paper_bgcolor, live.plot_bgcolor) == ("rgba(0,0,0,0)", "rgba(0,0,0,0)")
+
+
+def test_the_words_for_a_run_begin_where_its_lines_do():
+    """Step 0 has no place on a logarithmic axis."""
+    path = mha.training.Path(np.array([0, 1, 10]), (), {"loss": np.array([9.0, 4.0, 2.0])}, None)
+    words = mha.plots.training(path, "A run").layout.meta["alt"]
+    assert words == "A run: from step 1 to 10, training loss falls from 4 to 2."
+
+
+def test_the_words_for_attention_give_the_share_that_a_query_has_for_the_relevant_tokens():
+    A = [[0.5, 0.5, 0.0], [0.25, 0.5, 0.25], [0.0, 0.25, 0.75]]
+    words = mha.plots.attention(A, [False, True, True]).layout.meta["alt"]
+    assert words == ("Attention weights of 3 queries on 3 keys, the largest 0.75. "
+                     "On average 75% of the weight is on the relevant tokens 1, 2.")
