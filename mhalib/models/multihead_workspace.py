@@ -10,8 +10,6 @@ from mhalib.models.workspace import ClassifierWorkspace
 
 BLOCK_BYTES = 1 << 22
 """Heads are taken in blocks whose largest buffer has about this size, so that it stays in the cache."""
-
-
 HELD_BYTES = 1 << 28
 """A batch whose arrays would take more than this goes through in parts: the weights and readings of all heads are kept
 from the way forward to the way back."""
@@ -51,21 +49,15 @@ class MultiHeadWorkspace(ClassifierWorkspace):
 
     def __init__(self, model: Any, X: Array, y: Array) -> None:
         super().__init__(model, X, y)
-        self._H = model.sizes[0]
+        (n, T, d), H, self._xp = X.shape, model.sizes[0], namespace(X)
         self._first, self._member = equal_heads(model)
-        self._arrange(np.bincount(self._member))
-
-    def _arrange(self, copies):
-        """Everything that depends on the sizes alone; ``copies`` says how often each group occurs."""
-        (self._n, self._T, self._d), self._groups, self._xp = self.X.shape, len(copies), namespace(self.X)
-        self._share = self.y / (self._n * self._H ** 0.5)  # turns a slope ℓ′(z_i) into g_i = ∂L/∂(√H Φ_i)
-        self._grad = self._xp.new_empty((self._d, self._groups * (self._d + self._T)), self.X)
-        per_head = self._n * self._T * max(self._d, self._T) * self.X.itemsize
-        count = min(self._groups, -(-self._groups * per_head // BLOCK_BYTES))
-        size = -(-self._groups // count)  # groups a block, the last one perhaps fewer
-        batch = _Batch(self.X, size)
-        self.blocks: list[_Heads] = [_Heads(batch, first, copies[first:first + size], self._groups)
-                                     for first in range(0, self._groups, size)]
+        groups = len(self._first)
+        self._share = y / (n * H ** 0.5)  # turns a slope ℓ′(z_i) into g_i = ∂L/∂(√H Φ_i)
+        self._grad = self._xp.new_empty((d, groups * (d + T)), X)
+        count = min(groups, -(-groups * n * T * max(d, T) * X.itemsize // BLOCK_BYTES))
+        size = -(-groups // count)  # groups a block, the last one perhaps fewer
+        batch, copies = _Batch(X, size), np.bincount(self._member)
+        self.blocks: list[_Heads] = [_Heads(batch, at, copies[at:at + size], groups) for at in range(0, groups, size)]
 
     def pack(self, model: Any) -> Array:
         """θ = [W_1ᵀ … W_Gᵀ, U_1ᵀ … U_Gᵀ], a copy (d, G (d + T)), with one head for each group.
@@ -73,8 +65,8 @@ class MultiHeadWorkspace(ClassifierWorkspace):
         Raises ValueError if two heads that were equal in the model of this workspace are not equal in this one.
         """
         if any(not (part == part[self._first][self._member]).all() for part in (model.W, model.U)):
-            raise ValueError(f"model: this workspace counts {self._H} heads as {self._groups}, because the others were "
-                             "copies of them; expected a model with the same copies")
+            raise ValueError(f"model: this workspace counts {len(self._member)} heads as {len(self._first)}, because "
+                             "the others were copies of them; expected a model with the same copies")
         return self.pack_unchecked(model)
 
     def pack_unchecked(self, model: Any) -> Array:
@@ -83,30 +75,20 @@ class MultiHeadWorkspace(ClassifierWorkspace):
         They need not be equal to the bit, because a product rounds each head by itself, nor be numbers at all in a run
         that is to end here.
         """
-        return self._columns(model.W[self._first], model.U[self._first])
-
-    def _columns(self, W, U):
-        return self._xp.concatenate([part.mT.swapaxes(0, 1).reshape(self._d, -1) for part in (W, U)], axis=1)
+        columns = [part[self._first].mT.swapaxes(0, 1).reshape(part.shape[2], -1) for part in (model.W, model.U)]
+        return self._xp.concatenate(columns, axis=1)
 
     def unpack(self, theta: Array) -> Any:
         """The model of θ, with all H heads."""
-        return self._with_heads(self.model, theta, self._member)
-
-    def _parts(self, theta):
-        """The columns of θ by group, (d, G, d) and (d, G, T)."""
-        at = self._groups * self._d
-        return {name: part.reshape(self._d, self._groups, -1) for name, part in
-                (("W", theta[:, :at]), ("U", theta[:, at:]))}
-
-    def _with_heads(self, model, theta, member):
-        own = self._xp.ascontiguousarray
-        return model._with({name: own(part.swapaxes(0, 1).mT[member] + 0)
-                            for name, part in self._parts(theta).items()})
+        d, groups = len(theta), len(self._first)
+        heads = {name: part.reshape(d, groups, -1).swapaxes(0, 1).mT[self._member] for name, part in
+                 (("W", theta[:, :groups * d]), ("U", theta[:, groups * d:]))}
+        return self.model.with_arrays(**{name: self._xp.ascontiguousarray(part + 0) for name, part in heads.items()})
 
     def logits(self, theta: Array) -> Array:
         """Φ (n,)."""
         first, *others = (block.forward(theta) for block in self.blocks)
-        return sum(others, start=first) * self._H ** -0.5
+        return sum(others, start=first) * len(self._member) ** -0.5
 
     def loss_and_grad(self, theta: Array) -> tuple[Any, Array]:
         """Mean logistic loss and its gradient in the form of θ; the gradient is overwritten by the next call."""
@@ -115,35 +97,25 @@ class MultiHeadWorkspace(ClassifierWorkspace):
         g = self._share * logistic.slope(z, values)
         for block in self.blocks:
             block.backward(g, self._grad)
-        return values.sum(axis=-1) / self._n, self._grad
+        return values.mean(), self._grad
 
     def attention_score(self, theta: Array, relevant: Array) -> float:
         """The weight on relevant tokens, averaged; from the forward pass that ``logits`` took."""
-        return sum(float(block.weight_on(relevant)) for block in self.blocks) / (self._n * self._H * self._T)
+        n, T, _ = self.X.shape
+        return sum(float(block.weight_on(relevant)) for block in self.blocks) / (n * len(self._member) * T)
 
 
-class MultiHeadParts(ClassifierWorkspace):
+class MultiHeadParts(MultiHeadWorkspace):
     """The workspace of a large batch, a part of its samples at a time.
 
     Loss, gradient, accuracy and attention score are means over samples; each part counts by its share of them.
     """
 
     def __init__(self, model: Any, X: Array, y: Array, rows: int) -> None:
-        super().__init__(model, X, y)
+        super().__init__(model, X[:1], y[:1])  # θ does not depend on the samples
+        self.X: Array = X
+        self.y: Array = y
         self.parts: list[slice] = [slice(at, at + rows) for at in range(0, len(X), rows)]
-        self._first = MultiHeadWorkspace(model, X[:1], y[:1])
-
-    def pack(self, model: Any) -> Array:
-        """As ``MultiHeadWorkspace``."""
-        return self._first.pack(model)
-
-    def pack_unchecked(self, model: Any) -> Array:
-        """As ``MultiHeadWorkspace``."""
-        return self._first.pack_unchecked(model)
-
-    def unpack(self, theta: Array) -> Any:
-        """As ``MultiHeadWorkspace``."""
-        return self._first.unpack(theta)
 
     def _each(self, ask):
         """For every part its share of the samples, and what its workspace answers; only one of them is alive."""
@@ -153,8 +125,7 @@ class MultiHeadParts(ClassifierWorkspace):
 
     def logits(self, theta: Array) -> Array:
         """Φ (n,)."""
-        found = [own for _, own in self._each(lambda space, _: space.logits(theta))]
-        return namespace(self.X).concatenate(found)
+        return self._xp.concatenate([own for _, own in self._each(lambda space, _: space.logits(theta))])
 
     def loss_and_grad(self, theta: Array) -> tuple[Any, Array]:
         """Mean logistic loss and its gradient in the form of θ."""
@@ -168,10 +139,8 @@ class MultiHeadParts(ClassifierWorkspace):
         def ask(space, rows):
             return space.summary(theta, None if relevant is None else relevant[rows])
 
-        total = {}
-        for share, own in self._each(ask):
-            total = {name: total.get(name, 0.0) + share * value for name, value in own.items()}
-        return total
+        shares, found = zip(*self._each(ask), strict=True)
+        return {name: sum(share * own[name] for share, own in zip(shares, found, strict=True)) for name in found[0]}
 
 
 class _Batch:
@@ -202,7 +171,6 @@ class _Heads:
         self.E, self.P = keys  # E: scores, then their exponentials, then the weights times g
         self.total, self.v = sums
         self.v_rows, self.copies = self.v.reshape(n, H * T), as_like(np.repeat(copies, T), batch.X)
-        self.total_heads = self.total.reshape(n, H, T)
         # The same memory as matrices (n T, H T), and per example with a row for each key and head.
         self.E_flat, self.P_flat = self.E.reshape(n * T, H * T), self.P.reshape(n * T, H * T)
         self.R_rows, self.E_rows, self.P_rows = (a.reshape(n, T * H, -1) for a in (self.R, self.E, self.P))
@@ -223,15 +191,7 @@ class _Heads:
         xp.matmul(batch.ones, self.E, out=self.total)
         xp.matmul(batch.ones, self.EP, out=self.v)
         self.v /= self.total
-        return self.summed(self.v_rows)
-
-    def summed(self, rows: Array) -> Array:
-        """Σ_h,t of a value for each head and query (n, H T): (n,)."""
-        return rows @ self.copies
-
-    def for_heads(self, g: Array) -> Array:
-        """g (n,), so that it multiplies what each head has."""
-        return g[:, None, None]
+        return self.v_rows @ self.copies
 
     def _keep_in_range(self, S):
         # Softmax ignores a shift of a query's scores, and most steps need none. Half of the dtype's exponents are
@@ -243,7 +203,7 @@ class _Heads:
     def backward(self, g: Array, grad: Array) -> None:
         """Write this block's columns of the gradient, given g = ∂L/∂(√H Φ) (n,)."""
         xp, batch = self.xp, self.batch
-        xp.divide(self.for_heads(g), self.total_heads, out=self.total_heads)
+        xp.divide(g[:, None, None], self.total, out=self.total)
         self.E *= self.total
         xp.matmul(batch.flat_t, self.E_flat, out=grad[:, self.columns_U])
         self.P -= self.v
@@ -254,4 +214,4 @@ class _Heads:
     def weight_on(self, relevant: Array) -> Array:
         """Attention weight on the marked tokens (n, T), summed over examples, heads and queries; after ``forward``."""
         weights = self.xp.matmul(relevant[:, None, :], self.E) / self.total
-        return self.summed(weights.reshape(len(relevant), -1)).sum(axis=-1)
+        return (weights.reshape(len(relevant), -1) @ self.copies).sum()
