@@ -1,4 +1,4 @@
-"""Loss landscapes: slices along two directions, the minima on them, and how they curve."""
+"""Loss landscapes: slices along two directions, and how a loss curves."""
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
@@ -69,24 +69,6 @@ def _filled(model, names, vector):
                                 for name, part in parts})
 
 
-@dataclass(frozen=True)
-class Minimum:
-    """A stationary point of a slice: where, its loss, and the two eigenvalues of the slice's Hessian.
-
-    ``scale`` is the largest curvature that was met on the way to it, in absolute value: what is far below is rounding.
-    """
-
-    at: tuple[float, float]
-    loss: float
-    eigenvalues: tuple[float, float]
-    scale: float = 0.0
-
-    @property
-    def strict(self) -> bool:
-        """Whether both eigenvalues are positive beyond rounding, above 10⁻⁹ of the largest curvature."""
-        return self.eigenvalues[0] > 1e-9 * max(self.scale, self.eigenvalues[1])
-
-
 @dataclass(frozen=True, eq=False)
 class Slice:
     """The loss on the plane θ + a u + b v: ``loss[i, j]`` at (a_j, b_i)."""
@@ -111,59 +93,11 @@ class Slice:
         hessian = np.array([[image.dot(w) for w in (self.u, self.v)] for image in images])
         return float(loss), np.array([grad.dot(self.u), grad.dot(self.v)]), (hessian + hessian.T) / 2
 
-    def field(self) -> tuple[np.ndarray, ...]:
-        """Gradients (B, A, 2) and Hessians (B, A, 2, 2) at all grid points, by the model's own formulas."""
-        found = [[self.derivatives(a, b)[1:] for a in self.a] for b in self.b]
-        return tuple(np.array([[point[k] for point in row] for row in found]) for k in range(2))
-
-    def spectrum(self) -> np.ndarray:
-        """The eigenvalues (B, A, 2) of the slice's Hessian at all grid points, ascending.
-
-        They belong to the coordinates (a, b): eigenvalues of the full Hessian restricted to the plane only where u and
-        v are orthonormal. Their signs do not depend on that.
-        """
-        return np.linalg.eigvalsh(self.field()[1])
-
     def coordinates(self, model: Any) -> np.ndarray:
         """The point (a, b) of the plane that is nearest to a model, by least squares."""
         off = model - self.model
         gram = np.array([[self.u.dot(self.u), self.u.dot(self.v)], [self.u.dot(self.v), self.v.dot(self.v)]])
         return np.linalg.solve(gram, np.array([off.dot(self.u), off.dot(self.v)]))
-
-    def minima(self, tolerance: float = 1e-6) -> list[Minimum]:
-        """The local minima inside the slice, lowest first: grid minima, refined by damped Newton steps.
-
-        Two that end within a hundredth of the slice's width are one. A minimum that no grid point is lowest around is
-        not found: refine the grid. Where the slice is flat, points are found that are not ``strict``: an eigenvalue may
-        be negative by as much as ``tolerance`` times the largest curvature on the way to the point.
-        """
-        found = []
-        for i, j in _lowest(self.loss):
-            minimum = self._refined(self.a[j], self.b[i])
-            width = self.a[-1] - self.a[0]
-            known = any(np.hypot(*np.subtract(minimum.at, other.at)) < 0.01 * width for other in found)
-            inside = abs(minimum.at[0]) <= self.a[-1] and abs(minimum.at[1]) <= self.b[-1]
-            if inside and not known and minimum.eigenvalues[0] >= -tolerance * minimum.scale:
-                found.append(minimum)
-        return sorted(found, key=lambda minimum: minimum.loss)
-
-    def _refined(self, a, b, steps=60):
-        point, scale = np.array([a, b], float), 0.0
-        loss, gradient, hessian = self.derivatives(*point)
-        for _ in range(steps):
-            values, basis = np.linalg.eigh(hessian)
-            scale = max(scale, float(abs(values).max()))
-            step = -basis @ ((basis.T @ gradient) / np.maximum(abs(values), 1e-12 * (scale or 1.0)))
-            while True:
-                trial = self.derivatives(*(point + step))
-                if trial[0] <= loss or np.abs(step).max() < 1e-13:
-                    break
-                step = step / 2
-            if np.abs(step).max() < 1e-13:
-                break
-            point, (loss, gradient, hessian) = point + step, trial
-        return Minimum(tuple(point.tolist()), loss, tuple(np.linalg.eigvalsh(hessian).tolist()), scale)
-
 
 def slice(model: Any, data: Data, u: Any, v: Any, radius: float = 1.0, resolution: int = 41) -> Slice:
     """The loss on the square of half-width ``radius`` around a model, spanned by two directions.
@@ -385,10 +319,3 @@ def interpolation(first: Any, second: Any, data: Data, resolution: int = 41) -> 
 
 def _arrays(model, data):
     return getattr(data, getattr(model, "field", "X")), data.y
-
-
-def _lowest(Z):
-    """Grid points that are nowhere higher than a neighbor, edges excluded."""
-    middle = Z[1:-1, 1:-1]
-    around = [Z[1 + i:Z.shape[0] - 1 + i, 1 + j:Z.shape[1] - 1 + j] for i in (-1, 0, 1) for j in (-1, 0, 1) if i or j]
-    return np.argwhere(np.all([middle <= other for other in around], axis=0)) + 1

@@ -11,6 +11,7 @@ from engines import assert_bug_is_seen, assert_follows, plain
 from mhabook.c14_traps import figure_traps, figure_two_tokens, runs
 from mhabook.c14_traps.figure_queries import minima, reach
 from mhabook.c14_traps.figure_two_tokens import axis, landscape, pairs
+from mhabook.c14_traps.minima import minima_of
 from mhabook.c14_traps.statements import EXAMPLES, example
 from oracles import assert_refused
 
@@ -87,7 +88,7 @@ def test_the_minima_of_two_tokens_are_those_of_the_slice(short, resolution, loss
     layer, data = example("B2", KERNELS[short], start=(0.0, 0.0))
     u, v = ((0 * layer).with_arrays(WQ=np.eye(4)[k].reshape(1, 4, 1)) for k in (0, 1))
     found = mha.landscape.slice(layer, data, u, v, radius=4.0, resolution=resolution)
-    wanted = found.minima()
+    wanted = minima_of(found)
     assert all(minimum.strict for minimum in wanted)
     assert [minimum.loss for minimum in wanted] == pytest.approx(losses, abs=1e-6)
     best, other = pairs("B2", KERNELS[short])

@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from mhabook.c15_landscapes.smoothness import by_differences, by_formula, differences
+from mhabook.c15_landscapes.smoothness import by_differences, by_formula, differences, field, spectrum
 from mhalib import landscape
 from mhalib.landscape import random_direction
 from oracles import assert_close, assert_refused
@@ -32,7 +32,7 @@ def test_differences_are_exact_for_quadratics():
 def test_the_share_of_negative_curvature_is_the_known_one():
     found = on_plane(double_well, 2, 11)  # curves down where |x| < 1/√3: three of the eleven columns
     assert by_formula(found).negative_curvature == pytest.approx(3 / 11)
-    assert (found.spectrum()[..., 0] < 0).mean() == pytest.approx(3 / 11)
+    assert (spectrum(found)[..., 0] < 0).mean() == pytest.approx(3 / 11)
     assert by_formula(on_plane(bowl, 2, 5)).negative_curvature == 0
     assert by_formula(on_plane(lambda x, y: x ** 2 - y ** 2, 2, 5)).negative_curvature == 1
     assert by_formula(on_plane(lambda x, y: x + 0 * y, 2, 5)).negative_curvature == 0
@@ -49,10 +49,10 @@ def test_measures_by_differences_come_near_those_by_formula():
     found = landscape.slice(model, data, *(random_direction(model, seed) for seed in (1, 2)), 1.0, 13)
     exact, near = by_formula(found), by_differences(found.loss, found.a, found.b)
     assert exact.maximum == near.maximum == found.loss.max()
-    inner = np.linalg.norm(found.field()[0][1:-1, 1:-1], axis=-1).mean()
+    inner = np.linalg.norm(field(found)[0][1:-1, 1:-1], axis=-1).mean()
     assert near.mean_gradient == pytest.approx(inner, rel=0.02)
     assert near.negative_curvature == pytest.approx(
-        (found.spectrum()[1:-1, 1:-1, 0] < 0).mean(), abs=0.05)
+        (spectrum(found)[1:-1, 1:-1, 0] < 0).mean(), abs=0.05)
 
 
 @given(st.floats(0.1, 10), st.floats(-3, 3))

@@ -6,6 +6,7 @@ import pytest
 import mhalib as mha
 from mhabook.c14_traps import lines
 from mhabook.c14_traps import statements as traps
+from mhabook.c14_traps.minima import minima_of
 from mhalib.attention import Gaussian
 from page import Page
 
@@ -195,7 +196,7 @@ def test_b2_satisfies_the_conditions_of_the_barrier(B2, seen_by):
 @page.after("slices-two-free-table")
 def test_slices_find_the_minima_that_pairs_have(cuts, square):
     for kind, cut in cuts.items():
-        pairs, minima = [pair for sort in square[kind][1] for pair in sort], cut.minima()
+        pairs, minima = [pair for sort in square[kind][1] for pair in sort], minima_of(cut)
         assert all(one.strict for one in minima)
         assert len(minima) == len(pairs)
         assert all(min(np.abs(np.subtract(one.at, pair)).max() for one in minima) < 1e-5 for pair in pairs)

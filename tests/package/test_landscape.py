@@ -1,4 +1,4 @@
-"""Slices against known functions and finite differences: directions, derivatives, minima."""
+"""Slices against known functions and finite differences: directions and derivatives."""
 
 
 import numpy as np
@@ -8,21 +8,12 @@ from hypothesis import given
 
 import mhalib as mha
 from mhabook.c15_landscapes.network import NetworkPoint
-from mhabook.c15_landscapes.smoothness import differences
+from mhabook.c15_landscapes.smoothness import differences, spectrum
 from mhalib import landscape
-from mhalib.landscape import Minimum, random_direction
+from mhalib.landscape import random_direction
 from oracles import assert_close, assert_refused
 from points import layer, network, on_plane
 from strategies import seeds
-
-
-def bowl(x, y):
-    return (x - 0.123) ** 2 + 1e4 * (y - x + 0.777) ** 2
-
-
-def double_well(x, y):
-    return (x ** 2 - 1) ** 2 + y ** 2
-
 
 # --- directions -----------------------------------------------------------------------------------------------
 
@@ -116,7 +107,7 @@ def test_derivatives_are_those_of_the_losses(kernel):
 def test_the_spectrum_of_a_quadratic_is_one_everywhere():
     H = np.array([[2.0, 0.5], [0.5, -1.0]])
     found = on_plane(lambda x, y: (H[0, 0] * x * x + 2 * H[0, 1] * x * y + H[1, 1] * y * y) / 2, resolution=4)
-    assert_close(found.spectrum(), np.broadcast_to(np.linalg.eigvalsh(H), (4, 4, 2)), 1e-12)
+    assert_close(spectrum(found), np.broadcast_to(np.linalg.eigvalsh(H), (4, 4, 2)), 1e-12)
 
 
 def test_orthonormal_directions_see_the_restricted_hessian():
@@ -128,7 +119,7 @@ def test_orthonormal_directions_see_the_restricted_hessian():
     P = np.stack([np.concatenate([a.ravel() for a in w.arrays().values()]) for w in (u, v)])
     H = landscape.hessian(model, data)
     found = landscape.slice(model, data, u, v, 1.0, 1)
-    assert_close(found.spectrum()[0, 0], np.linalg.eigvalsh(P @ H @ P.T), 1e-12)
+    assert_close(spectrum(found)[0, 0], np.linalg.eigvalsh(P @ H @ P.T), 1e-12)
 
 
 def test_a_vector_becomes_a_direction():
@@ -139,7 +130,7 @@ def test_a_vector_becomes_a_direction():
     model, data = layer()
     values, vectors = np.linalg.eigh(landscape.hessian(model, data))
     lowest, highest = (landscape.direction(model, vectors[:, k]) for k in (0, -1))
-    found = landscape.slice(model, data, lowest, highest, 1.0, 1).spectrum()[0, 0]
+    found = spectrum(landscape.slice(model, data, lowest, highest, 1.0, 1))[0, 0]
     assert_close(found, values[[0, -1]], 1e-10)
 
 
@@ -170,80 +161,7 @@ def test_directions_of_one_kernel_cut_the_landscape_of_another(kernel):
     found = landscape.slice(other, data, u, v, 0.5, 3)
     own = landscape.slice(other, data, *(random_direction(other, seed) for seed in (1, 2)), 0.5, 3)
     assert_close(found.loss, own.loss, 0)
-    assert_close(found.spectrum(), own.spectrum(), 0)
-
-
-# --- minima ---------------------------------------------------------------------------------------------------
-
-
-def himmelblau(x, y):
-    return (x ** 2 + y - 11) ** 2 + (x + y ** 2 - 7) ** 2
-
-
-def rosenbrock(x, y):
-    return (1 - x) ** 2 + 100 * (y - x ** 2) ** 2
-
-
-HIMMELBLAU = [(3, 2), (-2.805118087, 3.131312518), (-3.779310253, -3.283185991), (3.584428340, -1.848126527)]
-FOUND = {
-    "an ill-conditioned bowl off the grid": (bowl, 2, [(0.123, -0.654)]),
-    "two wells": (double_well, 2, [(-1, 0), (1, 0)]),
-    "a well between two equal grid points": (lambda x, y: (x - 0.1) ** 2 + y ** 2, 2, [(0.1, 0)]),
-    "four wells": (himmelblau, 5, HIMMELBLAU),
-    "a curved valley of which the grid shows pieces": (rosenbrock, 2, [(1, 1)]),
-    "wells of unequal depth": (lambda x, y: (x ** 2 - 1) ** 2 + 0.3 * x + y ** 2, 2,
-                               [(-1.03557897, 0), (0.96014984, 0)]),
-    "a degenerate well": (lambda x, y: x ** 4 + y ** 4, 2, [(0, 0)]),
-    "a saddle": (lambda x, y: x ** 2 - y ** 2, 2, []),
-    "a monkey saddle": (lambda x, y: x ** 3 - 3 * x * y ** 2, 2, []),
-    "a slope": (lambda x, y: x + 2 * y, 2, []),
-    "a ravine that leads out": (lambda x, y: 1000 * (y - 0.41 * x) ** 2 - 0.1 * x, 2, []),
-    "a bowl outside": (lambda x, y: (x - 3) ** 2 + y ** 2, 2, []),
-}
-
-
-@pytest.mark.parametrize(("function", "radius", "wanted"), FOUND.values(), ids=FOUND)
-def test_minima_are_found_once_each(function, radius, wanted):
-    found = on_plane(function, radius).minima()
-    assert len(found) == len(wanted)
-    assert [m.loss for m in found] == sorted(m.loss for m in found)
-    for place in wanted:
-        assert min(np.hypot(*np.subtract(m.at, place)) for m in found) < 1e-6
-    assert all(function(*m.at) == pytest.approx(m.loss, rel=1e-12) for m in found)
-
-
-def test_minima_are_as_exact_as_their_curvature():
-    found, = on_plane(bowl).minima()
-    assert_close(np.array(found.at), np.array([0.123, -0.654]), 1e-9)
-    assert_close(np.array(found.eigenvalues), np.linalg.eigvalsh([[2 + 2e4, -2e4], [-2e4, 2e4]]), 1e-9)
-    assert found.strict
-
-
-def test_a_valley_and_a_plain_have_no_strict_minimum():
-    circle = on_plane(lambda x, y: (x ** 2 + y ** 2 - 1) ** 2).minima()
-    assert circle
-    assert all(m.loss < 1e-12 and not m.strict for m in circle)
-    plain = on_plane(lambda x, y: 0 * x + 0 * y + 1, resolution=5).minima()
-    assert not any(m.strict for m in plain)
-    assert not Minimum((0, 0), 0.0, (1e-12, 3.0)).strict
-    assert not Minimum((0, 0), 0.0, (-1.0, 3.0)).strict
-    assert not Minimum((0, 0), 0.0, (1e-12, 2e-12), 3.0).strict
-    assert not Minimum((0, 0), 0.0, (0.0, 0.0)).strict
-
-
-IN_UNITS = {
-    "a bowl": (lambda x, y: x ** 2 + 2.5 * (y - 0.03) ** 2, [True]),
-    "a degenerate well": (lambda x, y: (x - 0.03) ** 4 + (y + 0.03) ** 4, [False]),
-    "a valley": (lambda x, y: (x - 0.03) ** 2 + 0 * y, [False] * 19),
-    "a saddle between two wells that the grid cannot see": (lambda x, y: x ** 2 - 0.01 * y ** 2 + y ** 4, []),
-}
-
-
-@pytest.mark.parametrize("unit", [1e-12, 1e-10, 1.0, 1e8])
-@pytest.mark.parametrize("function, strict", IN_UNITS.values(), ids=IN_UNITS)
-def test_minima_do_not_depend_on_the_unit_of_the_loss(function, strict, unit):
-    found = on_plane(lambda x, y: unit * function(x, y)).minima()
-    assert [m.strict for m in found] == strict
+    assert_close(spectrum(found), spectrum(own), 0)
 
 
 @pytest.mark.parametrize("library", [lambda a: a, torch.tensor], ids=["numpy", "torch"])
@@ -256,26 +174,6 @@ def test_parallel_directions_are_refused_in_every_precision(dtype, apart, librar
         with pytest.raises(ValueError, match="u, v: .*parallel"):
             landscape.slice(model, data, u, v, 1.0, 1)
     assert landscape.slice(model, data, u, u + apart * other, 1.0, 1).loss.shape == (1, 1)
-
-
-def test_two_free_tokens_of_the_trap_have_the_minima_of_the_book():
-    # Softmax has one good and one bad place for a query, the Gaussian kernel four good ones.
-    keys, values = np.array([-2.0, -1, 1, 2]), np.array([3.0, -2, 2, 1])
-    data = mha.data.SequenceDataset(np.eye(4)[None], np.full((1, 4, 1), 2.0))
-    for kernel, solved in ((mha.softmax, -1.0), (mha.gaussian, 1.0)):
-        queries = np.array([0.0, 0.0, solved, solved])
-        weights = [column[None, :, None] for column in (queries, keys, values)]
-        model = mha.AttentionLayer(*weights, np.ones((1, 1, 1)), kernel)
-        start = mha.train(model, data, mha.Backtracking(), 300, only=("WQ",))[-1]
-        middle = start.with_arrays(WQ=start.WQ * np.array([0, 0, 1, 1])[None, :, None])
-        u, v = (0 * middle + middle.with_arrays(WQ=np.eye(4)[k][None, :, None]).only("WQ") for k in range(2))
-        found = [m for m in landscape.slice(middle, data, u, v, 4.0, 65).minima() if m.strict]
-        losses = np.array([m.loss for m in found])
-        if kernel is mha.softmax:
-            assert_close(losses, np.array([0, 0.337298, 0.337298, 0.674596]), 1e-4, 1)
-        else:
-            assert len(losses) == 16
-            assert losses.max() < 1e-12
 
 
 MODEL, DATA = layer()

@@ -22,6 +22,21 @@ class Smoothness(NamedTuple):
     negative_curvature: float
 
 
+def field(cut: Slice) -> tuple[np.ndarray, ...]:
+    """Gradients (B, A, 2) and Hessians (B, A, 2, 2) at all grid points, by the model's own formulas."""
+    found = [[cut.derivatives(a, b)[1:] for a in cut.a] for b in cut.b]
+    return tuple(np.array([[point[k] for point in row] for row in found]) for k in range(2))
+
+
+def spectrum(cut: Slice) -> np.ndarray:
+    """The eigenvalues (B, A, 2) of the slice's Hessian at all grid points, ascending.
+
+    They belong to the coordinates (a, b): eigenvalues of the full Hessian restricted to the plane only where u and
+    v are orthonormal. Their signs do not depend on that.
+    """
+    return np.linalg.eigvalsh(field(cut)[1])
+
+
 def differences(loss: ArrayLike, a: Sequence[float] | np.ndarray,
                 b: Sequence[float] | np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Gradient (…, 2) and Hessian (…, 2, 2) at the inner points of a grid loss[i, j] at (a_j, b_i), by differences.
@@ -63,7 +78,7 @@ def by_differences(loss: ArrayLike, a: Sequence[float] | np.ndarray, b: Sequence
 
 def by_formula(cut: Slice) -> Smoothness:
     """The ``Smoothness`` of a slice, with derivatives by the model's own formulas at all grid points."""
-    return _smoothness(cut.loss, *cut.field())
+    return _smoothness(cut.loss, *field(cut))
 
 
 def _smoothness(loss, gradient, hessian):
