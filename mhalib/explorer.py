@@ -155,11 +155,10 @@ class Explorer:
             return
         self._values = self._values | {name: self._allowed[name].read(change["new"])}
         self._asked += 1
-        loop = _running_loop()
-        if loop is None:
-            self._redraw()
-        else:
-            loop.call_later(DELAY, self._redraw_if_last, self._asked)
+        with contextlib.suppress(RuntimeError):  # in plain Python no loop of events runs
+            asyncio.get_running_loop().call_later(DELAY, self._redraw_if_last, self._asked)
+            return
+        self._redraw()
 
     def _redraw_if_last(self, asked):
         if asked == self._asked:
@@ -168,25 +167,19 @@ class Explorer:
 
     def _redraw(self):
         # While f runs, another thread of the kernel may bring the next change: then this run has nothing to say.
-        asked, values = self._asked, self._values
+        asked = self._asked
         try:
-            figure = self._call(values)
+            figure = self._call(self._values)
             if asked == self._asked:
-                self._show(figure)
+                self.figure, self.error = figure, None
+                if panel := vars(self).get("panel"):
+                    panel.show(figure, self._words())
         except Exception as error:
             if asked == self._asked:
-                self._complain(error)
+                self.error = error
+                if panel := vars(self).get("panel"):
+                    panel.complain(error, _in_words(self._values))
             raise
-
-    def _show(self, figure):
-        self.figure, self.error = figure, None
-        if "panel" in vars(self):
-            self.panel.show(figure, self._words())
-
-    def _complain(self, error):
-        self.error = error
-        if "panel" in vars(self):
-            self.panel.complain(error, _in_words(self._values))
 
     def _words(self):
         return alt_text(self.figure.layout.meta) or f"The figure at {_in_words(self._values)}."
@@ -238,14 +231,6 @@ def _checked(figure):
     if book_is_asked():
         require_alt_text(figure.layout.meta)
     return figure
-
-
-def _running_loop():
-    """The event loop of a kernel, or None in plain Python."""
-    try:
-        return asyncio.get_running_loop()
-    except RuntimeError:
-        return None
 
 
 def _name(f):
@@ -387,7 +372,8 @@ class _Values:
 def _control_for(name, given, default):
     """The control that a keyword of ``explore`` asks for, started at the function's default if that is allowed."""
     if isinstance(given, bool):
-        return _Values(name, given, (False, True), "on or off", _is_bool, "Checkbox", {"indent": False})
+        return _Values(name, given, (False, True), "on or off", lambda value: isinstance(value, bool),
+                       "Checkbox", {"indent": False})
     if isinstance(given, tuple):
         return _range(name, given, default)
     if isinstance(given, list):
@@ -427,10 +413,6 @@ def _is_number(value):
     return isinstance(value, Real) and not isinstance(value, bool)
 
 
-def _is_bool(value):
-    return isinstance(value, bool)
-
-
 def _lies_in(low, high, value):
     """Is value a number from low to high, and whole if these are?"""
     return _is_number(value) and low <= value <= high and (isinstance(low, float) or value % 1 == 0)
@@ -462,7 +444,7 @@ def _choice(name, options, start, kind):
 
 def _ends_of(widget):
     """The values of a reader's widget that ``check`` tries: both ends, or all options, or none but its value."""
-    if _is_bool(widget.value):
+    if isinstance(widget.value, bool):
         return False, True
     if _is_number(widget.value) and hasattr(widget, "min"):
         ends = widget.min, widget.max

@@ -85,7 +85,7 @@ class Pathfinder:
             if segments is not None:
                 for start, end in segments:
                     canvas.paint(start, end, self.thickness, self.contrast)
-                canvas.block(segments)
+                canvas.taken += segments
                 return segments[0][0], segments[-1][1]
         return None
 
@@ -121,10 +121,6 @@ class _Canvas:
         """A segment with round ends, or a disc where they are one point."""
         reach = (thickness / 2 - _distance(self.x, self.y, start, end)) * self.settings.antialias + 0.5
         self.ink = np.maximum(self.ink, value * np.clip(reach, 0, 1))
-
-    def block(self, segments: list[tuple[np.ndarray, np.ndarray]]) -> None:
-        """Keep later dashes off these."""
-        self.taken += segments
 
     def free(self, begin: np.ndarray, end: np.ndarray, own: list[tuple[np.ndarray, np.ndarray]]) -> np.ndarray:
         """Which dashes of a batch (k, 2) → (k, 2) are inside and keep their distance from everything drawn."""
