@@ -191,7 +191,6 @@ def spectrum(model: Any, data: Data, count: int = 1, only: str | Iterable[str] |
 
     Examples
     --------
-    >>> import mhalib as mha
     >>> data = mha.data.tokenized_mixture(n=20, T=5, d=6, M=2, zeta=0.2)
     >>> model = mha.MultiHeadAttention.random(H=2, T=5, d=6, scale=0.1)
     >>> low, high = mha.landscape.spectrum(model, data).values
@@ -280,7 +279,8 @@ class _Lanczos:
 
 def _on_vectors(model, data, only):
     """The Hessian in the P weights that move: P, how a vector (P,) becomes a direction, and the product with one."""
-    zero, names, (X, y) = 0 * model, _moving(model, only), _arrays(model, data)
+    zero, (X, y) = 0 * model, _arrays(model, data)
+    names = list(model.arrays()) if only is None else model.chosen(only)
     hvp = model.hessian_operator(X, y) if hasattr(model, "hessian_operator") else partial(model.hvp, X, y)
 
     def point(vector):
@@ -293,24 +293,11 @@ def _on_vectors(model, data, only):
     return sum(_sizes(model, names)), point, product
 
 
-def _moving(model, only):
-    """The names of the arrays that move, in the order of the model."""
-    return list(model.arrays()) if only is None else model.chosen(only)
-
-
 def interpolation(first: Any, second: Any, data: Data, resolution: int = 41) -> tuple[np.ndarray, np.ndarray]:
     """The loss on the straight line from one model to another: shares (resolution,) of the way, and losses.
 
     Raises TypeError or ValueError if there is no such line: the two differ in class, shapes, library or dtype, or in
     their kernel.
-
-    Examples
-    --------
-    >>> data = mha.data.tokenized_mixture(n=10, seed=0)
-    >>> first, second = (mha.MultiHeadAttention.random(H=1, T=10, d=8, seed=s) for s in (0, 1))
-    >>> shares, loss = mha.landscape.interpolation(first, second, data, resolution=3)
-    >>> shares
-    array([0. , 0.5, 1. ])
     """
     require_count(resolution=resolution)
     share, way, (X, y) = np.linspace(0, 1, resolution), second - first, _arrays(first, data)

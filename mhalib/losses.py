@@ -20,23 +20,11 @@ class Logistic:
         return namespace(z).softplus(-z)
 
     def slope(self, z: Array, value: Array | None = None) -> Array:
-        """ℓ′(z) = −1/(1 + e^{z}) = −exp(−z − ℓ(z)), without overflow; ``value`` spares a second ℓ(z).
-
-        Examples
-        --------
-        >>> mha.losses.logistic.slope(np.array([0.0, np.log(3)]))
-        array([-0.5 , -0.25])
-        """
+        """ℓ′(z) = −1/(1 + e^{z}) = −exp(−z − ℓ(z)), without overflow; ``value`` spares a second ℓ(z)."""
         return -namespace(z).exp(-z - (self(z) if value is None else value))
 
     def curvature(self, z: Array) -> Array:
-        """ℓ″(z) = −ℓ′(z)(1 + ℓ′(z)), in (0, ¼]; written as a product of two slopes, so nothing cancels.
-
-        Examples
-        --------
-        >>> mha.losses.logistic.curvature(np.array([0.0, np.log(3)]))
-        array([0.25  , 0.1875])
-        """
+        """ℓ″(z) = −ℓ′(z)(1 + ℓ′(z)), in (0, ¼]; written as a product of two slopes, so nothing cancels."""
         return self.slope(z) * self.slope(-z)
 
 
@@ -44,13 +32,7 @@ class Squared:
     """Squared loss of a residual r: ½ r²."""
 
     def __call__(self, r: Array) -> Array:
-        """½ r².
-
-        Examples
-        --------
-        >>> mha.losses.squared(np.array([3.0]))
-        array([4.5])
-        """
+        """½ r²."""
         return r * r / 2
 
     def slope(self, r: Array) -> Array:

@@ -98,34 +98,21 @@ def training(path: Path, title: str | None = None, alt: str | None = None) -> go
     """Losses of a ``Path``, and beside them whatever lies in [0, 1]: attention score, accuracies.
 
     Steps are on a log axis from step 1 on, so that the first ten take as much room as the last thousand.
-
-    Examples
-    --------
-    >>> data = mha.data.tokenized_mixture(n=20, seed=0)
-    >>> path = mha.train(mha.MultiHeadAttention.zeros(H=1, T=10, d=8), data, mha.GradientDescent(lr=1.0), steps=20)
-    >>> figure = mha.plots.training(path)
-    >>> [line.name for line in figure.data]
-    ['training loss', 'attention score', 'training accuracy']
     """
     figure = make_subplots(rows=1, cols=2, horizontal_spacing=0.12, subplot_titles=("loss", "share"))
-    left = {"training loss": path.loss, **_present(path, {"test loss": "test_loss"})}
-    right = _present(path, {"attention score": "attention_score", "training accuracy": "accuracy",
-                            "test accuracy": "test_accuracy"})
-    for column, lines in ((1, left), (2, right)):
-        for name, values in lines.items():
-            k = TRAINED[name]
-            figure.add_scatter(x=drawable(path.steps, log=True), y=drawable(values, column == 1), name=name,
-                               mode="lines", line={"color": COLORS[k], "dash": DASHES[k]}, row=1, col=column)
+    named = {"training loss": "loss", "test loss": "test_loss", "attention score": "attention_score",
+             "training accuracy": "accuracy", "test accuracy": "test_accuracy"}
+    lines = {name: path.curves[curve] for name, curve in named.items() if curve in path.curves}
+    for name, values in lines.items():
+        k, is_loss = TRAINED[name], name.endswith("loss")
+        figure.add_scatter(x=drawable(path.steps, log=True), y=drawable(values, log=is_loss), name=name, mode="lines",
+                           line={"color": COLORS[k], "dash": DASHES[k]}, row=1, col=1 if is_loss else 2)
     figure.update_xaxes(title="step", type="log", exponentformat="power", dtick=1)
     figure.update_yaxes(type="log", nticks=4, exponentformat="power", col=1)
     figure.update_yaxes(range=[0, 1.03], col=2)
     drawn = path.steps > 0  # step 0 has no place on a log axis
-    words = "; ".join(_in_words(name, values[drawn]) for name, values in (left | right).items())
+    words = "; ".join(_in_words(name, values[drawn]) for name, values in lines.items())
     return finish(figure, alt or f"{title or 'Training'}: from step 1 to {path.steps[-1]}, {words}.", title)
-
-
-def _present(path, names):
-    return {label: path.curves[name] for label, name in names.items() if name in path.curves}
 
 
 def matrix(Z: ArrayLike, xlabel: str = "", ylabel: str = "", title: str | None = None, alt: str | None = None,

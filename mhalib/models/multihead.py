@@ -61,16 +61,7 @@ class MultiHeadAttention(Vector):
 
     @classmethod
     def zeros(cls, H: int, T: int, d: int, dtype: DTypeLike = np.float64) -> Self:
-        """All parameters zero: uniform attention, logit 0.
-
-        Examples
-        --------
-        >>> model = mha.MultiHeadAttention.zeros(H=2, T=4, d=3)
-        >>> model(np.ones((1, 4, 3)))
-        array([0.])
-        >>> model.attention(np.ones((1, 4, 3)))[0, 0, 0]
-        array([0.25, 0.25, 0.25, 0.25])
-        """
+        """All parameters zero: uniform attention, logit 0."""
         require_count(H=H, T=T, d=d)
         return cls(np.zeros((H, d, d), dtype), np.zeros((H, T, d), dtype))
 
@@ -146,15 +137,6 @@ class MultiHeadAttention(Vector):
         """Product ∇²L(θ) V of the loss Hessian with a direction V (a ``MultiHeadAttention``), in closed form.
 
         Many products at one point: ``hessian_operator``, of which this is one call.
-
-        Examples
-        --------
-        >>> data = mha.data.tokenized_mixture(n=20, seed=0)
-        >>> model = mha.MultiHeadAttention.random(H=2, T=10, d=8, seed=0)
-        >>> v = mha.MultiHeadAttention.random(H=2, T=10, d=8, seed=1)
-        >>> after, before = ((model + h * v).loss_and_grad(data.X, data.y)[1] for h in (1e-5, -1e-5))
-        >>> (model.hvp(data.X, data.y, v) - (after - before) / 2e-5).norm() < 1e-6
-        True
         """
         return self.hessian_operator(X, y)(V)
 
@@ -171,16 +153,7 @@ class MultiHeadAttention(Vector):
         return {"norm_W": float(per_head["W"].mean()), "norm_U": float(per_head["U"].mean()) * self.sizes[0] ** 0.5}
 
     def ravel(self) -> Array:
-        """All parameters as one vector, head after head: W_h row by row, then U_h row by row.
-
-        Examples
-        --------
-        >>> model = mha.MultiHeadAttention.random(H=2, T=4, d=3)
-        >>> model.ravel().shape
-        (42,)
-        >>> bool((model.unravel(model.ravel()).W == model.W).all())
-        True
-        """
+        """All parameters as one vector, head after head: W_h row by row, then U_h row by row."""
         H = self.sizes[0]
         return namespace(self.W).concatenate([self.W.reshape(H, -1), self.U.reshape(H, -1)], axis=1).reshape(-1)
 

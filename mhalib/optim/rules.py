@@ -71,7 +71,6 @@ class GradientDescent:
 
     def start(self, theta: Any) -> None:
         """No state."""
-        return None
 
     def step(self, theta: Any, grad: Any, state: Any, k: int) -> tuple[Any, None]:
         """θ − η_k ∇L."""
@@ -80,17 +79,7 @@ class GradientDescent:
 
 @dataclass(frozen=True)
 class Momentum:
-    """Gradient descent with heavy-ball momentum: m ← β m + ∇L(θ), θ ← θ − η_k m.
-
-    Examples
-    --------
-    >>> rule = mha.Momentum(lr=1.0, beta=0.5)
-    >>> theta, state = np.array([0.0]), rule.start(np.array([0.0]))
-    >>> for k in range(3):
-    ...     theta, state = rule.step(theta, np.array([1.0]), state, k)
-    >>> theta
-    array([-4.25])
-    """
+    """Gradient descent with heavy-ball momentum: m ← β m + ∇L(θ), θ ← θ − η_k m."""
 
     lr: LearningRate
     beta: float = 0.9

@@ -45,7 +45,6 @@ class _OnData:
         if not (hasattr(theta, "A") and hasattr(theta, "B")):
             raise TypeError("model: expected the matrices A and B of an AttentionRegression, "
                             f"got {type(theta).__name__}")
-        return None
 
     def back(self, U: np.ndarray, V: np.ndarray, theta: Any) -> Any:
         """The model of (U, V), like ``theta`` in all else."""
