@@ -53,9 +53,3 @@ class Whitening:
     def arrays(self, U: np.ndarray, V: np.ndarray, like: Array) -> dict[str, Array]:
         """A = U Σ̂^{−1/2} and B = Σ̂^{−1/2} V Σ̂^{−1/2}, in the library, dtype and place of the array ``like``."""
         return {"A": as_like(U @ self.inverse, like), "B": as_like(self.inverse @ V @ self.inverse, like)}
-
-
-def symmetric_power(Sigma: np.ndarray, power: float) -> np.ndarray:
-    """Σ^power of a positive definite matrix (d, d)."""
-    values, basis = np.linalg.eigh(Sigma)
-    return basis * values ** power @ basis.T

@@ -18,10 +18,9 @@ import numpy as np
 
 import mhalib as mha
 from mhabook.c09_tilting.finite_context import mean_error
-from mhabook.c09_tilting.statements import mean_excess
+from mhabook.c09_tilting.statements import mean_excess, symmetric_power
 from mhabook.c10_structure.factorization import optimum
 from mhabook.studies import write_tables
-from mhalib.whitening import symmetric_power
 
 V = [0.5, 0.5 ** 0.5, 0.8, 1.0, 1.4, 2.0]
 N = np.unique(np.round(10 ** np.arange(1, 6.01, 0.5)).astype(int))

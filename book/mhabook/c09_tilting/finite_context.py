@@ -18,13 +18,13 @@ from mhabook.c09_tilting.statements import (
     exponent,
     mean_excess,
     score_variance,
+    symmetric_power,
     tilted_quadrature,
     tilts,
 )
 from mhabook.ledger import Check, Checks, statement
 from mhalib._array import Array
 from mhalib.attention import softmax
-from mhalib.whitening import symmetric_power
 
 STEP = 1 / 3
 """Step of the trapezoidal rules, in units of a score: the integrands are analytic in a strip about the real line."""

@@ -5,7 +5,7 @@ from math import inf, prod, sqrt
 
 import numpy as np
 
-from mhabook.c09_tilting.statements import quadrature
+from mhabook.c09_tilting.statements import quadrature, symmetric_power
 from mhabook.c10_structure.factorization import optimum
 from mhabook.c10_structure.population import PopulationRegression
 from mhabook.ledger import Check, Checks, statement
@@ -13,7 +13,7 @@ from mhalib._array import Array, is_positive, require
 from mhalib.data.regression import RegressionDataset
 from mhalib.models.regression import AttentionRegression, excess
 from mhalib.optim.structured import StructureAware
-from mhalib.whitening import Whitening, symmetric_power
+from mhalib.whitening import Whitening
 
 CHAPTER = "preconditioning/11_data_and_compute"
 GAUSSIAN = "x ~ N(0, Σ)"
