@@ -16,12 +16,12 @@ RULE_NAMES = ("gradient descent", "momentum 0.9", "Adam")
 STEP_SIZES = (0.01, 0.03, 0.1, 0.3, 1.0, 3.0, 10.0, 30.0)
 
 
-def panels(*titles: str, columns: int = 2, height: int | None = None) -> go.Figure:
+def panels(*titles: str, columns: int = 2, height: int = 380) -> go.Figure:
     """An empty figure with a panel for each title, ``columns`` side by side, read row by row."""
     rows = -(-len(titles) // columns)
     frame = make_subplots(rows=rows, cols=columns, horizontal_spacing=0.24 / columns,
                           vertical_spacing=0.2 / max(rows - 1, 1), subplot_titles=titles)
-    return transparent(frame, alt="") if height is None else transparent(frame, alt="", height=height)
+    return transparent(frame, alt="", height=height)
 
 
 def line(frame: go.Figure, color: int, name: str, column: int, row: int = 1, *, faint: bool = False,
