@@ -69,6 +69,11 @@ def test_pictures_have_alt_text(path):
 
 
 @every_notebook
+def test_a_page_that_draws_imports_mhabook(path):
+    assert_keeps(rules.figures_without_mhabook, path)
+
+
+@every_notebook
 def test_dropdowns_have_titles(path):
     assert_keeps(rules.broken_dropdowns, path)
 

@@ -91,6 +91,7 @@ BAD = {
     ],
     "broken_dropdowns": [markdown("```{prf:proof}\n:class: dropdown\nSo.\n```")],
     "pictures_without_alt": [markdown("![](curve.png)"), markdown("```{figure} curve.png\n```")],
+    "figures_without_mhabook": [python("mha.plots.training(path)"), python("mha.explore(f, H=(1, 4))")],
     "bluster": [markdown("Clearly, it holds."), markdown("This is obviously so.")],
 }
 

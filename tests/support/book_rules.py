@@ -208,6 +208,13 @@ def pictures_without_alt(notebook):
     return [f"{path}: no alt text" for path in empty + [t for t, body in drawn if not option(body, "alt")]]
 
 
+def figures_without_mhabook(notebook):
+    """Imported, mhabook gives the figures of a page the book's renderer."""
+    drawn = [name(cell) for cell in code(notebook) if re.search(r"\bplots\.\w|\bmha\.explore\(", source(cell))]
+    known = any("import mhabook" in source(cell) or "from mhabook" in source(cell) for cell in code(notebook))
+    return [] if known else [f"{cell}: a figure, and no import of mhabook" for cell in drawn]
+
+
 def bluster(notebook):
     """Words that stand where a reason should."""
     return [f"{word!r}" for word in re.findall(r"(?i)\b(?:clearly|obviously)\b", text(notebook))]
