@@ -13,9 +13,10 @@ import os
 import sys
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from functools import cached_property, partial
+from functools import cache, cached_property, partial
 from html import escape
 from numbers import Integral, Real
+from pathlib import Path
 from typing import Any
 
 import plotly.graph_objects as go
@@ -299,8 +300,17 @@ def _canvas(figure):
     with_anywidget = hasattr(go.FigureWidget, "_esm")
     if with_anywidget or "google.colab" not in sys.modules:  # Colab does not show the one of plotly 5
         with contextlib.suppress(ImportError):
-            return go.FigureWidget(figure)
+            return (_late() if with_anywidget else go.FigureWidget)(figure)
     return _ipywidgets().Output(outputs=_outputs(figure))
+
+
+@cache
+def _late():
+    """The FigureWidget, whose 5 MB anywidget does not wait for: after two seconds it would hear Python no more."""
+    from traitlets import Unicode
+
+    plotly = Unicode(str(go.FigureWidget._esm)).tag(sync=True)
+    return type("FigureWidget", (go.FigureWidget,), {"_esm": Path(__file__).with_name("late.js"), "_plotly": plotly})
 
 
 def _outputs(figure):

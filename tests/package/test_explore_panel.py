@@ -35,6 +35,12 @@ def test_a_change_redraws_in_place(move):
     assert list(explorer.figure.data[0].y) == [5, 10]
 
 
+
+def test_what_anywidget_waits_for_is_short():
+    canvas = mha.explore(lambda k=1: go.Figure(go.Scatter(y=[k, 2])), k=(1, 3)).panel.canvas
+    assert len(canvas._esm) < 1000 < 1_000_000 < len(canvas._plotly)  # it gives up after two seconds
+
+
 def test_only_what_changed_is_sent():
     def titled(k):
         return go.Figure(go.Scatter(x=[1, 2], y=[k, 1]), layout={"title": f"{k}", "xaxis": {"title": "x"}})
