@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterable
 from functools import cache
 from typing import Any, TypeAlias
 
-from mhalib.data.mixture import Mixture, MixtureDraws
+from mhalib.data.mixture import Mixture
 from mhalib.live.spec import Control
 
 Measures: TypeAlias = dict[str, Callable[..., Any]]
@@ -23,9 +23,8 @@ def together(names: Iterable[str], compute: Callable[[dict[str, Any]], dict[str,
     return {name: lambda path, values, name=name: once(tuple(values.items()))[name] for name in names}
 
 
-def mixture_draws(mixture: Mixture, draws: MixtureDraws) -> dict[str, Any]:
-    """The draws of a ``Mixture`` as the browser reads them: it assembles X for any ζ and σ."""
-    n, T, d = draws.normal.shape
-    flat = {name: getattr(draws, name).ravel().tolist() for name in ("sign", "rank", "pattern", "normal")}
-    return {"kind": "mixture", "n": n, "T": T, "d": d, "mu": mixture.mu.ravel().tolist(),
-            "nu": mixture.nu.ravel().tolist(), **flat}
+def mixture_draws(mixture: Mixture, n: int, stream: tuple[int, ...]) -> dict[str, Any]:
+    """The n samples of a stream as the browser reads them: it draws them, and assembles X for any ζ and σ."""
+    M, d = mixture.nu.shape
+    return {"kind": "mixture", "n": n, "T": mixture.T, "d": d, "M": M, "stream": list(stream),
+            "mu": mixture.mu.ravel().tolist(), "nu": mixture.nu.ravel().tolist()}

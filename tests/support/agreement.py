@@ -11,7 +11,6 @@ import mhalib as mha
 from mhabook.c02_curvature import loss_bounds
 from mhabook.frames import mixture_draws
 from mhabook.ledger import along
-from mhalib.data.mixture import draw
 from mhalib.live.frames import RULES as OFFERED
 from mhalib.live.payload import arrays
 from mhalib.models.multihead import normals
@@ -66,7 +65,7 @@ class Case:
         """What the engine reads: the training set as draws, the test set as arrays."""
         stream = normals(self.H * (self.d ** 2 + self.T * self.d), 5).tolist()
         return {"model": "multihead", "test": arrays(self.data.fresh(seed=1)), "record": self.record,
-                "data": mixture_draws(self.data.truth, draw(self.n, self.T, self.d, self.M, (3, 1))),
+                "data": mixture_draws(self.data.truth, self.n, (3, 1)),
                 "start": {"kind": "normal", "stream": stream} if self.scale else {"kind": "zeros"},
                 "fixed": {"H": self.H, "scale": self.scale, "optimizer": self.optimizer, "decay": DECAY,
                           "shortcut": self.shortcut},

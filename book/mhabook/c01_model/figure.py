@@ -2,7 +2,7 @@
 
 from mhabook.frames import mixture_draws
 from mhalib._array import require_count
-from mhalib.data.mixture import draw, tokenized_mixture
+from mhalib.data.mixture import tokenized_mixture
 from mhalib.live.frames import STEP_SIZES, line, panels, step_axis
 from mhalib.live.spec import Control, FigureSpec
 from mhalib.live.widget import LiveFigure
@@ -59,8 +59,8 @@ def mixture(n: int = 64, T: int = 8, d: int = 8, M: int = 4, S: float = 2.0, ste
         title="Relevant tokens, noise, step size",
         alt="Left, training and test loss over 500 steps of one head from zero. Right, the attention weights of one "
             "sample after the last step: the column of the relevant token, which carries a star, stands out.",
-        model="multihead", data=mixture_draws(source, draw(n, T, d, M, (seed, 1))), start={"kind": "zeros"},
-        test=mixture_draws(source, draw(n, T, d, M, (seed, 2, 1))), record=tuple(record),
+        model="multihead", data=mixture_draws(source, n, (seed, 1)), start={"kind": "zeros"},
+        test=mixture_draws(source, n, (seed, 2, 1)), record=tuple(record),
         fixed={"H": 1, "optimizer": "gd"},
         curves=("loss", "test_loss"), final=("attention", "attention_score", "test_accuracy", "token_names"),
         controls=(Control("zeta", "relevant share ζ", tuple(k / T for k in range(1, max(T // 2, 1) + 1)), 1 / T),

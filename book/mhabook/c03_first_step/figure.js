@@ -1,4 +1,4 @@
-import { mixture } from "mhalib/live/engine/data.js";
+import { assembled } from "mhalib/live/engine/data.js";
 import { logistic } from "mhalib/live/engine/logistic.js";
 import { addTransposedProduct, product } from "mhalib/live/engine/matrices.js";
 import { liveFigure } from "mhalib/live/figure.js";
@@ -17,9 +17,9 @@ function realizable(carried, values) {
   const own = { ...carried, mu: longer(mu), nu: longer(nu), pattern };
 
   function at(sigma) {
-    const { X, y, relevant } = mixture(own, { zeta, sigma, n: mirror ? all / 2 : all });
+    const { X, y, relevant } = assembled(own, { zeta, sigma, n: mirror ? all / 2 : all });
     if (!mirror) return { n: all, T, d, X, y, relevant };
-    const other = mixture({ ...own, sign: carried.sign.map((s) => -s) }, { zeta, sigma, n: all / 2 });
+    const other = assembled({ ...own, sign: carried.sign.map((s) => -s) }, { zeta, sigma, n: all / 2 });
     const both = (a, b) => Float64Array.from([...a, ...b]);
     return { n: all, T, d, X: both(X, other.X), y: both(y, other.y), relevant };
   }

@@ -1,4 +1,4 @@
-import { mixture } from "mhalib/live/engine/data.js";
+import { assembled } from "mhalib/live/engine/data.js";
 import { norm } from "mhalib/live/engine/matrices.js";
 import { multihead } from "mhalib/live/engine/multihead.js";
 import { liveFigure } from "mhalib/live/figure.js";
@@ -9,7 +9,7 @@ import { liveFigure } from "mhalib/live/figure.js";
 function clean(carried, values) {
   const { zeta, S } = values,
     normal = new Float64Array(carried.n * carried.T * carried.d);
-  const data = mixture({ ...carried, normal }, { ...values, zeta, sigma: 0 });
+  const data = assembled({ ...carried, normal }, { ...values, zeta, sigma: 0 });
   return { ...data, X: data.X.map((x) => S * x), mu: carried.mu.map((x) => S * x), nu: carried.nu.map((x) => S * x) };
 }
 

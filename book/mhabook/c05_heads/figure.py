@@ -4,7 +4,7 @@ import numpy as np
 
 from mhabook.frames import mixture_draws, scaling_control
 from mhalib._array import require_count
-from mhalib.data.mixture import draw, tokenized_mixture
+from mhalib.data.mixture import tokenized_mixture
 from mhalib.live.frames import STEP_SIZES, chosen_rule, line, panels, rule_control
 from mhalib.live.spec import Control, FigureSpec
 from mhalib.live.widget import LiveFigure
@@ -46,8 +46,8 @@ def width(n: int = 64, T: int = 8, d: int = 8, M: int = 4, S: float = 2.0, steps
         alt="Four panels over 500 steps of gradient descent from zero, one head, step size 1. Training and test loss "
             "fall together and end parallel to 1/t. The norm of W rises to 2.3 and that of U to 2.9. The attention "
             "score rises from 0.125 to 0.79.",
-        model="multihead", data=mixture_draws(source, draw(n, T, d, M, (seed, 1))), start={"kind": "zeros"},
-        test=mixture_draws(source, draw(n, T, d, M, (seed, 2, 1))), record=tuple(record), curves=CURVES,
+        model="multihead", data=mixture_draws(source, n, (seed, 1)), start={"kind": "zeros"},
+        test=mixture_draws(source, n, (seed, 2, 1)), record=tuple(record), curves=CURVES,
         fixed={"shortcut": True},
         controls=(Control("H", "heads H", (1, 2, 4, 8, 16, 32, 64), 1),
                   Control("lr", "η", STEP_SIZES, 1.0),

@@ -9,7 +9,7 @@ from mhabook.c02_curvature.bounds import gradient_constant
 from mhabook.c07_generalization.leave_one_out import loss_gradient_norms, others, sample_losses
 from mhabook.frames import mixture_draws
 from mhalib._array import require_count
-from mhalib.data.mixture import draw, tokenized_mixture
+from mhalib.data.mixture import tokenized_mixture
 from mhalib.live.frames import line, panels, step_axis
 from mhalib.live.spec import Control, FigureSpec
 from mhalib.live.widget import LiveFigure
@@ -56,8 +56,8 @@ def generalization(n: int = 64, T: int = 8, d: int = 8, M: int = 4, S: float = 1
             "above. Their gap falls from step 5 on, and the formula of the theorem rises far above it. The distance "
             "to the run without one sample levels off below its bound. That sample has the larger loss in the run "
             "without it.",
-        model="leave_one_out", data=mixture_draws(source, draw(n, T, d, M, (seed, 1))) | {"kind": "sampled"},
-        test=mixture_draws(source, draw(tests, T, d, M, (seed, 2, 1))), start={"kind": "zeros"}, record=tuple(record),
+        model="leave_one_out", data=mixture_draws(source, n, (seed, 1)) | {"kind": "sampled"},
+        test=mixture_draws(source, tests, (seed, 2, 1)), start={"kind": "zeros"}, record=tuple(record),
         curves=CURVES, final=("test_accuracy",), fixed={"optimizer": "gd", "shortcut": True},
         controls=(Control("samples", "training samples n", tuple(k for k in (4, 8, 16, 32, 64, 128) if k <= n), 16),
                   Control("sigma", "noise σ", (0.0, 0.1, 0.2, 0.3, 0.5, 0.7, 1.0, 1.5), 0.2),

@@ -1,4 +1,4 @@
-import { mixture } from "mhalib/live/engine/data.js";
+import { assembled, mixtureDraws } from "mhalib/live/engine/data.js";
 import { dot, norm, productWithTransposed } from "mhalib/live/engine/matrices.js";
 import { defaultRng } from "mhalib/live/engine/numpy_random.js";
 import { instance, withTokens } from "mhalib/live/engine/regression.js";
@@ -30,27 +30,10 @@ function orthonormal(A, r, k) {
 // Each has the draws of the generator of that name in mhalib.data, for `stream` = [seed, 1], or [seed, 2, 1] of fresh
 // samples, and `seed` of what both share.
 export function drawnMixture({ n, T, d, M, relevant, S, sigma, seed, stream }) {
-  const [sign, order, pattern, normal] = [0, 1, 2, 3].map((kind) => defaultRng([...stream, kind]));
   const vectors = orthonormal(defaultRng([seed, 0]).normals(d * (M + 2)), d, M + 2);
   const of = (q) => Array.from({ length: d }, (_, a) => S * vectors[a * (M + 2) + q]);
-  const uniform = order.random(n * T);
-  const rank = uniform.map((x, k) => {
-    let below = 0;
-    for (let j = k - (k % T), end = j + T; j < end; j++) if (uniform[j] < x) below++;
-    return below;
-  });
-  const carried = {
-    n,
-    T,
-    d,
-    rank,
-    sign: sign.random(n).map((x) => (x < 0.5 ? -1 : 1)),
-    pattern: pattern.integers(n * T, M),
-    normal: normal.normals(n * T * d),
-    mu: [...of(0), ...of(1)],
-    nu: Array.from({ length: M }, (_, j) => of(j + 2)).flat(),
-  };
-  return mixture(carried, { n, zeta: relevant / T, sigma });
+  const patterns = { mu: [...of(0), ...of(1)], nu: Array.from({ length: M }, (_, j) => of(j + 2)).flat() };
+  return assembled({ ...mixtureDraws({ n, T, d, M, stream }), ...patterns }, { zeta: relevant / T, sigma });
 }
 
 export function drawnPlanted({ n, T, d, strength, flip, seed, stream }) {
