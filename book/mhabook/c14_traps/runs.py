@@ -1,6 +1,6 @@
 """The runs of chapter 14 as its figures and tables show them."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from math import exp
 from typing import Any
 
@@ -22,11 +22,12 @@ STARTS = np.array([[0.5, -1.0], [1.5, 1.9], [-1.5, 0.4], [-0.4, -1.5]])
 """Where descents of two free queries begin."""
 
 
-def by_kind(corner: str, rows: Mapping[str, Iterable[str]], widths: Iterable[int] = (27, 27, 27),
-            kinds: Iterable[str] = KINDS) -> None:
-    """Print a table with a column for each kernel, whose rows are {label: cells}."""
-    for label, cells in {corner: kinds, **rows}.items():
-        print(label + "".join(f"{cell:>{width}}" for cell, width in zip(cells, widths, strict=False)))
+def by_kind(corner: str, rows: Mapping[str, Sequence[str]], kinds: Iterable[str] = KINDS) -> None:
+    """Print a table with a column for each kernel, as narrow as it can be, whose rows are {label: cells}."""
+    table = [[kind.split()[-1] for kind in kinds], *rows.values()]
+    widths = [max(map(len, column)) + 2 for column in zip(*table, strict=True)]
+    for label, cells in zip((corner, *rows), table, strict=True):
+        print(label + "".join(f"{cell:>{width}}" for cell, width in zip(cells, widths, strict=True)))
 
 
 def trained(layer: AttentionLayer, data: SequenceDataset, lr: float = 0.1, only: Iterable[str] = ("WQ",)) -> Path:
@@ -70,29 +71,29 @@ def basins_table(basins: Table) -> None:
     print("share with loss below 1e-6 after 5,000 steps (in the limit)")
     found = {s: [basins.where(kind=kind, s=s) for kind in KINDS] for s in (0.5, 1.0, 2.0, 4.0, 8.0)}
     by_kind("   s", {f"{s:4}": [f"{cell['arrived'][0][1]:.3f} ({cell['limit'][0]:.4f})" for cell in cells]
-                     for s, cells in found.items()}, (17, 17, 29))
+                     for s, cells in found.items()})
 
 
 def random_table(random: Table) -> None:
     """Print how many random problems have a spurious minimum, and how often gradient flow arrives."""
-    print("                            with a spurious minimum               flow arrives")
-    print("keys spread problems   softmax Gaussian normalized     z   softmax Gaussian normalized")
+    print("                       with a spurious minimum            flow arrives")
+    print("keys spread problems   softmax Gaussian normal.    z  softmax Gaussian normal.")
     for row in range(len(random)):
         kept, stuck, arrives = (random[name][row] for name in ("kept", "stuck", "arrives"))
         first, second = random["only"][row]
         z = (second - first) / (first + second) ** 0.5
         print(f"{random['n'][row]:4} {random['spread'][row]:6} {kept:8} "
               + "".join(f"{share:9.1%}" for share in stuck / kept)
-              + f"{z:8.1f} " + "".join(f"{share:9.3f}" for share in arrives / kept))
+              + f"{z:5.1f}" + "".join(f"{share:9.3f}" for share in arrives / kept))
 
 
 def teachers_table(teachers: Table) -> None:
     """Print what students of either kernel learn from teachers of either kernel."""
-    print("                           queries alone                 queries, keys, values")
-    print("teacher → student        runs  median relative loss      runs  median relative loss")
+    print("runs of 20 that learn, and the median of the last loss over the first")
+    print("teacher → student         queries alone    queries, keys, values")
     for teacher in ("softmax", "gaussian"):
         for student in ("softmax", "gaussian"):
             cells = [teachers.where(teacher=teacher, student=student, only=only)["relative"][:, 1]
                      for only in ("WQ", "WQ WK WV")]
             print(f"{teacher:8} → {student:10}"
-                  + "".join(f"{(cell < 1e-6).sum():9}{np.median(cell):18.1e}   " for cell in cells))
+                  + "".join(f"{(cell < 1e-6).sum():9}{np.median(cell):11.1e}" for cell in cells))

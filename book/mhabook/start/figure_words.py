@@ -11,7 +11,7 @@ from mhalib.live.spec import Control, FigureSpec
 from mhalib.live.widget import LiveFigure
 from mhalib.models import MultiHeadAttention
 from mhalib.optim import GradientDescent
-from mhalib.plots import COLORS
+from mhalib.plots import SEQUENTIAL
 from mhalib.training import train
 
 SIGN = {"great": 1.0, "dull": -1.0}
@@ -24,7 +24,6 @@ SENTENCES = [order.format(time=time, company=company, seen=f"{who} saw a {word} 
 VOCABULARY = sorted({word for sentence in SENTENCES for word in sentence})
 TOKENS = np.array([[VOCABULARY.index(word) for word in sentence] for sentence in SENTENCES])
 LENGTH, STEPS = 4.0, 100
-SHADES = [[0.0, f"{COLORS[4]}00"], [1.0, f"{COLORS[4]}ff"]]
 
 
 def sentences() -> Dataset:
@@ -68,7 +67,7 @@ def words() -> LiveFigure:
 def _frame():
     frame = panels("attention on each word", "loss", columns=1)
     named = [f"<b>{word} ★</b>" if word in SIGN else word for word in SENTENCES[0]]
-    frame.add_heatmap(y=list(range(len(named))), zmin=0, zmax=1, transpose=True, colorscale=SHADES, showscale=False,
+    frame.add_heatmap(y=list(range(len(named))), zmin=0, zmax=1, transpose=True, colorscale=SEQUENTIAL, showscale=False,
                       row=1, col=1)
     line(frame, 0, "loss", 1, row=2, legend=False)
     frame.update_xaxes(range=[-0.5, STEPS + 0.5], showgrid=False, zeroline=False)
