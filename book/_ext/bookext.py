@@ -17,7 +17,7 @@ if ((localStorage.getItem("mode") || "auto") === "auto")
 """
 FIGURE = re.compile(r'(class="mha-drawing".*?<script type="application/json">)(.*?)(</script>)', re.DOTALL)
 FLAT = re.compile("(?!geo|map|polar|scene|smith|ternary)")  # what the layout of a figure in a plane has
-ARRAY = re.compile(r'"dtype":"f8","bdata":"([^"]+)"')
+ARRAY = re.compile(r'"dtype":"(f[48])","bdata":"([^"]+)"')
 VIEW = re.compile(r'(?:(class="mha-fallback").*?)?<script type="application/vnd\.jupyter\.widget-view\+json">'
                   ".*?</script>", re.DOTALL)
 STILL = "<noscript><p>Without JavaScript this figure stands still.</p></noscript>"
@@ -50,43 +50,59 @@ def load_live_figures(app, pagename, templatename, context, doctree):
     models = [model for js in states for model in json.loads(js.attributes["body"])["state"].values()]
     if models and all(is_live(model) or model["model_module"] == "@jupyter-widgets/base" for model in models):
         app.add_js_file("live.js", priority=120)
+        looks = {model["state"].get("_css", ""): None for model in models}
+        context["metatags"] = f"{context.get('metatags', '')}<style>{''.join(looks)}</style>\n"
         for js in states:
             js.attributes["body"] = said_once(js.attributes["body"])
         context["script_files"] = [js for js in context["script_files"] if not re.search(MANAGER, str(js.filename))]
 
 
 def said_once(body):
-    """The states of a page's widgets, where only the first of those that share their code or style has its text."""
+    """The states of a page's widgets without their style; of those that share their code the first has its text."""
     states, first = json.loads(body), {}
     for name, model in states["state"].items():
-        for part in {"_esm", "_css"} & model["state"].keys():
-            text = model["state"][part]
-            model["state"][part] = {"as": first[text]} if text in first else text
+        model["state"].pop("_css", None)
+        if text := model["state"].get("_esm"):
+            model["state"]["_esm"] = {"as": first[text]} if text in first else text
             first.setdefault(text, name)
     return json.dumps(states, separators=(",", ":")).replace("<", r"\u003c")  # no word of it ends the script
 
 
 def shorten_figures(app, pagename, templatename, context, doctree):
-    """Leave out of figures what no eye tells: digits of single precision, and how their template draws other traces."""
+    """Leave out of figures what no eye tells: digits, how their template draws other traces, what frames repeat."""
     context["body"] = FIGURE.sub(lambda figure: figure[1] + shortened(figure[2]) + figure[3], context.get("body", ""))
 
 
 def shortened(figure):
-    """The text of a figure with its arrays in single precision, and of its template what its own traces ask for."""
-    told = json.loads(ARRAY.sub(single_precision, figure))
+    """The text of a figure with shorter arrays, of its template what its own traces ask for, of frames what changes."""
+    told = json.loads(ARRAY.sub(rounded, figure))
     template, kinds = told["layout"].get("template", {}), {trace.get("type", "scatter") for trace in told["data"]}
     for part, asked in (("data", kinds.__contains__), ("layout", FLAT.match)):
         template[part] = {name: looks for name, looks in template.get(part, {}).items() if asked(name)}
+    for k, trace in enumerate(told["data"]):
+        moved = [frame["data"][k] for frame in told.get("frames", ()) if "traces" not in frame]
+        for name in trace.keys() - {"y", "z"}:
+            if all(each.get(name) == trace[name] for each in moved):
+                for each in moved:
+                    del each[name]
     return json.dumps(told, ensure_ascii=False, separators=(",", ":")).replace("<", r"\u003c")
 
 
-def single_precision(array):
-    """The text of an array in single precision; as it was, where a number is too large or too small for that."""
-    double = np.frombuffer(b64decode(json.loads(f'"{array[1]}"')))
+def rounded(array):
+    """The text of an array in single precision; as it was, where a number is too large or too small for that.
+
+    Of the 23 binary digits after a number's first the last ten are zero, which the network need not carry, if the
+    numbers are not whole and none moves by a thousandth of what they span.
+    """
+    given = np.frombuffer(b64decode(json.loads(f'"{array[2]}"')), f"<{array[1]}")
     with np.errstate(over="ignore", under="ignore"):
-        single = double.astype("f4")
-    if not np.allclose(single, double, rtol=1e-6, atol=0, equal_nan=True):
+        single = given.astype("<f4")
+    if not np.allclose(single, given, rtol=1e-6, atol=0, equal_nan=True):
         return array[0]
+    finite = single[np.isfinite(single)]
+    short = ((finite.view("<u4") + 0x200) & ~np.uint32(0x3FF)).view("<f4")
+    if (finite % 1).any() and abs(short - finite).max() < np.ptp(finite) / 1000:
+        single[np.isfinite(single)] = short
     return f'"dtype":"f4","bdata":"{b64encode(single.tobytes()).decode()}"'
 
 

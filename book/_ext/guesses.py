@@ -22,7 +22,7 @@ ROOT = Path(__file__).parents[2]
 PACKAGE = ROOT / "book" / "mhabook"
 ALL = "book/start/guesses"
 WITHOUT_SCRIPT = "<noscript><p>Without JavaScript no guess is kept, and this table stays empty.</p></noscript>"
-FORGET = ('<p><button type="button" class="mha-forget" hidden>Forget all my guesses and answers</button> '
+FORGET = ('<p><button type="button" class="mha-forget">Forget all my guesses and answers</button> '
           '<span role="status"></span></p>')
 
 
@@ -63,7 +63,7 @@ class Guesses(SphinxDirective):
         name = self.arguments[0]
         fields = "".join(field(name, number, guess) for number, guess in groups()[name].items())
         there = relative(ALL, self.env.docname)
-        return [nodes.raw("", f'<div class="mha-guesses" role="group" aria-label="Your guesses" hidden>{fields}'
+        return [nodes.raw("", f'<div class="mha-guesses" role="group" aria-label="Your guesses">{fields}'
                           f'<p class="mha-names">Your guesses stay in this browser. They come back beside the results, '
                           f'and <a href="{there}">on one page</a>.</p></div>', format="html")]
 

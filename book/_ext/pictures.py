@@ -5,9 +5,11 @@ plotly draws it, in the Chromium that prints and tests the pages. Without Chromi
 
 import re
 import sys
+from collections.abc import Sequence
 from contextlib import closing
 from html import escape, unescape
 from pathlib import Path
+from typing import Any
 
 from playwright.sync_api import Browser, Page, sync_playwright
 
@@ -39,8 +41,27 @@ UNKNOWN = """() => {
   return [...new Set(boxes.flatMap((box) => box.data.map((trace) => trace.type ?? "scatter")))]
     .filter((type) => !(type in known));
 }"""
-DRAW = """(width) => Promise.all([...document.querySelectorAll(".js-plotly-plot")].map((box) =>
-  Plotly.toImage(box, { width, height: box.layout.height ?? 450, format: "svg", imageDataOnly: true })))"""
+# Each picture; of a live figure what stands above and below it, and its height on a desk and on a phone, so that the
+# page keeps the room that the figure takes.
+DRAW = """async (width) => {
+  const boxes = [...document.querySelectorAll(".js-plotly-plot")], high = (box) => box.layout.height ?? 450;
+  const drawn = await Promise.all(boxes.map((box) =>
+    Plotly.toImage(box, { width, height: high(box), format: "svg", imageDataOnly: true })));
+  const desk = boxes.map(high);
+  document.body.style.width = "358px";
+  for (let k = 0; k < 3; k++) await new Promise(requestAnimationFrame);
+  const text = (box, parts) => [...box.closest(".mha-live").querySelectorAll(parts)].map((part) => {
+    part.querySelectorAll("input").forEach((input) => {
+      if (input.type === "range") input.setAttribute("value", input.value);
+      else input.toggleAttribute("checked", input.checked);
+    });
+    part.querySelectorAll("option").forEach((one) => one.toggleAttribute("selected", one.selected));
+    return part.outerHTML.replace(/ (id|for|data-[\\w-]+)="[^"]*"/g, "");
+  }).join("");
+  return boxes.map((box, k) => ({ svg: drawn[k], ...(box.closest(".mha-live:has(> .mha-controls)") && {
+    above: text(box, ":scope > :is(.mha-controls, .mha-hint)"), below: text(box, ":scope > .mha-live-summary"),
+    heights: [desk[k], high(box)] }) }));
+}"""
 
 
 def workbench(browser: Browser, folder: Path) -> Page:
@@ -59,8 +80,8 @@ def workbench(browser: Browser, folder: Path) -> Page:
     return page
 
 
-def pictures(bench: Page, html: str) -> list[str]:
-    """The figures of a page as plotly draws them, in their order, each an ``<svg>``.
+def pictures(bench: Page, html: str) -> list[dict[str, Any]]:
+    """The figures of a page as plotly draws them, in their order, each an ``<svg>``, and what is around a live one.
 
     Raises ValueError where a figure has a trace that the page's plotly.js does not know.
     """
@@ -71,7 +92,7 @@ def pictures(bench: Page, html: str) -> list[str]:
     return bench.evaluate(DRAW, WIDTH)
 
 
-def placed(html: str, drawn: list[str]) -> str:
+def placed(html: str, drawn: list[dict[str, Any]]) -> str:
     """The page with its pictures.
 
     Raises ValueError where a figure has none.
@@ -81,10 +102,20 @@ def placed(html: str, drawn: list[str]) -> str:
     numbered = enumerate(drawn)
 
     def put(words: re.Match[str]) -> str:
-        number, svg = next(numbered)
-        return picture(svg, number, unescape(words["alt"])) + (words[0] if words["below"] else "")
+        number, made = next(numbered)
+        svg = picture(made["svg"], number, unescape(words["alt"]))
+        return room(svg, **made) + (words[0] if words["below"] else "")
 
     return WORDS.sub(put, html)
+
+
+def room(picture: str, svg: str, above: str = "", below: str = "", heights: Sequence[int] = ()) -> str:
+    """A picture with what stands around it in its live figure, for the eye alone and out of the keyboard's reach."""
+    if not heights:
+        return picture
+    high = 'style="--desk: {}px; --phone: {}px" '.format(*heights)
+    around = [f'<div class="mha-around" inert aria-hidden="true">{part}</div>' for part in (above, below)]
+    return picture.replace("<svg ", f"<svg {high}", 1).join(around)
 
 
 def picture(svg: str, number: int, alt: str) -> str:

@@ -46,3 +46,22 @@ window.addEventListener("load", () => {
   const watch = () => [...document.querySelectorAll(BOXES), ...lines()].forEach((box) => sizes.observe(box));
   window.addEventListener("load", watch);
 })();
+
+// Of the contents beside a page, which may be longer than the window, the place of its reader stays in sight.
+(() => {
+  const shown = (link) => link.offsetParent !== null;
+  function follow(contents) {
+    const box = contents.closest(".bd-sidebar-secondary"),
+      place = [...contents.querySelectorAll(".toc-entry.active > a")].filter(shown).pop();
+    if (!place) return;
+    const { top, bottom, height } = place.getBoundingClientRect(),
+      around = box.getBoundingClientRect();
+    if (top < around.top + height) box.scrollTop -= around.top + 3 * height - top;
+    else if (bottom > around.bottom - height) box.scrollTop += bottom - around.bottom + 3 * height;
+  }
+  document.addEventListener("DOMContentLoaded", () => {
+    const contents = document.getElementById("pst-page-toc-nav");
+    const moves = new MutationObserver(() => follow(contents));
+    if (contents) moves.observe(contents, { subtree: true, attributeFilter: ["aria-current"] });
+  });
+})();

@@ -20,24 +20,14 @@
   const moduleOf = (source) =>
     (modules[source] ??= import(URL.createObjectURL(new Blob([source], { type: "text/javascript" }))));
 
-  const styles = new Set();
-  function style(css) {
-    if (!css || styles.has(css)) return;
-    styles.add(css);
-    const element = document.createElement("style");
-    element.textContent = css;
-    document.head.append(element);
-  }
-
-  // A part of a state, which may stand with another widget (bookext.py).
-  const text = (state, part) => known[state[part]?.as]?.state[part] ?? state[part];
+  // The code of a state, which may stand with another widget; the style stands in the head (bookext.py).
+  const code = ({ _esm }) => known[_esm.as]?.state._esm ?? _esm;
 
   async function mount(view, { state }) {
     const el = document.createElement("div");
     el.className = "widget-subarea jupyter-widgets";
     view.after(el);
-    style(text(state, "_css"));
-    const { default: widget } = await moduleOf(text(state, "_esm"));
+    const { default: widget } = await moduleOf(code(state));
     widget.render({ model: standing(state), el });
   }
 

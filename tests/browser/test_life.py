@@ -217,7 +217,7 @@ def test_a_figure_that_cannot_be_saved_says_so(mounted):
 def half_a_page():
     """Serve a page with one widget, of which the second half waits until it is asked for."""
     module = "export default { render: ({ el }) => { el.id = 'live'; } };"
-    state, view = {"state": {"m": {"state": {"_css": "", "_esm": module}}}}, json.dumps({"model_id": "m"})
+    state, view = {"state": {"m": {"state": {"_esm": module}}}}, json.dumps({"model_id": "m"})
     script = '<script type="application/vnd.jupyter.widget-{}+json">{}</script>'.format
     page = f'<script src="/live.js"></script>{script("state", json.dumps(state))}<div>{script("view", view)}</div>'
     at, wanted = page.index(view) + 8, threading.Event()

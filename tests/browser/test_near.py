@@ -13,14 +13,16 @@ pictures = load("book/_ext/pictures.py")
 PAGE = "book/multihead/03_what_one_random_step_knows.html"
 DRAWINGS = """() => [...document.querySelectorAll(".mha-drawing")].map((box) =>
   [box.querySelectorAll(".mha-picture").length, box.querySelectorAll(".main-svg").length > 0])"""
+LIVE_HEIGHTS = """() => [...document.querySelectorAll(".mha-live, .mha-fallback")].map((box) => box.offsetHeight)
+  .filter(Boolean)"""
 HEIGHTS = """() => [...document.querySelectorAll(".mha-figure, .mha-fallback")].map((box) => box.offsetHeight)"""
 PICTURE, DRAWING = [1, False], [0, True]
 
 
 @pytest.fixture
-def restless(site, chromium):
-    """Open the page in a browser that never rests."""
-    context = chromium.new_context(viewport={"width": 1280, "height": 900})
+def restless(site, chromium, request):
+    """Open the page in a browser that never rests, as wide as asked."""
+    context = chromium.new_context(viewport={"width": getattr(request, "param", 1280), "height": 900})
     context.set_default_timeout(PATIENCE)
     context.add_init_script("window.requestIdleCallback = () => {}")
     page = context.new_page()
@@ -43,6 +45,17 @@ def test_a_figure_is_drawn_when_it_is_near_and_its_picture_stands_until_then(res
     assert drawings[0] == DRAWING
     assert drawings[-1] == PICTURE, "it is far from the window"
     assert page.evaluate(HEIGHTS) == heights, "the page has moved"
+
+
+@pytest.mark.parametrize("restless", [1280, 390], indirect=True)
+def test_a_live_figure_takes_the_room_that_its_picture_kept(restless):
+    page = restless
+    kept = page.evaluate(LIVE_HEIGHTS)
+    page.locator(".mha-fallback").first.scroll_into_view_if_needed()
+    page.locator(".mha-live[data-state=done]").wait_for()
+    at_rest(page)
+    taken = page.evaluate(LIVE_HEIGHTS)
+    assert len(kept) == len(taken) == 1 and abs(kept[0] - taken[0]) <= 2, (kept, taken)
 
 
 def test_a_trace_that_the_pages_plotly_does_not_know_stops_the_build(chromium):

@@ -1,5 +1,6 @@
 """Every built page, as a reader's browser finds it."""
 
+import gzip
 from functools import partial
 
 import plotly.offline
@@ -7,7 +8,7 @@ import pytest
 
 import axe
 from scripts import load
-from visits import at_rest, built_pages, eventually
+from visits import BUILD, PATIENCE, SHIFTS, assert_nothing_moves, at_rest, built_pages, eventually
 
 pictures = load("book/_ext/pictures.py")
 
@@ -99,6 +100,26 @@ def unscripted(visit, chromium):
     page.goto(visit.site + visit.name)
     yield page
     context.close()
+
+
+def test_nothing_moves_on_a_desk(visit):
+    assert_nothing_moves(visit.page)  # the first test of a page, for those below open boxes and change its size
+
+
+def test_nothing_moves_on_a_phone(visit, chromium):
+    context = chromium.new_context(viewport={"width": 390, "height": 844}, has_touch=True, is_mobile=True)
+    context.set_default_timeout(PATIENCE)
+    context.add_init_script(SHIFTS)
+    context.add_init_script("window.requestIdleCallback = () => {}")  # a figure is drawn when it comes near
+    page = context.new_page()
+    page.goto(visit.site + visit.name, wait_until="load")
+    at_rest(page)
+    assert_nothing_moves(page)
+    context.close()
+
+
+def test_a_page_whose_assets_are_there_weighs_less_than_300_kilobytes(visit):
+    assert len(gzip.compress((BUILD / visit.name).read_bytes(), 6)) < 300_000
 
 
 def test_nothing_is_asked_of_another_host_and_nothing_fails(visit):

@@ -107,8 +107,10 @@ def test_a_number_finds_the_statements_that_have_it(ledger, query, numbers):
     ledger.page.get_by_label("Words").fill("")
 
 
-def test_no_column_is_cut_on_a_desk_and_the_head_stays_in_sight(ledger):
+@pytest.mark.parametrize("width", [720, 760, 1200, 1240, 1280])
+def test_no_column_is_cut_on_a_desk_and_the_head_stays_in_sight(ledger, width):
     page = ledger.page
+    page.set_viewport_size({"width": width, "height": 900})
     page.locator(".sortable.fits").wait_for()
     page.evaluate("() => document.getElementById('ledger-thm-barrier').scrollIntoView()")
     places = [".bd-header-article", ".sortable th:nth-child(2)", "tr:has(#ledger-thm-barrier) td:first-child a[href]"]

@@ -40,6 +40,21 @@ AT_REST = """async (calm) => {
     before = now;
   }
 }"""
+# What moves on a page without its reader's doing: how much, from where to where, and what it is.
+SHIFTS = """window.shifts = [];
+new PerformanceObserver((list) => list.getEntries().filter((entry) => !entry.hadRecentInput).forEach((entry) => {
+  const name = (node) => (node?.outerHTML ?? node?.data ?? "").slice(0, 80);
+  const moved = ({ node, previousRect: from, currentRect: to }) => `${name(node)}: `
+    + [from, to].map((box) => [box.x, box.y, box.width, box.height].map(Math.round)).join(" → ");
+  window.shifts.push([entry.value, ...entry.sources.map(moved)]);
+})).observe({ type: "layout-shift", buffered: true });"""
+TO_THE_END = """async () => {
+  const page = document.scrollingElement;
+  for (let y = 0; y < page.scrollHeight; y += innerHeight / 2) {
+    window.scrollTo(0, y);
+    await new Promise(requestAnimationFrame);
+  }
+}"""
 
 
 def frames(page, count):
@@ -60,6 +75,15 @@ def eventually(page, check):
         except AssertionError:
             frames(page, 6)
     return check()
+
+
+def assert_nothing_moves(page):
+    """Scroll an opened page to its end; all of its shifts together are below the fifth of what Chromium calls good."""
+    page.evaluate(TO_THE_END)
+    page.wait_for_function(DRAWN)
+    at_rest(page)
+    shifts = sorted(page.evaluate("shifts"), reverse=True)
+    assert sum(value for value, *_ in shifts) <= 0.02, shifts[:5]
 
 
 def built_pages():
@@ -95,6 +119,7 @@ class Visit:
         self.context.set_default_timeout(PATIENCE)
         self.context.route("**/*", self.pass_if_local)
         self.page = page = self.context.new_page()
+        page.add_init_script(SHIFTS)
         page.on("response", self.note_response)
         page.on("requestfailed", lambda request: self.failures.append(f"failed: {request.url}"))
         page.on("pageerror", lambda error: self.complaints.append(str(error)))

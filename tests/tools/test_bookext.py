@@ -50,13 +50,19 @@ def test_plotly_comes_early_on_a_page_that_trains(body, early):
 
 def test_code_that_widgets_share_stands_once_on_their_page():
     code = "export default '</script>'"
-    body = bookext.said_once(json.dumps({"state": {name: {"state": {"_esm": code, "_css": css, "at": name}}
-                                                   for name, css in ("ax", "by", "cx")}}))
+    body = bookext.said_once(json.dumps({"state": {name: {"state": {"_esm": code, "_css": "x", "at": name}}
+                                                   for name in "abc"}}))
     assert {name: model["state"] for name, model in json.loads(body)["state"].items()} == {
-        "a": {"_esm": code, "_css": "x", "at": "a"},
-        "b": {"_esm": {"as": "a"}, "_css": "y", "at": "b"},
-        "c": {"_esm": {"as": "a"}, "_css": {"as": "a"}, "at": "c"}}
+        "a": {"_esm": code, "at": "a"}, "b": {"_esm": {"as": "a"}, "at": "b"}, "c": {"_esm": {"as": "a"}, "at": "c"}}
     assert "</script>" not in body
+
+
+def test_the_style_of_widgets_stands_in_the_head_before_anything_is_painted():
+    state = {str(k): {"model_module": LIVE[0], "state": {"_anywidget_id": LIVE[1], "_css": css}}
+             for k, css in enumerate(("a {}", "b {}", "a {}"))}
+    context = {"script_files": [script(type=bookext.WIDGET_STATE, body=json.dumps({"state": state}))]}
+    bookext.load_live_figures(SimpleNamespace(add_js_file=lambda *_, **__: None), "page", "page.html", context, None)
+    assert context["metatags"] == "<style>a {}b {}</style>\n"
 
 
 @pytest.mark.parametrize("modules", [(LAYOUT, ("@jupyter-widgets/controls", "")), (LAYOUT, LIVE, OTHER)])
@@ -73,30 +79,50 @@ def test_the_managers_scripts_are_those_of_the_configuration():
     assert all(name.removeprefix("_static/") in config for name in MANAGER)
 
 
-def test_numbers_of_figures_come_in_single_precision_where_it_holds_them():
-    def told(*y):
-        context = {"body": figure_html(go.Figure(go.Scatter(y=np.array(y)), layout={"meta": {"alt": "a"}}).to_dict())}
-        bookext.shorten_figures(None, "page", "page.html", context, None)
-        drawing = context["body"].split('<script type="application/json">')[1].split("</script>")[0]
-        y = json.loads(drawing)["data"][0]["y"]
-        return np.frombuffer(base64.b64decode(y["bdata"]), y["dtype"])
+def shortened(figure):
+    """What a page tells of a figure."""
+    context = {"body": figure_html(figure.update_layout(meta={"alt": "</i>"}).to_dict())}
+    bookext.shorten_figures(None, "page", "page.html", context, None)
+    return json.loads(context["body"].split('<script type="application/json">')[1].split("</script>")[0])
 
-    y = 0.1, np.nan, -np.inf, 1e-30
-    assert told(*y).dtype == np.float32
-    np.testing.assert_allclose(told(*y), y, rtol=1e-6)
+
+def numbers(*y):
+    """How a page tells these numbers."""
+    told = shortened(go.Figure(go.Scatter(y=np.array(y))))["data"][0]["y"]
+    return np.frombuffer(base64.b64decode(told["bdata"]), told["dtype"])
+
+
+def test_numbers_of_figures_come_in_single_precision_where_it_holds_them():
+    y = 1.0, 20001.0, np.nan, -np.inf, 3.0
+    assert numbers(*y).dtype == np.float32
+    np.testing.assert_array_equal(numbers(*y), y)
     for beyond in (1e300, 1e-50, 1e-42):
-        np.testing.assert_array_equal(told(0.1, beyond), [0.1, beyond])
+        np.testing.assert_array_equal(numbers(0.1, beyond), [0.1, beyond])
+
+
+def test_digits_that_no_eye_tells_are_zero():
+    y = np.append(np.geomspace(1e-30, 1e30, 99), [np.nan, -np.inf])
+    np.testing.assert_allclose(numbers(*y), y, rtol=2.0 ** -14)
+    assert not (numbers(*y).view(np.uint32) & 0x3FF).any()
+    told = shortened(go.Figure(go.Scatter(y=y.astype(np.float32))))["data"][0]["y"]
+    assert base64.b64decode(told["bdata"]) == numbers(*y).tobytes(), "they may come in single precision"
+    close = 1 + 1e-3 * np.linspace(0, 1, 9)  # on an axis from 1 to 1.001 they would be seen
+    np.testing.assert_allclose(numbers(*close), close, rtol=1e-7)
+    np.testing.assert_allclose(numbers(0.1, 0.1), 0.1, rtol=1e-7)
+
+
+def test_a_frame_tells_what_moves():
+    traces = [[go.Scatter(x=[1, 2], y=[y, 2], name="a", line={"width": width})] for y, width in ((1, 3), (1, 4))]
+    told = shortened(go.Figure(traces[0], frames=[go.Frame(data=trace) for trace in traces]))
+    assert [sorted(frame["data"][0]) for frame in told["frames"]] == [["line", "y"]] * 2
+    assert told["data"][0].keys() > {"x", "y", "name", "line"}
 
 
 def test_a_figure_brings_of_its_template_what_its_traces_ask_for():
-    given = go.Figure(go.Heatmap(z=[[1]]), layout={"meta": {"alt": "</i>"}, "template": "plotly_white"})
-    context = {"body": figure_html(given.to_dict())}
-    bookext.shorten_figures(None, "page", "page.html", context, None)
-    told = context["body"].split('<script type="application/json">')[1].split("</script>")[0]
-    template = json.loads(told)["layout"]["template"]
+    told = shortened(go.Figure(go.Heatmap(z=[[1]]), layout={"template": "plotly_white"}))
+    template = told["layout"]["template"]
     assert list(template["data"]) == ["heatmap"]
     assert template["layout"]["xaxis"] and not {"geo", "polar", "scene", "ternary"} & set(template["layout"])
-    assert "<" not in told
 
 
 def test_a_widget_says_what_is_missing_where_no_script_runs():
@@ -109,3 +135,9 @@ def test_a_widget_says_what_is_missing_where_no_script_runs():
     said = context["body"].split("</script>")
     assert [part.startswith(bookext.STILL) for part in said] == [False, False, True, False]
     assert [part.startswith(bookext.UNCHECKED) for part in said] == [False, True, False, True]
+
+
+def test_no_word_of_a_figure_ends_its_script():
+    context = {"body": figure_html(go.Figure(layout={"meta": {"alt": "</i>"}}).to_dict())}
+    bookext.shorten_figures(None, "page", "page.html", context, None)
+    assert "<" not in context["body"].split('<script type="application/json">')[1].split("</script>")[0]

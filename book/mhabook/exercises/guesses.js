@@ -26,14 +26,12 @@ function fill(input) {
 
 for (const fields of all(".mha-guesses")) {
   fields.querySelectorAll("input").forEach(fill);
-  fields.hidden = false;
   fields.addEventListener("input", ({ target }) => {
     keep(`guess:${target.name}`, target.value.trim(), fields);
     show();
   });
 }
 for (const button of all(".mha-forget")) {
-  button.hidden = false;
   if (!keeps()) button.nextElementSibling.textContent = UNKEPT;
   button.addEventListener("click", () => {
     if (!confirm("Forget all your guesses and answers? They are kept nowhere else.")) return;
