@@ -77,7 +77,7 @@ class Traced:
     """
 
     is_meta = True
-    """There are shapes and no numbers: checks of values are for those who have them."""
+    """Checks of values are left out, because there are none yet."""
     dtype: np.dtype[Any] = np.dtype(float)
     itemsize = 8
 
@@ -130,11 +130,8 @@ class Traced:
     def __float__(self) -> float:
         _refuse("float() of a recorded array: its numbers come when the program runs")
 
-    def __int__(self) -> int:
-        _refuse("int() of a recorded array: its numbers come when the program runs")
-
     def __index__(self) -> int:
-        _refuse("a recorded number as an index or a size: its value comes when the program runs")
+        _refuse("int() of a recorded number, or its use as an index or a size: its value comes when the program runs")
 
     def __setitem__(self, key: Any, value: Any) -> None:
         _refuse("a write into an array; make a new one, by np.where or np.concatenate")

@@ -40,12 +40,11 @@ class Printer:
                 values = f"Float64Array.of({', '.join(map(_text, node.detail.ravel()))})" if node.f == "constant" else (
                     f"new Float64Array({prod(node.shape)})")
                 self.made.append(f"const {name} = {values};")
-                self._write(node, name)
+                if node.f != "constant":
+                    self._write(node, name)
         self.at: dict[str, str] = {name: self._names[x.node] for name, x in outputs.items()}
 
     def _write(self, node, name):
-        if node.f == "constant":
-            return
         if node.f == "concatenate":
             joined, begins = node.detail
             for (arg, index), begin in zip(node.args, begins, strict=True):

@@ -75,7 +75,7 @@ def figure(start: Any, data: Any, rule: Rule, steps: int = 500, controls: Mappin
     description = FigureSpec(
         title=title, alt=f"The training loss{''.join(f', {name}' for name in curves)} over {steps} steps of "
         f"{type(rule).__name__}, with sliders for {', '.join(moved)}.",
-        model="own", data={"kind": "given", "arrays": recorded.numbers()},
+        model="own", data={"kind": "given", "arrays": {k: a.ravel().tolist() for k, a in recorded.data.items()}},
         start={"kind": "given", "fixed": recorded.scalars} | recorded.start_and_check(),
         record=tuple(record), curves=("loss", *curves), controls=tuple(moved.values()),
         fixed={"optimizer": RULES[type(rule)]} | _numbers_of(rule), frame=_frame(curves, steps),
@@ -185,10 +185,6 @@ class _Recorded:
             if not isinstance(value, Traced) or value.size != 1:
                 raise Untraceable(f"curves: expected {name} to give one number that depends on model and data, "
                                   f"got {type(value).__name__} of shape {getattr(value, 'shape', ())}")
-
-    def numbers(self):
-        """The data as the page carries them."""
-        return {name: a.ravel().tolist() for name, a in self.data.items()}
 
     def start_and_check(self):
         """The weights, one behind the other, and what the program must give near them: compared with the formula."""
