@@ -124,7 +124,8 @@ def _moved(start, rule, controls):
 
 
 def _frame(curves, steps):
-    frame = panels("loss", *curves, columns=min(2, 1 + len(curves)))
+    rows = 1 + len(curves) // 2
+    frame = panels("loss", *curves, columns=min(2, 1 + len(curves)), height=380 if rows == 1 else 310 * rows)
     for k in range(1 + len(curves)):
         row, column = k // 2 + 1, k % 2 + 1
         line(frame, 0, "at the start", column, row, faint=True, legend=k == 0)

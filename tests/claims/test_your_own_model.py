@@ -44,3 +44,11 @@ def test_a_saved_figure_has_some_5_megabytes(figure):
 def test_a_loss_that_branches_gets_no_figure(Branching, start, data):
     with pytest.raises(TypeError, match="a branch on the values of an array"):
         mha.live.figure(Branching(start.W, start.U, start.tau), data, mha.GradientDescent(lr=1.0))
+
+
+@page.after("figure")
+def test_what_is_drawn_beside_the_loss_is_the_score_and_the_temperature(score, temperature, TemperedHead, data):
+    zero = mha.MultiHeadAttention.zeros(1, 10, 8)
+    model = TemperedHead(zero.W[0], zero.U[0], np.array(np.log(2.0)))
+    assert temperature(model, data) == pytest.approx(0.5)
+    assert score(model, data) == pytest.approx(data.relevant.mean())
