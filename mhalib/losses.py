@@ -28,21 +28,4 @@ class Logistic:
         return self.slope(z) * self.slope(-z)
 
 
-class Squared:
-    """Squared loss of a residual r: ½ r²."""
-
-    def __call__(self, r: Array) -> Array:
-        """½ r²."""
-        return r * r / 2
-
-    def slope(self, r: Array) -> Array:
-        """r."""
-        return r
-
-    def curvature(self, r: Array) -> Array:
-        """1, in the shape of r."""
-        return namespace(r).zeros_like(r) + 1
-
-
 logistic: Logistic = Logistic()
-squared: Squared = Squared()

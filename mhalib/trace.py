@@ -11,6 +11,7 @@ import numbers
 import sys
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from math import prod
 from pathlib import Path
 from types import SimpleNamespace
@@ -31,8 +32,8 @@ class Untraceable(TypeError):
 
 def _line() -> str:
     """File and line of the formula that called into this module."""
-    frame, own = sys._getframe(1), (__file__, np.__path__[0])
-    while frame.f_back and frame.f_code.co_filename.startswith(own):
+    frame = sys._getframe(1)
+    while frame.f_back and (frame.f_code.co_filename == __file__ or "site-packages" in frame.f_code.co_filename):
         frame = frame.f_back
     return f"{Path(frame.f_code.co_filename).name}, line {frame.f_lineno}"
 
@@ -72,8 +73,8 @@ class Traced:
     """A recorded array. ``groups[k]`` are the axes of its node that make up axis k, none for an axis of length 1: so
     transposes, new axes and merged axes cost nothing.
 
-    It has ``+ − * / ** @``, slices, comparisons, ``.T .mT .shape .ndim .reshape .swapaxes .sum .mean .max .min``, and
-    takes the functions of numpy that ``FUNCTIONS`` lists. Raises Untraceable for anything else.
+    It has ``+ − * / ** @``, slices, comparisons, ``.T .mT .shape .ndim .size``, and takes the functions of numpy that
+    ``FUNCTIONS`` lists, as methods, too. Raises Untraceable for anything else.
     """
 
     is_meta = True
@@ -110,6 +111,9 @@ class Traced:
         """As of a numpy array."""
         return self.swapaxes(-1, -2)
 
+    def __repr__(self) -> str:
+        return f"a recorded array of shape {self.shape}"
+
     def __len__(self) -> int:
         if not self.groups:
             _refuse("len() of a number")
@@ -118,8 +122,10 @@ class Traced:
     def __getattr__(self, name: str) -> Any:
         if name.startswith("__"):
             raise AttributeError(name)
+        if name in FUNCTIONS:
+            return partial(FUNCTIONS[name], self)
         raise UntraceableName(f"{_line()}: a recorded array has no .{name}; it has + − * / ** @, slices, comparisons, "
-                              f".T .mT .shape .reshape .swapaxes .sum .mean .max .min, and takes np.{LISTED}")
+                              f".T .mT .shape, and as methods or as np.… {LISTED}")
 
     def __bool__(self) -> bool:
         _refuse("a branch on the values of an array, which a program has not yet; choose by np.where or np.maximum")
@@ -143,8 +149,8 @@ class Traced:
         return _call(f"np.{ufunc.__name__}", ufunc.__name__ if method == "__call__" else method, inputs, options)
 
     def __array_function__(self, function: Any, types: Any, args: Any, options: Any) -> "Traced":
-        known = function.__name__ if function.__module__ == "numpy" else ""  # np.linalg.norm is another norm
-        return _call(f"{function.__module__}.{function.__name__}", known, args, options)
+        said = f"{function.__module__}.{function.__name__}".replace("numpy", "np")
+        return _call(said, said.removeprefix("np.").replace("linalg.norm", "norm"), args, options)
 
     def swapaxes(self, i: int, j: int) -> "Traced":
         """As of a numpy array."""
@@ -154,7 +160,7 @@ class Traced:
 
     def reshape(self, *shape: int | tuple[int, ...]) -> "Traced":
         """As of a numpy array."""
-        wanted = [int(s) for s in (shape[0] if isinstance(shape[0], tuple) else shape)]  # pyright: ignore
+        wanted = [int(s) for s in (shape[0] if isinstance(shape[0], (tuple, list)) else shape)]  # pyright: ignore
         if wanted.count(-1) == 1:
             wanted[wanted.index(-1)] = self.size // max(1, -prod(wanted))
         if prod(wanted) != self.size or min(wanted, default=1) < 1:
@@ -182,40 +188,27 @@ class Traced:
             size = prod(self.node.shape[a] for a in group)
             first, stop, step = k.indices(size) if isinstance(k, slice) else (0, 0, 0)
             if step == 1 and stop > first:
-                groups.append(group)
-                for axis in group:
-                    index[axis], sizes[axis] = (axis, first), stop - first
+                length = stop - first
+                groups.append(group if length > 1 or length == size else ())  # one entry of many has no loop
+                for axis in group if length < size else ():
+                    index[axis], sizes[axis] = (axis if length > 1 else None, first), length
             elif isinstance(k, (int, np.integer)) and not isinstance(k, bool) and -size <= k < size:
                 for axis in group:
                     index[axis] = (None, int(k) % size)
             else:
-                _refuse(f"the index {k!r} of an axis of {size}; slices, None and whole numbers within it are recorded, "
-                        "masks, lists and steps not")
+                said = repr(k) if isinstance(k, (int, slice)) else f"of type {type(k).__name__}"
+                _refuse(f"the index {said} of an axis of {size}; slices, None and whole numbers in it are recorded, "
+                        "masks, lists and steps not: choose by np.where(mask, x, 0), or multiply by rows of 0 and 1")
         kept = [k for k, (loop, _) in enumerate(index) if loop is not None]
         new = {k: place for place, k in enumerate(kept)}
         read = tuple((None if loop is None else new[loop], offset) for loop, offset in index)
         node = Node("id", ((self.node, read),), tuple(sizes[k] for k in kept), tuple(range(len(kept))))
         return Traced(node, [[new[k] for k in group] for group in groups])
 
-    def sum(self, axis: Any = None, keepdims: bool = False) -> "Traced":
-        """As of a numpy array."""
-        return _reduced("sum", self, axis, keepdims)
-
-    def max(self, axis: Any = None, keepdims: bool = False) -> "Traced":
-        """As of a numpy array."""
-        return _reduced("max", self, axis, keepdims)
-
-    def min(self, axis: Any = None, keepdims: bool = False) -> "Traced":
-        """As of a numpy array."""
-        return -(-self).max(axis, keepdims)
-
-    def mean(self, axis: Any = None, keepdims: bool = False) -> "Traced":
-        """As of a numpy array."""
-        return self.sum(axis, keepdims) / prod(self.shape[k] for k in _axes(self, axis))
-
     def __pow__(self, power: Any) -> "Traced":
         special: dict[Any, Callable[[], Traced]] = {
-            2: lambda: self * self, 0.5: lambda: elementwise("sqrt", self), 1: lambda: self, -1: lambda: 1 / self}
+            0: lambda: ones(self.shape), 1: lambda: self, 2: lambda: self * self, -1: lambda: 1 / self,
+            0.5: lambda: elementwise("sqrt", self)}
         plain = isinstance(power, numbers.Real) and power in special
         return special[power]() if plain else elementwise("power", self, power)
 
@@ -234,7 +227,7 @@ def _whole(key, ndim):
 
 
 def _axes(x, axis):
-    axes = range(x.ndim) if axis is None else [axis] if isinstance(axis, int) else list(axis)
+    axes = range(x.ndim) if axis is None else [axis] if isinstance(axis, (int, np.integer)) else list(axis)
     if any(not -x.ndim <= k < x.ndim for k in axes):
         _refuse(f"axis {axis} of an array of {x.ndim} axes")
     return [k % x.ndim for k in axes]
@@ -258,13 +251,12 @@ def ones(shape: Sequence[int]) -> Traced:
     return _filled(1.0, shape)
 
 
-def number(value: float) -> Traced:
-    """A number of the formula."""
+def _number(value):
     return Traced(Node("number", detail=float(value)), ())
 
 
 def _filled(value, shape):
-    return _broadcast(number(value)[(None,) * len(shape)], shape)
+    return _broadcast(_number(value)[(None,) * len(shape)], shape)
 
 
 def _broadcast(x, shape):
@@ -318,7 +310,7 @@ def _comprehension(f, arrays, labels, target, over=None):
 
 def elementwise(f: str, *args: "Traced | float") -> Traced:
     """A function of numbers, of arrays entry by entry, with numpy's broadcasting."""
-    arrays = [x if isinstance(x, Traced) else number(x) for x in map(_plain, args)]
+    arrays = [x if isinstance(x, Traced) else _number(x) for x in map(_plain, args)]
     rank = max(x.ndim for x in arrays)
     try:
         np.broadcast_shapes(*(x.shape for x in arrays))
@@ -337,7 +329,9 @@ def _plain(x):
 
 def constant(values: np.ndarray) -> Traced:
     """An array of numbers that the formula brings along."""
-    values = np.asarray(values, dtype=float)
+    if values.dtype.kind not in "fiub":
+        _refuse(f"an array of {values.dtype}; a program has real numbers")
+    values = values.astype(float)
     found = array("", values.shape)
     return Traced(Node("constant", (), found.node.loops, found.node.out, None, values.reshape(found.node.shape)),
                   found.groups)
@@ -362,11 +356,16 @@ def matmul(a: "Traced | np.ndarray", b: "Traced | np.ndarray") -> Traced:
 
 
 def einsum(subscripts: str, *arrays: Traced, **_: Any) -> Traced:
-    """As np.einsum, of one array or two, with its result spelled out."""
+    """As np.einsum, with its result spelled out; several arrays are multiplied from the left."""
     labels, arrow, target = subscripts.replace(" ", "").partition("->")
     own = labels.split(",")
-    if not arrow or "." in labels or len(arrays) > 2 or any(len(set(part)) < len(part) for part in own):
-        _refuse(f"einsum({subscripts!r}); one or two arrays, no letter twice in one of them, and the result after ->")
+    if not arrow or "." in labels or any(len(set(part)) < len(part) for part in own) or len(own) != len(arrays):
+        _refuse(f"einsum({subscripts!r}) of {len(arrays)}; no letter twice in one array, and the result after ->")
+    if len(arrays) > 2:
+        kept = "".join(letter for letter in dict.fromkeys(own[0] + own[1]) if letter in "".join([target, *own[2:]]))
+        first = einsum(f"{own[0]},{own[1]}->{kept}", *arrays[:2])
+        return einsum(f"{','.join([kept, *own[2:]])}->{target}", first, *arrays[2:])
+    arrays = tuple(x if isinstance(x, Traced) else constant(x) for x in arrays)
     return _comprehension("multiply" if len(arrays) == 2 else "id", list(arrays), own, target, "sum")
 
 
@@ -399,17 +398,14 @@ def stack(arrays: Sequence[Traced], axis: int = 0) -> Traced:
     return concatenate([x[(slice(None),) * at + (None,)] for x in arrays], at)
 
 
-# What each elementwise function is, and its derivatives with respect to a, b, …, where v is its value.
-def _sigmoid(v, a):
-    return elementwise("exp", a - v)  # eᵃ/(1 + eᵃ) = exp(a − softplus(a))
-
-
 PARTIALS: dict[str, Callable[..., list[Any]]] = {
     "id": lambda v, a: [1], "add": lambda v, a, b: [1, 1], "subtract": lambda v, a, b: [1, -1],
     "negative": lambda v, a: [-1], "multiply": lambda v, a, b: [b, a], "divide": lambda v, a, b: [1 / b, -v / b],
     "exp": lambda v, a: [v], "log": lambda v, a: [1 / a], "sqrt": lambda v, a: [0.5 / v],
+    "log1p": lambda v, a: [1 / (1 + a)], "expm1": lambda v, a: [1 + v], "arctan": lambda v, a: [1 / (1 + a * a)],
     "tanh": lambda v, a: [1 - v * v], "sin": lambda v, a: [elementwise("cos", a)],
-    "cos": lambda v, a: [-elementwise("sin", a)], "softplus": lambda v, a: [_sigmoid(v, a)],
+    "cos": lambda v, a: [-elementwise("sin", a)],
+    "logaddexp": lambda v, a, b: [elementwise("exp", a - v), elementwise("exp", b - v)],
     "maximum": lambda v, a, b: [a >= b, b > a], "minimum": lambda v, a, b: [a <= b, b < a],
     "absolute": lambda v, a: [elementwise("greater", a, 0) - elementwise("less", a, 0)],
     "power": lambda v, a, b: [b * a ** (b - 1), v * elementwise("log", a)], "where": lambda v, c, a, b: [0, c, 1 - c],
@@ -417,7 +413,8 @@ PARTIALS: dict[str, Callable[..., list[Any]]] = {
 """Elementwise function → its value and arguments → its derivatives."""
 
 for _name, _f in {"add": "add", "sub": "subtract", "mul": "multiply", "truediv": "divide", "gt": "greater",
-                  "lt": "less", "ge": "greater_equal", "le": "less_equal", "eq": "equal", "pow": "power"}.items():
+                  "lt": "less", "ge": "greater_equal", "le": "less_equal", "eq": "equal", "pow": "power",
+                  "and": "multiply", "or": "maximum"}.items():
     if _name != "pow":
         setattr(Traced, f"__{_name}__", lambda a, b, f=_f: elementwise(f, a, b))
     setattr(Traced, f"__r{_name}__", lambda a, b, f=_f: elementwise(f, b, a))
@@ -425,6 +422,7 @@ Traced.__matmul__ = matmul  # pyright: ignore
 Traced.__rmatmul__ = lambda a, b: matmul(b, a)  # pyright: ignore
 Traced.__neg__ = lambda a: elementwise("negative", a)  # pyright: ignore
 Traced.__ne__ = lambda a, b: 1 - elementwise("equal", a, b)  # pyright: ignore
+Traced.__invert__ = lambda a: 1 - a  # pyright: ignore
 Traced.__hash__ = object.__hash__  # pyright: ignore
 Traced.__abs__ = lambda a: elementwise("absolute", a)  # pyright: ignore
 
@@ -434,14 +432,21 @@ FUNCTIONS: dict[str, Callable[..., Traced]] = {
     "not_equal": lambda a, b: 1 - elementwise("equal", a, b), "sign": lambda x: (x > 0) - (x < 0),
     "where": lambda c, a, b: elementwise("where", 1 - elementwise("equal", c, 0), a, b),
     "clip": lambda x, low, high: elementwise("minimum", elementwise("maximum", x, low), high),
-    "logaddexp": lambda a, b: elementwise("softplus", b - a) + a, "matmul": matmul, "einsum": einsum,
-    "concatenate": concatenate, "stack": stack, "sum": Traced.sum, "mean": Traced.mean, "max": Traced.max,
-    "amax": Traced.max, "min": Traced.min, "amin": Traced.min, "swapaxes": Traced.swapaxes, "reshape": Traced.reshape,
-    "transpose": lambda x: x.T, "matrix_transpose": lambda x: x.mT, "dot": matmul,
+    "softplus": lambda x: elementwise("logaddexp", 0, x), "matmul": matmul, "einsum": einsum,
+    "norm": lambda x, ord=None, axis=None, keepdims=False: (  # ord: whatever numpy would take beside the Euclidean one
+        (x * x).sum(axis, keepdims) ** 0.5 if ord is None else _refuse(f"np.linalg.norm of order {ord}")),
+    "ravel": lambda x: x.reshape(-1), "copy": lambda x: x, "outer": lambda a, b: a.reshape(-1, 1) * b.reshape(-1),
+    "concatenate": concatenate, "stack": stack, "swapaxes": Traced.swapaxes, "reshape": Traced.reshape,
+    **dict.fromkeys(("max", "amax"), lambda x, axis=None, keepdims=False: _reduced("max", x, axis, keepdims)),
+    **dict.fromkeys(("min", "amin"), lambda x, axis=None, keepdims=False: -_reduced("max", -x, axis, keepdims)),
+    "sum": lambda x, axis=None, keepdims=False: _reduced("sum", x, axis, keepdims),
+    "mean": lambda x, axis=None, keepdims=False: (
+        x.sum(axis, keepdims) / prod(x.shape[k] for k in _axes(x, axis))),
+    "transpose": lambda x, axes=None: Traced(x.node, [x.groups[k] for k in axes or range(x.ndim)[::-1]]),
+    "matrix_transpose": lambda x: x.mT, "dot": lambda a, b: matmul(a, b) if a.ndim < 3 > b.ndim else _refuse("np.dot"),
     "zeros_like": lambda x: zeros(x.shape), "ones_like": lambda x: ones(x.shape)}
 """What a formula may call: numpy's functions of these names."""
 LISTED = ", ".join(sorted(FUNCTIONS))
-del _name, _f
 
 
 def _call(said, name, args, options):
@@ -459,10 +464,11 @@ def _call(said, name, args, options):
 
 def namespace() -> SimpleNamespace:
     """What ``mhalib._array.namespace`` gives for recorded arrays."""
-    return SimpleNamespace(
-        **FUNCTIONS, ascontiguousarray=lambda x: x, norm=lambda x, axis: (x * x).sum(axis) ** 0.5, zeros=zeros,
-        new_ones=lambda shape, like: ones(shape), eps=lambda x: float(np.finfo(float).eps),
-        log_max=lambda x: float(np.log(np.finfo(float).max)))
+    limits = np.finfo(float)
+    return SimpleNamespace(**FUNCTIONS | {
+        "norm": lambda x, axis: FUNCTIONS["norm"](x, None, axis), "ascontiguousarray": lambda x: x, "zeros": zeros,
+        "new_ones": lambda shape, like: ones(shape), "eps": lambda x: float(limits.eps),
+        "log_max": lambda x: float(np.log(limits.max))})
 
 
 def topological(roots: Iterable[Node]) -> list[Node]:
@@ -486,13 +492,13 @@ def topological(roots: Iterable[Node]) -> list[Node]:
 def gradient(value: Traced, wrt: Sequence[Traced]) -> list[Traced]:
     """The derivatives of a recorded number with respect to inputs, each in the shape of its input.
 
-    Reverse mode: every comprehension hands the derivative with respect to itself on to its arguments. Where two entries
-    are both largest, a maximum passes it on to each.
+    Reverse mode: every comprehension hands the derivative with respect to itself on to its arguments. Where several
+    entries are largest, each gets an equal part of it.
 
     Raises TypeError if value is no number.
     """
-    if value.size != 1:
-        raise TypeError(f"expected a loss that is one number, got an array of shape {value.shape}")
+    if not isinstance(value, Traced) or value.shape:
+        raise TypeError(f"expected a loss that is one number and depends on the weights, got {value!r}")
     order, needed = topological([value.node]), {w.node for w in wrt}
     for v in order:
         if any(arg in needed for arg, _ in v.args):
@@ -529,14 +535,14 @@ def _handed_on(v, slope, needed):
     else:
         own = _spread(_stored(v), v.out, v)
         args = [_spread(_stored(arg), [loop for loop, _ in index], v) for arg, index in v.args]
-        slope = slope * elementwise("equal", args[0], own) if v.over == "max" else slope
+        if v.over == "max":
+            tied = elementwise("equal", args[0], own)
+            slope = slope * tied / tied.sum([k for k in range(len(v.loops)) if k not in v.out], keepdims=True)
         partials = args[::-1] if v.f == "multiply" else PARTIALS[v.f](own, *args)
-    for (arg, index), partial in zip(v.args, partials, strict=True):
-        if arg in needed and not (isinstance(partial, int) and partial == 0):
-            if isinstance(partial, int):
-                yield arg, _put_back([slope if partial == 1 else -slope], v, arg, index)
-            else:
-                yield arg, _put_back([slope, partial], v, arg, index)
+    for (arg, index), part in zip(v.args, partials, strict=True):
+        if arg in needed and not (isinstance(part, int) and part == 0):
+            factors = [slope, part] if isinstance(part, Traced) else [slope if part == 1 else -slope]
+            yield arg, _put_back(factors, v, arg, index)
 
 
 def _stored(node):
@@ -555,7 +561,8 @@ def _put_back(factors, v, arg, index):
     labels = [range(len(v.loops))] * len(factors)
     kept = [loop for loop in loops if loop is not None]
     found = _comprehension("multiply" if len(factors) == 2 else "id", factors, labels, kept, "sum")
-    lost = prod(size for k, size in enumerate(v.loops) if k not in loops and not any(x.groups[k] for x in factors))
+    lost = prod(size for k, size in enumerate(v.loops)
+                if k not in loops and v.f != "concatenate" and not any(x.groups[k] for x in factors))
     found = (found if lost == 1 else found * lost)[tuple(None if loop is None else slice(None) for loop in loops)]
     there = [1 if loop is None else min(v.loops[loop], arg.shape[axis]) for axis, loop in enumerate(loops)]
     found = found if found.shape == tuple(there) else _broadcast(found, there)
@@ -569,7 +576,7 @@ def _put_back(factors, v, arg, index):
 
 _NUMPY: dict[str, Callable[..., Any]] = {
     **{name: getattr(np, name) for name in PARTIALS if hasattr(np, name)}, "id": lambda a: a,
-    "softplus": lambda a: np.logaddexp(0.0, a), "where": lambda c, a, b: np.where(c != 0, a, b)}
+    "where": lambda c, a, b: np.where(c != 0, a, b)}
 
 
 def evaluate(arrays: Sequence[Traced], inputs: Mapping[str, np.ndarray]) -> list[np.ndarray]:

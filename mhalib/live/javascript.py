@@ -10,12 +10,14 @@ FORMS = {
     "id": "{}", "add": "({} + {})", "subtract": "({} - {})", "multiply": "({} * {})", "divide": "({} / {})",
     "negative": "(-{})", "power": "Math.pow({}, {})", "exp": "Math.exp({})", "log": "Math.log({})",
     "sqrt": "Math.sqrt({})", "tanh": "Math.tanh({})", "sin": "Math.sin({})", "cos": "Math.cos({})",
-    "absolute": "Math.abs({})", "softplus": "softplus({})", "maximum": "Math.max({}, {})",
+    "log1p": "Math.log1p({})", "expm1": "Math.expm1({})", "arctan": "Math.atan({})", "absolute": "Math.abs({})",
+    "logaddexp": "logaddexp({}, {})", "maximum": "Math.max({}, {})",
     "minimum": "Math.min({}, {})", "where": "({} ? {} : {})", "equal": "+({} === {})", "greater": "+({} > {})",
     "less": "+({} < {})", "greater_equal": "+({} >= {})", "less_equal": "+({} <= {})"}
 """Elementwise functions. A comparison gives 0 or 1."""
 
-SOFTPLUS = "const softplus = (x) => Math.max(x, 0) + Math.log1p(Math.exp(-Math.abs(x)));"
+LOGADDEXP = """const logaddexp = (a, b) =>
+  a === b ? a + Math.LN2 : Math.max(a, b) + Math.log1p(Math.exp(-Math.abs(a - b)));"""
 
 
 class Printer:
@@ -63,7 +65,7 @@ class Printer:
             self.lines.append(f"{outer}{name}[{place}] = {value};")
             return
         start, step = ("0", f"s += {value};") if node.over == "sum" else (
-            "-Infinity", f"{{ const v = {value}; if (!(v <= s)) s = v; }}")
+            "-Infinity", f"s = Math.max(s, {value});")
         self.lines.append(f"{outer}{{ let s = {start}; {_loops(gone, node.loops)}{step} {name}[{place}] = s; }}")
 
     def _value(self, node, at):

@@ -6,14 +6,17 @@ import { liveFigure } from "./figure.js";
 const given = ({ arrays }) =>
   Object.fromEntries(Object.entries(arrays).map(([name, numbers]) => [name, Float64Array.from(numbers)]));
 
-// The program must give here what it gives in Python, at the start moved a little: the loss, and a sum of the gradient.
+// The program must give here what it gives in Python, at the start moved a little: the loss, a sum of the gradient, and
+// the curves.
 function check(model, { theta, check }) {
   const there = Float64Array.from(theta, (x, k) => x + check.by * Math.cos(k + 1)),
-    grad = new Float64Array(model.size);
-  const found = [model.lossAndGrad(there, grad), grad.reduce((sum, g, k) => sum + Math.cos(k + 1) * g, 0)];
-  const same = (x, wanted) => Math.abs(x - wanted) <= 1e-9 * check.scale;
-  if (!found.every((x, k) => same(x, check.wanted[k])))
-    throw new Error(`the loss and gradient are ${found.join(", ")} here and ${check.wanted.join(", ")} in Python.`);
+    grad = new Float64Array(model.size),
+    loss = model.lossAndGrad(there, grad),
+    sum = grad.reduce((all, g, k) => all + Math.cos(k + 1) * g, 0);
+  const found = [loss, sum, ...Object.values(model.curves).map((curve) => curve({ theta: there, loss }))];
+  const wanted = [check.wanted[0], check.wanted[1], check.wanted[0], ...check.wanted.slice(2)];
+  if (!found.every((x, k) => Math.abs(x - wanted[k]) <= 1e-9 * Math.max(check.scale, Math.abs(wanted[k]))))
+    throw new Error(`loss, gradient and curves are ${found.join(", ")} here and ${wanted.join(", ")} in Python.`);
 }
 
 function own(data, values, { start }) {

@@ -10,7 +10,7 @@ import numpy as np
 
 from mhalib._array import is_array, require_count, to_numpy
 from mhalib.live.frames import line, panels, step_axis
-from mhalib.live.javascript import SOFTPLUS, Printer
+from mhalib.live.javascript import LOGADDEXP, Printer
 from mhalib.live.spec import Control, FigureSpec
 from mhalib.live.widget import LiveFigure
 from mhalib.models import Vector
@@ -22,21 +22,17 @@ from mhalib.training import Path, recorded_steps, train
 RULES: dict[type, str] = {GradientDescent: "gd", Momentum: "momentum", Adam: "adam", AdamW: "adamw"}
 """The update rules that a page has, by the names that it knows them by."""
 
-Curve = Callable[[Any, Any], Any]
-"""A function of (model, data) that gives a number."""
-
 
 def figure(start: Any, data: Any, rule: Rule, steps: int = 500, controls: Mapping[str, Sequence[Any]] | None = None,
-           curves: Mapping[str, Curve] | None = None, title: str = "Your own model, live") -> LiveFigure:
+           curves: Mapping[str, Callable[[Any, Any], Any]] | None = None, title: str = "A model, live") -> LiveFigure:
     """A live figure of any model whose loss is written in numpy: the page trains it, by the same formulas.
 
     The formulas are run once on arrays that record what is done with them, and the record is printed as JavaScript.
     Without a ``loss_and_grad`` of its own the model's gradient is derived from its ``loss``. Program and formula are
     compared before the figure is made, and again in the page before its first run.
 
-    Raises Untraceable (a TypeError) naming file and line where a formula does what cannot be recorded; TypeError or
-    ValueError if a rule, control or curve is none that a page can have; ArithmeticError if the program differs from
-    the formula.
+    Raises Untraceable (a TypeError) naming file and line where a formula cannot be recorded; TypeError or ValueError if
+    a rule, control or curve is none that a page can have; ArithmeticError if program and formula differ.
 
     Parameters
     ----------
@@ -60,13 +56,18 @@ def figure(start: Any, data: Any, rule: Rule, steps: int = 500, controls: Mappin
     """
     require_count(steps=steps)
     curves = dict(curves or {})
-    _require_rule(rule, curves)
-    recorded = _Recorded(start, data, curves)
-    moved = _moved(start, rule, controls or {"lr": sorted({getattr(rule, "lr", 1.0) * x for x in (0.1, 0.3, 1, 3)})})
+    _require_rule(rule)
+    around = {rule.lr, *(float(f"{rule.lr * x:.3g}") for x in (0.1, 0.3, 3))}  # pyright: ignore
+    moved = _moved(start, rule, controls or {"lr": sorted(around)})
+    known = {"loss", "steps", "stopped", "grad_norm", *moved}
+    if wrong := [name for name, of in curves.items() if not callable(of) or not name.isidentifier() or name in known]:
+        raise ValueError("curves: expected names such as score, which are no control's, and for each a function of "
+                         f"(model, data); got {wrong}")
+    recorded = _Recorded(start, data, curves, [name for name in moved if name not in _numbers_of(rule)])
     record = recorded_steps(steps, 50)
 
     def run(values: dict[str, Any]) -> Path:
-        mine = {name: value for name, value in values.items() if hasattr(start, name)}
+        mine = {name: values[name] for name in recorded.scalars}
         theirs = {name: value for name, value in values.items() if name not in mine}
         path = train(_with(start, mine), data, replace(rule, **theirs), steps, record=record)  # pyright: ignore
         measured = {name: np.array([float(of(model, data)) for model in path.models]) for name, of in curves.items()}
@@ -91,28 +92,25 @@ def figure(start: Any, data: Any, rule: Rule, steps: int = 500, controls: Mappin
     return LiveFigure(description, File(__file__).with_suffix(".js"), program=recorded.program())
 
 
-def _require_rule(rule, curves):
+def _require_rule(rule):
     if type(rule) not in RULES:
         raise TypeError(f"rule: expected one of {', '.join(known.__name__ for known in RULES)}, got {rule!r}")
     if callable(rule.lr):
         raise TypeError("rule: expected a number as its step size, got a function of the step")
-    wrong = [name for name, of in curves.items() if not callable(of) or not str(name).isidentifier() or name == "loss"]
-    if wrong:
-        raise ValueError(f"curves: expected names such as score, and a function of (model, data) for each; got {wrong}")
 
 
 def _numbers_of(rule):
-    """The numbers of a rule as the page calls them."""
-    return {"decay" if f.name == "weight_decay" else f.name: float(getattr(rule, f.name)) for f in fields(rule)}
+    return {f.name: float(getattr(rule, f.name)) for f in fields(rule)}
 
 
 def _moved(start, rule, controls):
     """Name → control, with the value at the start from rule or model."""
-    if twice := {"optimizer", "scaling", *_numbers_of(rule)} & vars(start).keys():
-        raise ValueError(f"start: expected numbers with names that the rule does not have, got {', '.join(twice)}")
     found = {}
     for name, values in controls.items():
-        value = getattr(rule if name in _numbers_of(rule) else start, name, None)
+        both = _numbers_of(rule), getattr(start, "__dict__", {})
+        value = (both[0] | both[1]).get(name)
+        if (name in both[0] and name in both[1]) or name in ("optimizer", "scaling"):
+            raise ValueError(f"controls: expected a name that only one of rule and model has, got {name!r}")
         if not isinstance(value, (int, float)) or isinstance(value, bool):
             raise ValueError(f"controls: expected the name of a number of the rule or of the model, got {name!r}")
         choices = tuple(float(choice) for choice in values)
@@ -150,8 +148,8 @@ def _with(model, changes):
 class _Recorded:
     """The formulas of a model on its data, run on arrays that record."""
 
-    def __init__(self, start, data, curves):
-        if not (hasattr(start, "loss") and hasattr(start, "loss_and_grad") and _arrays(start)):
+    def __init__(self, start, data, curves, scalars):
+        if not (all(hasattr(start, name) for name in ("loss", "loss_and_grad", "__dict__")) and _arrays(start)):
             raise TypeError("start: expected a model with loss(X, y), and weights that are arrays: a dataclass that "
                             f"extends mha.models.Vector, or one with loss_and_grad; got {type(start).__name__}")
         if not (hasattr(data, "X") and hasattr(data, "y")):
@@ -159,21 +157,21 @@ class _Recorded:
         self.start, self.weights = start, _arrays(start)
         ends = np.cumsum([a.size for a in self.weights.values()]).tolist()
         self.places = {name: (end - a.size, end) for (name, a), end in zip(self.weights.items(), ends, strict=True)}
-        given = {"X": data.X, "y": data.y} | {name: a for name, a in vars(data).items() if is_array(a)}
+        given = {"X": data.X, "y": data.y} | {k: a for k, a in getattr(data, "__dict__", {}).items() if is_array(a)}
         self.data = {name: to_numpy(a).astype(float) for name, a in given.items()}
         numbers = self.weights | self.data
-        for name, a in {**vars(data), **vars(start)}.items():
+        for name, a in {**given, **vars(start)}.items():
             if isinstance(a, np.generic) or (name in numbers and str(a.dtype).endswith(("float32", "float16"))):
                 raise TypeError(f"{name}: expected an array in double precision, as the page computes, or a number of "
                                 f"Python; got {type(a).__name__} of {a.dtype}")
-        self.scalars = {name: float(x) for name, x in vars(start).items()
-                        if isinstance(x, (int, float)) and not isinstance(x, bool)}
+        self.scalars, self.of, self.given = {name: float(vars(start)[name]) for name in scalars}, curves, data
         self._record(curves)
 
     def _record(self, curves):
         theta = {name: array(f"theta_{name}", a.shape) for name, a in self.weights.items()}
         model = _with(self.start, theta | {name: array(f"set_{name}", ()) for name in self.scalars})
-        data = SimpleNamespace(**{name: array(f"data_{name}", a.shape) for name, a in self.data.items()})
+        read = {name: array(f"data_{name}", a.shape) for name, a in self.data.items()}
+        data = SimpleNamespace(**(getattr(self.given, "__dict__", {}) | read))
         if type(model).loss_and_grad is Vector.loss_and_grad:
             self.loss = model.loss(data.X, data.y)
             slopes = gradient(self.loss, list(theta.values()))
@@ -182,44 +180,53 @@ class _Recorded:
             slopes = [getattr(grad, name) for name in theta]
         self.grad = dict(zip(theta, slopes, strict=True))
         self.curves = {name: of(model, data) for name, of in curves.items()}
-        for name, value in self.curves.items():
-            if not isinstance(value, Traced) or value.size != 1:
-                raise Untraceable(f"curves: expected {name} to give one number that depends on model and data, "
-                                  f"got {type(value).__name__} of shape {getattr(value, 'shape', ())}")
+        for name, value in {"loss": self.loss, **self.curves}.items():
+            if not isinstance(value, Traced) or value.shape:
+                raise Untraceable(f"{name}: expected one number that depends on model and data, got {value!r}")
 
     def start_and_check(self):
-        """The weights, one behind the other, and what the program must give near them: compared with the formula."""
+        """The weights, one behind the other, and what the program must give near them.
+
+        There it is compared with the formulas: loss and curves, and the gradient with differences of the loss.
+        """
         theta = np.concatenate([a.ravel() for a in self.weights.values()])
         probe = np.cos(np.arange(theta.size) + 1.0)
-        near = {name: a + 0.1 * probe[slice(*self.places[name])].reshape(a.shape) for name, a in self.weights.items()}
-        inputs = ({f"theta_{name}": a for name, a in near.items()} | {f"data_{k}": a for k, a in self.data.items()}
-                  | {f"set_{name}": np.array(x) for name, x in self.scalars.items()})
-        loss, *slopes = evaluate([self.loss, *self.grad.values()], inputs)
-        slope = np.concatenate([part.ravel() for part in slopes])
-        steepness = float(np.linalg.norm(slope))
-
-        def formula(along):
-            step = along / (steepness or 1.0)
-            there = {name: near[name] + step * part for name, part in zip(near, slopes, strict=True)}
-            return float(_with(self.start, there).loss(self.data["X"], self.data["y"]))
-        found, wanted = (float(loss), steepness), (formula(0), (formula(1e-5) - formula(-1e-5)) / 2e-5)
-        scale = max(1.0, abs(wanted[0]), steepness)
-        if not all(abs(x - y) <= off * scale for x, y, off in zip(found, wanted, (1e-9, 1e-4), strict=True)):
-            raise ArithmeticError(f"near the start loss and steepness are {wanted} by the formula of the loss and "
-                                  f"{found} by the program: is loss_and_grad the gradient of loss?")
-        check = {"by": 0.1, "scale": scale, "wanted": [found[0], float(probe @ slope)]}
+        near, X, y = self._model(theta + 0.1 * probe), self.data["X"], self.data["y"]
+        inputs = ({f"theta_{name}": getattr(near, name) for name in self.weights} | {
+            f"data_{name}": a for name, a in self.data.items()} | {
+            f"set_{name}": np.array(x) for name, x in self.scalars.items()})
+        loss, *curves = map(float, evaluate([self.loss, *self.curves.values()], inputs))
+        slope = np.concatenate([part.ravel() for part in evaluate(list(self.grad.values()), inputs)])
+        steepness, along = float(np.linalg.norm(slope)), {}
+        for name, way in (("the gradient", slope / (steepness or 1.0)), ("a line", probe / np.linalg.norm(probe))):
+            ends = [float(self._model(theta + 0.1 * probe + h * way).loss(X, y)) for h in (1e-5, -1e-5)]
+            along[f"the slope along {name}"] = float(way @ slope), (ends[0] - ends[1]) / 2e-5
+        of = {name: (x, float(f(near, self.given))) for (name, f), x in zip(self.of.items(), curves, strict=True)}
+        for name, (found, wanted) in ({"the loss": (loss, float(near.loss(X, y)))} | of | along).items():
+            off = 1e-4 * steepness + 1e-10 * abs(loss) if name in along else 1e-9 * abs(wanted) + 1e-12
+            if not abs(found - wanted) <= off:
+                raise ArithmeticError(
+                    f"near the start {name} is {wanted} by the formula and {found} by the program: " + (
+                        "is loss_and_grad the gradient of loss?" if np.isfinite(found) and name in along else
+                        "are there random numbers, NaN in the data, a root or a logarithm of 0?"))
+        check = {"by": 0.1, "scale": max(1.0, abs(loss), steepness), "wanted": [loss, float(probe @ slope), *curves]}
         return {"theta": theta.tolist(), "check": check}
+
+    def _model(self, theta):
+        """The model of weights that lie one behind the other."""
+        return _with(self.start, {name: theta[slice(*self.places[name])].reshape(a.shape)
+                                  for name, a in self.weights.items()})
 
     def program(self):
         """The JavaScript of the loss, its gradient and the curves."""
         step = Printer({"loss": self.loss} | {f"d{name}": g for name, g in self.grad.items()}, "b")
         loss = Printer({"loss": self.loss}, "f")
-        curves = {name: Printer({name: value}, f"{name}_") for name, value in self.curves.items()}
+        curves = {name: Printer({name: value}, f"curve_{name}_") for name, value in self.curves.items()}
         read = [f"const theta_{name} = theta.subarray({begin}, {end});" for name, (begin, end) in self.places.items()]
         written = [f"grad.set({step.at[f'd{name}']}, {begin});" for name, (begin, _) in self.places.items()]
         measured = [_method(f"{name}({{ theta }})", read, one, name) for name, one in curves.items()]
         lines = [
-            SOFTPLUS, "export function program(data, values) {",
+            LOGADDEXP, "export function program(data, values) {",
             *(f"const data_{name} = data.{name};" for name in self.data),
             *(f"const set_{name} = [values.{name}];" for name in self.scalars),
             *(buffer for one in (step, loss, *curves.values()) for buffer in one.made),

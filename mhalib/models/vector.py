@@ -162,9 +162,10 @@ class Vector:
 
         Raises Untraceable (a TypeError) where ``loss`` does what cannot be recorded.
         """
-        theta = {name: array(name, a.shape) for name, a in self.arrays().items()}
+        theta = {name: array(f"theta_{name}", a.shape) for name, a in self.arrays().items()}
         loss = self._with(theta).loss(array("X", X.shape), array("y", y.shape))  # pyright: ignore
-        value, *slopes = evaluate([loss, *gradient(loss, list(theta.values()))], self.arrays() | {"X": X, "y": y})
+        inputs = {f"theta_{name}": a for name, a in self.arrays().items()} | {"X": X, "y": y}
+        value, *slopes = evaluate([loss, *gradient(loss, list(theta.values()))], inputs)
         return value, self._with(dict(zip(theta, slopes, strict=True)))
 
     def workspace(self, X: Array, y: Array) -> Workspace:

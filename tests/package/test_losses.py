@@ -9,12 +9,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 from torch.nn.functional import logsigmoid
 
-from mhalib.losses import logistic, squared
+from mhabook.c02_curvature.bounds import MarginSquared
+from mhalib.losses import logistic
 from oracles import assert_close, exact_logistic
 
 MARGINS = np.concatenate([np.linspace(-40, 40, 321), [-1e4, -745.2, -710.5, 710.5, 745.2, 1e4]])
 margins = st.floats(-1e4, 1e4)
-both = pytest.mark.parametrize("loss", [logistic, squared], ids=["logistic", "squared"])
+both = pytest.mark.parametrize("loss", [logistic, MarginSquared()], ids=["logistic", "squared"])
 
 
 def derivative(function, x):
@@ -82,8 +83,9 @@ def test_a_value_spares_the_slope_its_own():
 
 def test_squared_is_half_the_square():
     r = np.array([[-3.0, 0.0], [0.5, 1e4]])
-    assert_close(squared(r), r ** 2 / 2, 1e-15)
-    assert (squared.slope(r) == r).all()
+    squared = MarginSquared()
+    assert_close(squared(1 - r), r ** 2 / 2, 1e-15)
+    assert (squared.slope(1 - r) == -r).all()
     assert squared.curvature(r).tolist() == [[1, 1], [1, 1]]
 
 

@@ -4,11 +4,12 @@ import numpy as np
 import pytest
 import torch
 
+from mhabook.c02_curvature.bounds import MarginSquared
 from mhabook.c02_curvature.derivatives import logit_hessian
 from mhabook.c02_curvature.loss_bounds import loss_hessian
 from mhalib.attention import Gaussian, gaussian, softmax
 from mhalib.data import Dataset
-from mhalib.losses import logistic, squared
+from mhalib.losses import logistic
 from oracles import assert_close
 from strategies import direction, problem
 
@@ -21,7 +22,7 @@ FORMULAS = {f"{kernel!r} {name}": call for kernel in (softmax, gaussian, Gaussia
     "scores_vjp": lambda m, X, y, V, k=kernel: list(k.scores_vjp(X, 2 * X, k.scores(X, 2 * X))),
 }.items()}
 FORMULAS |= {f"{name} {part}": lambda m, X, y, V, f=f: f(X)
-             for name, loss in (("logistic", logistic), ("squared", squared))
+             for name, loss in (("logistic", logistic), ("squared", MarginSquared()))
              for part, f in (("value", loss), ("slope", loss.slope), ("curvature", loss.curvature))}
 FORMULAS |= {
     "logits": lambda m, X, y, V: m(X),

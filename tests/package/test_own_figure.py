@@ -1,6 +1,8 @@
 """A figure of a reader's own model: what the page computes is what Python computes, or the figure says so."""
 
 import json
+from dataclasses import dataclass
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -30,6 +32,39 @@ def test_the_page_trains_as_python_does_at_every_value(make):
                 np.testing.assert_allclose(numbers, right[curve], rtol=1e-9, atol=1e-12)
 
 
+@dataclass(frozen=True, eq=False, repr=False)
+class Confusing(mha.models.Vector):
+    """A loss whose weights have the names of data, and of a curve's buffers, with a size and a weight decay."""
+
+    y: np.ndarray
+    w_0: np.ndarray
+    power: int = 2
+    weight_decay: float = 0.0
+
+    def loss(self, X, y):
+        terms = sum((X @ self.w_0) ** k for k in range(1, self.power + 1))
+        return ((terms + self.y - y) ** 2).mean() + (self.y ** 2).mean()
+
+
+def test_names_of_weights_data_and_curves_do_not_meet():
+    start = Confusing(np.full(20, 0.5), np.array([0.1, 0.2, 0.3]))
+    figure = mha.live.figure(start, LINE_DATA, mha.AdamW(lr=0.01, weight_decay=0.1), 30,
+                             {"lr": [0.01], "beta1": [0.5, 0.9]}, {"theta_w": lambda model, data: model.w_0.sum()})
+    for values in ({"lr": 0.01, "beta1": 0.5}, {"lr": 0.01, "beta1": 0.9}):
+        found, right = in_v8(figure, values), figure.drawn(**values)
+        for curve in ("loss", "theta_w"):
+            np.testing.assert_allclose(found["curves"][curve], right[curve], rtol=1e-9)
+    with pytest.raises(ValueError, match="only one of rule and model has, got 'weight_decay'"):
+        mha.live.figure(start, LINE_DATA, mha.AdamW(lr=0.01), controls={"weight_decay": [0.0]})
+
+
+def test_weight_decay_has_a_slider():
+    figure = of_line(mha.AdamW(lr=0.1), TEMPERED, DATA, steps=20, controls={"weight_decay": [0.01, 0.5]})
+    for value in (0.01, 0.5):
+        found = in_v8(figure, {"weight_decay": value})["curves"]["loss"]
+        np.testing.assert_allclose(found, figure.path(weight_decay=value).loss, rtol=1e-9)
+
+
 BUGS = {"a factor": ("(1.0 / 12.0)", "(1.0 / 13.0)"), "a sign": ("= ((-", "= ((+"),
         "a function": ("Math.exp(theta_tau", "Math.sin(theta_tau"),
         "a place": ("theta.subarray(36, 60)", "theta.subarray(35, 59)")}
@@ -39,7 +74,7 @@ BUGS = {"a factor": ("(1.0 / 12.0)", "(1.0 / 13.0)"), "a sign": ("= ((-", "= ((+
 def test_a_program_that_is_not_the_formula_does_not_train(right, wrong):
     figure = FIGURES["a loss alone"]()
     assert right in figure._esm
-    with pytest.raises(Exception, match="the loss and gradient are .* here and .* in Python"):
+    with pytest.raises(Exception, match="loss, gradient and curves are .* here and .* in Python"):
         in_v8(figure, figure.values, lambda source: source.replace(right, wrong))
 
 
@@ -58,12 +93,20 @@ def test_a_class_of_its_own_trains_in_python_too():
     assert path.grad_norm[-1] < 1e-6
 
 
-def wrong_gradient():
+def with_gradient(change, scale=1.0):
+    """A figure of a line whose gradient is changed, on data of a scale."""
     class Wrong(Line):
         def loss_and_grad(self, X, y):
             loss, grad = super().loss_and_grad(X, y)
-            return loss, 1.1 * grad
-    return mha.live.figure(Wrong(np.zeros(3)), LINE_DATA, mha.GradientDescent(lr=0.1))
+            return loss, Line(change(grad.w))
+    data = SimpleNamespace(X=scale * LINE_DATA.X, y=scale * LINE_DATA.y)
+    return mha.live.figure(Wrong(np.zeros(3)), data, mha.GradientDescent(lr=0.1))
+
+
+class Named(Line):
+    """A line with a number that belongs to its class alone."""
+
+    decay = 0.0
 
 
 def branching():
@@ -79,7 +122,18 @@ def of_line(rule=None, start=None, data=LINE_DATA, **options):
 
 
 REFUSED = {
-    "a gradient of another loss": (wrong_gradient, ArithmeticError, "is loss_and_grad the gradient of loss"),
+    "a gradient of another loss": (lambda: with_gradient(lambda g: 1.1 * g), ArithmeticError, "is loss_and_grad the"),
+    "a gradient that leaves a weight out": (
+        lambda: with_gradient(lambda g: g * np.array([1.0, 0.0, 1.0])), ArithmeticError, "is loss_and_grad the"),
+    "half a gradient on small data": (lambda: with_gradient(lambda g: g / 2, 1e-3), ArithmeticError, "is loss_and"),
+    "random numbers in a curve": (
+        lambda: of_line(curves={"luck": lambda model, data: (model.w * np.random.default_rng().random(3)).sum()}),
+        ArithmeticError, "luck is .* are there random numbers"),
+    "NaN in the data": (lambda: of_line(data=SimpleNamespace(X=np.nan * LINE_DATA.X, y=LINE_DATA.y)), ArithmeticError,
+                        "NaN in the data"),
+    "a curve with the name of a control": (lambda: of_line(curves={"lr": score}), ValueError, "which are no control's"),
+    "a number of the class": (lambda: of_line(start=Named(np.zeros(3)), controls={"decay": [0.0]}), ValueError,
+                              "a number of the rule or of the model"),
     "a branch": (branching, Untraceable, r"test_own_figure\.py, line \d+: a branch on the values"),
     "a rule": (lambda: of_line(mha.Backtracking()), TypeError, "rule: expected one of GradientDescent"),
     "a schedule": (lambda: of_line(mha.GradientDescent(lr=lambda k: 0.1)), TypeError, "a number as its step size"),
@@ -89,7 +143,6 @@ REFUSED = {
     "a curve's name": (lambda: of_line(curves={"my curve": score}), ValueError, "names such as score"),
     "a curve of many numbers": (lambda: of_line(curves={"w": lambda model, data: model.w}), Untraceable,
                                 r"shape \(3,\)"),
-    "a number of both": (lambda: mha.live.figure(TEMPERED, DATA, mha.AdamW(lr=0.1)), ValueError, "got decay"),
     "single precision": (lambda: of_line(start=Line(np.zeros(3, "f4"))), TypeError, "w: expected an array in double"),
     "a number of numpy": (lambda: of_line(start=Tempered(*TEMPERED.arrays().values(), np.float64(0.1)), data=DATA),
                           TypeError, "decay: expected .* float64"),

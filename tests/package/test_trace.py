@@ -11,7 +11,7 @@ from py_mini_racer import MiniRacer
 
 import mhalib as mha
 from mhalib import trace
-from mhalib.live.javascript import SOFTPLUS, Printer
+from mhalib.live.javascript import LOGADDEXP, Printer
 from mhalib.trace import Untraceable, array, evaluate, gradient
 
 rng = np.random.default_rng(0)
@@ -39,6 +39,10 @@ FORMULAS = {
     "where on numbers": (lambda xp, a, b: xp.where(a > 0, 3 * a, b) * xp.where((a > 0) * 2.0 != 0, b, a), A, B),
     "smallest": (lambda xp, a: a.min() * xp.amin(a, 0), A),
     "an axis of one": (lambda xp, a: a[:, 0] * a[0, -1:] * a[..., 0:1].T, COLUMN),
+    "a merged axis, whole": (lambda xp, a, b: (a.reshape(6, 4)[:, None] * b[None]).sum(axis=(1, 2)), CUBE, A),
+    "slices of one": (lambda xp, a, b: a * a[1:2] + a[:, -1:] * b.reshape(-1)[2:3], A, B),
+    "pieces of one vector": (
+        lambda xp, a: a[:6].reshape(2, 3) * a[6:7].reshape((1,)) + a[7:8].sum(), rng.standard_normal(8)),
     "rows of a merged axis": (lambda xp, a: a.reshape(6, 4)[2:5, 1] * a.reshape(6, 4)[1, :3], CUBE),
     "sum over all": (lambda xp, a: a.sum(), CUBE), "sum over one": (lambda xp, a: a.sum(axis=1), CUBE),
     "sum over two, kept": (lambda xp, a: a.sum(axis=(0, 2), keepdims=True) * a, CUBE),
@@ -49,6 +53,13 @@ FORMULAS = {
     "vectors": (lambda xp, a, b: a @ b, ROW, A[0]), "batches that broadcast": (
         lambda xp, a, b: a[:, None] @ b[None].mT, CUBE, CUBE),
     "einsum": (lambda xp, a, b: xp.einsum("ijk,lk->jil", a, b), CUBE, A),
+    "einsum of three": (lambda xp, a, b, c: xp.einsum("ijk,lk,jk->il", a, b, c), CUBE, A, B),
+    "log1p, expm1, arctan": (lambda xp, a: xp.log1p(a) + xp.expm1(a) * xp.arctan(a), POSITIVE),
+    "far apart": (lambda xp, a, b: xp.logaddexp(40 * a, b), A, B), "to the power 0": (lambda xp, a: a ** 0 + a, 0 * A),
+    "norms": (lambda xp, a: xp.linalg.norm(a, axis=-1) * xp.linalg.norm(a), CUBE),
+    "transposed by axes": (lambda xp, a: 1.0 * a.swapaxes(0, 1).ravel() @ a.ravel(), CUBE),
+    "ties": (lambda xp, a: xp.amax(a * 0 + 1.0 * (a > 0), -1), CUBE), "tied weights": (
+        lambda xp, a: xp.amax(a, 0) + xp.amax(a), np.ones((3, 4))),
     "einsum of one": (lambda xp, a: xp.einsum("ijk->kj", a), CUBE),
     "transposed": (lambda xp, a, b: a.T * b.T, A, B), "swapped": (lambda xp, a: xp.swapaxes(a, 0, 2) * 1.0, CUBE),
     "merged": (lambda xp, a, b: a.reshape(3, -1) @ b, CUBE.swapaxes(0, 1), rng.standard_normal(8)),
@@ -82,7 +93,7 @@ def in_v8(outputs, inputs):
     printer = Printer({str(k): x.reshape(-1) for k, x in enumerate(outputs)}, "b")
     given = "".join(f"const {name} = {json.dumps(np.ravel(a).tolist())};" for name, a in inputs.items())
     found = ", ".join(f"Array.from({place}, String)" for place in printer.at.values())
-    text = "\n".join([SOFTPLUS, given, *printer.made, *printer.lines, f"return JSON.stringify([{found}]);"])
+    text = "\n".join([LOGADDEXP, given, *printer.made, *printer.lines, f"return JSON.stringify([{found}]);"])
     return [np.array([float(x) for x in part]) for part in json.loads(V8.eval(f"(() => {{ {text} }})()"))]
 
 
@@ -136,6 +147,12 @@ def test_a_softmax_of_any_size_and_scale_is_numpys(n, T, d, scale, with_nan):
     np.testing.assert_allclose(found, right.ravel(), rtol=1e-11, atol=1e-15)
 
 
+def test_a_number_that_is_none_is_the_largest():
+    X = np.array([np.nan, 1.0, 2.0])
+    value = np.max(array("a0", (3,))).reshape(-1)
+    assert np.isnan(in_v8([value], {"a0": X})[0]) and np.isnan(evaluate([value], {"a0": X})[0])
+
+
 def of_family(name):
     """A model and its data."""
     if name == "heads":
@@ -175,8 +192,11 @@ REFUSED = {
     "a step": (lambda X: X[::2], "steps"),
     "true": (lambda X: X[True], "the index True"), "nothing": (lambda X: X[2:2], "the index slice"),
     "beyond the end": (lambda X: X[7], "the index 7"),
-    "sort": (lambda X: np.sort(X), "numpy.sort"), "cumsum": (lambda X: np.cumsum(X, axis=0), "numpy.cumsum"),
-    "arctan": (lambda X: np.arctan(X), "np.arctan"), "norm": (lambda X: np.linalg.norm(X, 2), "norm"),
+    "sort": (lambda X: np.sort(X), "np.sort"), "cumsum": (lambda X: np.cumsum(X, axis=0), "np.cumsum"),
+    "sinh": (lambda X: np.sinh(X), "np.sinh"), "svd": (lambda X: np.linalg.svd(X), "np.linalg.svd"),
+    "norm": (lambda X: np.linalg.norm(X, 1), "np.linalg.norm of order 1"),
+    "dot": (lambda X: np.dot(X[None], X.T), "np.dot"), "a list": (lambda X: np.einsum("ij->i", X, X), "of 2"),
+    "complex numbers": (lambda X: X * np.array([1j, 1, 1, 1]), "complex128"),
     "out=": (lambda X: np.exp(X, out=X), "out="), "shapes": (lambda X: X + np.ones(3), r"\(3, 4\) and \(3,\)"),
     "matrices": (lambda X: X @ X, r"\(3, 4\) and \(3, 4\)"), "reshape": (lambda X: X.reshape(5, -1), "reshape"),
     "a method": (lambda X: X.cumsum(), "no .cumsum"), "einsum": (lambda X: np.einsum("ii->i", X), "einsum"),
@@ -198,7 +218,7 @@ def test_a_loop_that_is_too_long_is_refused(monkeypatch):
 
 
 def test_a_gradient_is_of_one_number():
-    with pytest.raises(TypeError, match=r"one number, got an array of shape \(3, 4\)"):
+    with pytest.raises(TypeError, match=r"one number .*, got a recorded array of shape \(3, 4\)"):
         gradient(array("X", (3, 4)), [])
 
 

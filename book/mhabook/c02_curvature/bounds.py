@@ -23,7 +23,7 @@ from mhabook.c02_curvature.derivatives import logit_hessian
 from mhabook.ledger import Check, Checks, statement
 from mhalib._array import Array
 from mhalib.data import Dataset
-from mhalib.losses import Logistic, logistic, squared
+from mhalib.losses import Logistic, logistic
 from mhalib.models import MultiHeadAttention
 
 CHAPTER = "multihead/02_how_steep_how_curved"
@@ -102,15 +102,15 @@ class MarginSquared:
 
     def __call__(self, z: Array) -> np.ndarray:
         """(1 − z)²/2."""
-        return squared(1 - z)
+        return (1 - z) * (1 - z) / 2
 
     def slope(self, z: Array) -> np.ndarray:
         """z − 1."""
-        return -squared.slope(1 - z)
+        return z - 1
 
     def curvature(self, z: Array) -> np.ndarray:
         """1."""
-        return squared.curvature(z)
+        return 0 * z + 1
 
 
 DEVIATION = 4 / 27 ** 0.5

@@ -35,10 +35,10 @@ export const optimizers = {
   },
 
   // Adam's step from (1 − ηλ) θ.
-  adamw: ({ lr, decay, ...rest }, size) => {
+  adamw: ({ lr, decay, weight_decay = decay, ...rest }, size) => {
     const adam = optimizers.adam({ lr, ...rest }, size);
     return (theta, grad, k) => {
-      const shrink = rate(lr, k) * decay;
+      const shrink = rate(lr, k) * weight_decay;
       for (let i = 0; i < size; i++) theta[i] -= shrink * theta[i];
       adam(theta, grad, k);
     };
