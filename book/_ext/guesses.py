@@ -97,8 +97,10 @@ class GuessesOfAllPages(SphinxDirective):
             f'data-guess="{name}-{key}" hidden><a class="mha-your-guess" '
             f'href="{there}#said-{name}-{key}"></a></span></td></tr>'
             for key, guess in group.items())
-        return (f'<table class="table mha-all-guesses"><caption><a href="{there}#predict">{title}</a></caption>'
-                f"<thead><tr><th>What was asked</th><th>Your guess</th></tr></thead><tbody>{rows}</tbody></table>")
+        return ('<table class="table mha-all-guesses mha-none">'
+                f'<caption><a href="{there}#predict">{title}</a></caption>'
+                "<thead><tr><th>What was asked</th><th>Your guess</th></tr></thead>"
+                f"<tbody>{rows}</tbody></table>")
 
 
 def load_script(app, pagename, templatename, context, doctree):

@@ -6,6 +6,7 @@ from functools import cache
 import numpy as np
 
 import mhalib as mha
+import own
 from agreement import stopped_at
 from mhabook.c01_model import figure as c01
 from mhabook.c02_curvature import figure as c02
@@ -48,6 +49,7 @@ FIGURES = {
     "book/start/descent_and_curvature.html": (figure_surface.surface,),
     "book/start/tangent_kernel.html": (figure_linearized.linearized,),
     "book/theory_and_practice.html": (c04.theory_and_practice,),
+    "book/your_own_model.html": (own.of_the_page,),
 }
 
 

@@ -6,6 +6,8 @@ from types import SimpleNamespace
 import numpy as np
 
 import mhalib as mha
+from notebooks import BOOK, code, read
+from page import run
 
 DATA = mha.data.tokenized_mixture(n=12, T=4, d=6, M=2, zeta=0.25, seed=0)
 rng = np.random.default_rng(0)
@@ -78,3 +80,12 @@ FIGURES = {
         Line(np.zeros(3)), LINE_DATA, mha.GradientDescent(lr=0.1), 40, None,
         {"length": lambda model, data: (model.w * model.w).sum() ** 0.5}),
 }
+
+
+def of_the_page():
+    """The figure that the page "Your own model, live" makes."""
+    namespace = {"__name__": "__main__"}
+    for cell in code(read(BOOK / "your_own_model.ipynb")):
+        if "figure" not in namespace:
+            run(cell, "your_own_model", namespace)
+    return namespace["figure"]
