@@ -14,6 +14,7 @@ from pathlib import Path
 _IMPORT = re.compile(r'^import \{([^}]*)\} from "([^"]+)";$', re.MULTILINE)
 _EXPORT = re.compile(r"^export (?=(?:async )?(?:function|const|class) (\w+))", re.MULTILINE)
 _DEFAULT = re.compile(r"^export default ", re.MULTILINE)
+_COMMENT = re.compile(r"^[ \t]*//.*\n", re.MULTILINE)
 _OTHER = re.compile(r"^\s*(?:import|export)\b|\bimport\s*[(.]", re.MULTILINE)
 PROGRAM = Path("program.js")
 FORM = 'import { name } from "./file.js"; export function, const or class; and export default at the end'
@@ -71,8 +72,9 @@ def _add(file, order, parents, program):
         line = body.count("\n", 0, wrong.end()) + 1
         raise ValueError(f"{file}, line {line}: expected {FORM}, got {wrong[0].strip()}")
     result = ", ".join([*names, *["default: $default"] * ends])
+    text = _COMMENT.sub("", body).strip()  # a page need not carry what only readers of the file read
     order[file] = len(order), names, "\n".join(
-        [f"const $m{len(order)} = (() => {{ // {file.name}", *given, body.strip(), f"return {{ {result} }};\n}})();"])
+        [f"const $m{len(order)} = (() => {{ // {file.name}", *given, text, f"return {{ {result} }};\n}})();"])
 
 
 def _source(file):

@@ -45,8 +45,6 @@ body {{ max-width: 60rem; margin: 1rem auto; padding: 0 1rem; font-family: syste
 const state = {state};
 made.render({{ model: {{ get: (name) => state[name] }}, el: document.getElementById("figure") }});
 </script>
-</body>
-</html>
 """
 
 

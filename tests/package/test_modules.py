@@ -77,3 +77,9 @@ def test_another_form_is_refused_with_its_line(written, line, words):
     entry = written(entry=f"// One.\n\n{line}\n", one="export const a = 1;",
                     back='import { a } from "./entry.js";\nexport const b = a;')
     assert_refused(lambda: link(entry), ValueError, words)
+
+
+def test_comments_that_stand_alone_stay_in_the_file(written):
+    entry = written(entry='// Why.\nexport const x = 1; // one\n\n  // Indented.\nexport const y = "// text";')
+    assert exported(entry) == '{"x":1,"y":"// text"}'
+    assert "Why" not in link(entry) and "Indented" not in link(entry)
