@@ -4,6 +4,8 @@ from pathlib import Path
 
 import pytest
 
+from visits import at_rest
+
 SCRIPT = Path(__file__).parents[2] / "book" / "_static" / "tables.js"
 LEDGER = "book/ledger.html"
 SHOWN = """() => [...document.querySelectorAll(".sortable tbody tr")].filter((row) => !row.hidden)
@@ -111,6 +113,7 @@ def test_a_number_finds_the_statements_that_have_it(ledger, query, numbers):
 def test_no_column_is_cut_on_a_desk_and_the_head_stays_in_sight(ledger, width):
     page = ledger.page
     page.set_viewport_size({"width": width, "height": 900})
+    at_rest(page)  # a table is measured anew after the last change of width
     page.locator(".sortable.fits").wait_for()
     page.evaluate("() => document.getElementById('ledger-thm-barrier').scrollIntoView()")
     places = [".bd-header-article", ".sortable th:nth-child(2)", "tr:has(#ledger-thm-barrier) td:first-child a[href]"]

@@ -150,7 +150,8 @@ class Visit:
             self.page.evaluate(SET_DROPDOWNS, dropdowns)
         if now["width"] != width:
             self.page.set_viewport_size({"width": width, "height": 900})
-            at_rest(self.page)  # plotly redraws a moment after the last change of size
+        if now["dropdowns"] != dropdowns or now["width"] != width:
+            at_rest(self.page)  # plotly redraws a moment after the last change of size, and what was folded had none
         if now["theme"] != theme:
             self.choose(theme)
         now.update(dropdowns=dropdowns, theme=theme, width=width)
