@@ -19,8 +19,11 @@ function check(model, { theta, check }) {
     throw new Error(`loss, gradient and curves are ${found.join(", ")} here and ${wanted.join(", ")} in Python.`);
 }
 
+const checked = new WeakSet(); // starts, of which a page has one: the program is the same at all values
+
 function own(data, values, { start }) {
-  check(program(data, start.fixed), start);
+  if (!checked.has(start)) check(program(data, start.fixed), start);
+  checked.add(start);
   return program(data, { ...start.fixed, ...values });
 }
 
