@@ -4,7 +4,9 @@ import asyncio
 import os
 import random
 import re
+import tempfile
 import tomllib
+from itertools import count, repeat
 from pathlib import Path
 
 # Before the first import of numpy: two workers with two threads each fight over two cores.
@@ -48,6 +50,22 @@ def pytest_xdist_make_scheduler(config, log):
         _split_scope = staticmethod(unit)
 
     return ByUnit(config, log)
+
+
+def pytest_configure(config):
+    """Let the kernels of notebooks listen on files, where the system has them.
+
+    A manager picks free ports and lets go of them until its kernel has begun: the browser beside it may take one, and
+    the kernel dies (jupyter_client issue 276).
+    """
+    import nbval.kernel
+    from jupyter_client.manager import KernelManager
+
+    if os.name == "posix":
+        sockets = tempfile.TemporaryDirectory(prefix="kernels-")
+        config.add_cleanup(sockets.cleanup)
+        names = map("{}/{}".format, repeat(sockets.name), count())
+        nbval.kernel.KernelManager = lambda **rest: KernelManager(transport="ipc", ip=next(names), **rest)
 
 
 def pytest_collection_modifyitems(config, items):

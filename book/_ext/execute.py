@@ -5,9 +5,11 @@ them when the variable BOOK_CACHE names it (see bookext.py).
 """
 
 import multiprocessing
+import os
 import re
 import shutil
 import sys
+import tempfile
 from pathlib import Path
 
 import edition
@@ -20,8 +22,8 @@ from jupyter_cache.executors.utils import single_nb_execution
 from traitlets.config import Config
 
 ROOT = Path(__file__).parents[2]
-# Without keys of its own each kernel warns that others on this machine could listen.
-KERNEL = Config({"KernelManager": {"transport_encryption": "auto" if zmq.has("curve") else "disabled"}})
+# Without keys of its own a kernel that listens on ports warns that others on this machine could listen.
+KEYS = {"transport_encryption": "auto" if zmq.has("curve") else "disabled"}
 COLORS = re.compile(r"\x1b\[[\d;]*m")
 ADVICE = """
 A page fails only where a cell raises. To look into it: `make edit`, open the page, run its cells up to this one.
@@ -38,10 +40,13 @@ def execute(path):
     """One notebook in a kernel of its own: its path, what jupyter-cache stores of it, and what failed, in words."""
     notebook, folder = nbformat.read(path, nbformat.NO_CONVERT), str(path.parent)
     timeout = yaml.safe_load((ROOT / "_config.yml").read_text("utf-8"))["execute"]["timeout"]
-    try:
-        result = single_nb_execution(notebook, cwd=folder, timeout=timeout, allow_errors=False, config=KERNEL)
-    except Exception as error:  # the kernel died, or did not begin
-        return path, None, failed_cell(notebook, error)
+    with tempfile.TemporaryDirectory() as sockets:  # a port may be taken by another program while the kernel begins
+        listen = {"transport": "ipc", "ip": f"{sockets}/kernel"} if os.name == "posix" else KEYS
+        try:
+            config = Config({"KernelManager": listen})
+            result = single_nb_execution(notebook, cwd=folder, timeout=timeout, allow_errors=False, config=config)
+        except Exception as error:  # the kernel died, or did not begin
+            return path, None, failed_cell(notebook, error)
     bundle = CacheBundleIn(notebook, str(path), data={"execution_seconds": result.time})
     return path, bundle, result.err and failed_cell(notebook, result.err)
 
