@@ -109,10 +109,12 @@ def test_a_number_finds_the_statements_that_have_it(ledger, query, numbers):
     ledger.page.get_by_label("Words").fill("")
 
 
-@pytest.mark.parametrize("width", [720, 760, 1200, 1240, 1280])
-def test_no_column_is_cut_on_a_desk_and_the_head_stays_in_sight(ledger, width):
+@pytest.mark.parametrize("bar", [0, 17])
+@pytest.mark.parametrize("width", [720, 760, 980, 1200, 1240, 1280])
+def test_no_column_is_cut_on_a_desk_and_the_head_stays_in_sight(ledger, width, bar):
     page = ledger.page
     page.set_viewport_size({"width": width, "height": 900})
+    page.evaluate("(bar) => (document.documentElement.style.marginRight = `${bar}px`)", bar)  # of a scroll bar
     at_rest(page)  # a table is measured anew after the last change of width
     page.locator(".sortable.fits").wait_for()
     page.evaluate("() => document.getElementById('ledger-thm-barrier').scrollIntoView()")
