@@ -63,13 +63,17 @@ LOOK = """(answers) => (async () => {
     await settled("at the start");
     for (const slider of all("input[type=range]", figure)) {
       const was = slider.value;
-      for (const value of [slider.min, slider.max, was]) {
+      const move = (value) => {
         slider.value = value;
         slider.dispatchEvent(new Event("input", { bubbles: true }));
+      };
+      for (const value of [slider.min, slider.max]) {
+        move(value);
         await soon(30);
         await settled(`${slider.dataset.control} at ${value} of ${slider.max}`);
         moves++;
       }
+      move(was); // its run is ended by the next move
     }
   }
   return [faults, parts.length, figures.length, moves];
@@ -89,6 +93,7 @@ def start(name):
         # The small browser beside the library. Its sandbox needs rights that containers lack; the pages are ours.
         options.binary_location = str(next(Path("/usr/lib").glob("*/webkit*gtk-*/MiniBrowser")))
         options.add_argument("--automation")
+        options.add_argument("--allow-file-access-from-file-urls=true")  # or each error is "Script error."
         os.environ |= {"WEBKIT_DISABLE_SANDBOX_THIS_IS_DANGEROUS": "1"}
         driver = webdriver.WebKitGTK(options=options)
     driver.set_script_timeout(PATIENCE)
@@ -125,7 +130,7 @@ def main():
         faults, counts = look(driver, path, answers)
         total = [a + b for a, b in zip(total, counts, strict=True)]
         failed += bool(faults)
-        print(path.relative_to(BUILD), json.dumps(faults, ensure_ascii=False) if faults else "", flush=True)
+        print(path.relative_to(BUILD), *counts, json.dumps(faults, ensure_ascii=False) if faults else "", flush=True)
     driver.quit()
     print("{} pages, {} fields, {} live figures, {} moves: {} pages with faults".format(len(paths), *total, failed))
     raise SystemExit(failed > 0)
