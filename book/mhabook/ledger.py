@@ -55,7 +55,8 @@ class Check(NamedTuple):
 
     def __repr__(self) -> str:
         relation = "≤" if self.holds else "> (violates ≤)"
-        return f"Check({self.lhs:.6g} {relation} {self.rhs:.6g}, slack {self.slack:.3g}: {self.statement})"
+        found = f"Check({self.lhs:.6g} {relation} {self.rhs:.6g}, slack {self.slack:.3g}:"
+        return f"{found} {self.statement})" if len(found + self.statement) < 83 else f"{found}\n      {self.statement})"
 
 
 Checks: TypeAlias = tuple[Check, ...]

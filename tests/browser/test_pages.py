@@ -57,6 +57,11 @@ OVERFLOW = """() => {
   return ["too wide", ...wide.slice(0, 5).map((node) => node.outerHTML.slice(0, 120))];
 }"""
 
+# Of the code that stands in sight, and of what it prints, whatever is cut at the right: its longest line.
+CUT = """() => [...document.querySelectorAll(":is(.cell_input, .cell_output) pre")]
+  .filter((pre) => pre.scrollWidth > pre.clientWidth && !pre.closest("details"))
+  .map((pre) => pre.textContent.split("\\n").sort((a, b) => b.length - a.length)[0])"""
+
 
 def count(visit, selector):
     return visit.page.locator(selector).count()
@@ -212,6 +217,10 @@ def test_axe_finds_nothing_serious_in_light(opened):
 
 def test_a_desk_never_scrolls_sideways(opened):
     assert not opened.page.evaluate(OVERFLOW)
+
+
+def test_no_code_in_sight_scrolls_sideways_on_a_desk(opened):
+    assert not opened.page.evaluate(CUT)
 
 
 def test_no_figure_offers_to_upload_itself(visit):

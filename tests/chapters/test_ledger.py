@@ -145,6 +145,9 @@ def test_what_is_not_finite_does_not_hold(lhs, rhs):
 def test_a_check_shows_its_numbers():
     assert repr(Check(1.0, 2.0, "a ≤ b")) == "Check(1 ≤ 2, slack 0.5: a ≤ b)"
     assert "violates" in repr(Check(3.0, 2.0, "a ≤ b"))
+    short, long = (repr(Check(1.0, 2.0, "w" * n)) for n in (59, 60))
+    assert len(short) == 84
+    assert long == f"Check(1 ≤ 2, slack 0.5:\n      {'w' * 60})"
 
 
 def test_the_worst_instance_is_reported():

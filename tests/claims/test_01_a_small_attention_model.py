@@ -184,8 +184,8 @@ def test_at_step_sizes_10_and_30_one_vector_is_found_and_the_other_is_not(live):
 
 
 @page.after("live-heads")
-def test_more_heads_are_slower_at_one_step_size(heads):
-    ends = [heads.path(H=H) for H in HEADS]
+def test_more_heads_are_slower_at_one_step_size(live):
+    ends = [live.path(H=H) for H in HEADS]
     losses = [path.loss[-1] for path in ends]
     assert round(ends[0].attention_score[-1], 2) == 0.79
     assert round(ends[-1].attention_score[-1], 2) == 0.40
@@ -194,26 +194,26 @@ def test_more_heads_are_slower_at_one_step_size(heads):
 
 
 @page.after("live-heads")
-def test_more_heads_attend_less_at_three_step_sizes(heads):
+def test_more_heads_attend_less_at_three_step_sizes(live):
     for lr in (0.3, 1.0, 3.0):
-        scores = [heads.path(H=H, lr=lr).attention_score[-1] for H in HEADS]
+        scores = [live.path(H=H, lr=lr).attention_score[-1] for H in HEADS]
         assert scores == sorted(scores, reverse=True)
 
 
 @page.after("live-heads")
-def test_at_step_size_10_two_heads_attend_more_than_one(heads):
-    assert round(heads.path(H=1, lr=10.0).attention_score[-1], 2) == 0.79
-    assert round(heads.path(H=2, lr=10.0).attention_score[-1], 2) == 0.96
+def test_at_step_size_10_two_heads_attend_more_than_one(live):
+    assert round(live.path(H=1, lr=10.0).attention_score[-1], 2) == 0.79
+    assert round(live.path(H=2, lr=10.0).attention_score[-1], 2) == 0.96
 
 
 @page.after("live-heads")
-def test_heads_from_zero_stay_equal(heads):
-    assert max(np.ptp(heads.path(H=H)[-1].W, axis=0).max() for H in HEADS) < 1e-12
+def test_heads_from_zero_stay_equal(live):
+    assert max(np.ptp(live.path(H=H)[-1].W, axis=0).max() for H in HEADS) < 1e-12
 
 
 @page.after("live-heads")
-def test_under_adam_more_heads_have_a_lower_loss_and_a_lower_score(heads):
-    ends = [heads.path(H=H, optimizer="adam", lr=0.01) for H in HEADS]
+def test_under_adam_more_heads_have_a_lower_loss_and_a_lower_score(live):
+    ends = [live.path(H=H, optimizer="adam", lr=0.01) for H in HEADS]
     losses = [path.loss[-1] for path in ends]
     assert losses == sorted(losses, reverse=True)
     assert round(losses[0] / losses[-1]) == 5

@@ -96,58 +96,45 @@ def test_each_statement_holds_and_fails_without_its_hypothesis(statement):
 
 
 @page.after("live-curvature")
-def test_with_two_heads_the_loss_falls_though_the_line_lies_below_the_largest_eigenvalue(curvature):
-    base, steep = curvature.path(), curvature.path(lr=10.0)
-    assert round(base.sharpness[0], 2) == 0.44
-    assert base.edge[0] == 2
-    assert steep.edge[0] == 0.2
+def test_with_two_heads_the_loss_falls_though_the_line_lies_below_the_largest_eigenvalue(live):
+    steep = live.path(lr=10.0)
     assert steep.edge[0] < steep.sharpness[0] / 2
     assert (np.diff(steep.loss) < 0).all()
 
 
 @page.after("live-curvature")
-def test_within_three_steps_the_largest_eigenvalue_comes_below_the_line(curvature):
-    steep = curvature.path(lr=10.0)
+def test_within_three_steps_the_largest_eigenvalue_comes_below_the_line(live):
+    steep = live.path(lr=10.0)
     assert list(steep.steps[:3]) == [0, 1, 3]
     assert steep.sharpness[2] < steep.edge[0] < steep.sharpness[1]
 
 
 @page.after("live-curvature")
-def test_with_eight_heads_a_step_of_30_nearly_doubles_the_loss_and_later_ones_lower_it(curvature):
-    loss = curvature.path(H=8, lr=30.0).loss
-    assert round(loss[0], 2) == 0.76
-    assert round(loss[1], 2) == 1.47
+def test_with_eight_heads_a_step_of_30_nearly_doubles_the_loss_and_later_ones_lower_it(live):
+    loss = live.path(H=8, lr=30.0).loss
+    assert 1.9 < loss[1] / loss[0] < 2
     assert (np.diff(loss[1:]) < 0).all()
 
 
 @page.after("live-curvature")
-def test_with_two_heads_ten_times_the_scale_multiplies_the_bounds_by_60_and_40(curvature):
-    base, large = curvature.path(), curvature.path(scale=3.0)
-    assert 60 < large.smoothness_bound[0] / base.smoothness_bound[0] < 70
-    assert 35 < large.weak_convexity_bound[0] / base.weak_convexity_bound[0] < 45
-    assert abs(large.sharpness[0] / base.sharpness[0] - 1) < 0.1
-    assert large.negative_curvature[0] < 2 * base.negative_curvature[0]
-
-
-@page.after("live-curvature")
-def test_with_one_four_or_eight_heads_it_moves_the_measured_curvature_less_than_threefold(curvature):
-    for H in (1, 4, 8):
-        base, large = (curvature.path(H=H, scale=scale) for scale in (0.3, 3.0))
-        assert 0.38 < large.sharpness[0] / base.sharpness[0] < 0.75
-        assert 1.8 < large.negative_curvature[0] / base.negative_curvature[0] < 2.7
-
-
-@page.after("live-curvature")
-def test_ten_times_the_scale_multiplies_every_bound_by_more_than_37(curvature):
+def test_ten_times_the_scale_moves_the_measured_curvature_less_than_threefold_up_or_down(live):
     for H in (1, 2, 4, 8):
-        base, large = (curvature.path(H=H, scale=scale) for scale in (0.3, 3.0))
+        base, large = (live.path(H=H, scale=scale) for scale in (0.3, 3.0))
+        assert 1 / 3 < large.sharpness[0] / base.sharpness[0] < 3
+        assert 1 / 3 < large.negative_curvature[0] / base.negative_curvature[0] < 3
+
+
+@page.after("live-curvature")
+def test_ten_times_the_scale_multiplies_every_bound_by_more_than_37(live):
+    for H in (1, 2, 4, 8):
+        base, large = (live.path(H=H, scale=scale) for scale in (0.3, 3.0))
         assert large.smoothness_bound[0] > 37 * base.smoothness_bound[0]
         assert large.weak_convexity_bound[0] > 37 * base.weak_convexity_bound[0]
 
 
 @page.after("logit-table")
-def test_the_figure_shows_the_eigenvalue_of_the_dense_hessian(curvature, runs):
-    assert np.isclose(curvature.path(H=8).sharpness[[0, -1]], runs[8][1].lhs[[0, -1]], rtol=1e-9).all()
+def test_the_figure_shows_the_eigenvalue_of_the_dense_hessian(live, runs):
+    assert np.isclose(live.path(H=8).sharpness[[0, -1]], runs[8][1].lhs[[0, -1]], rtol=1e-9).all()
 
 
 @page.after("logit-table")
@@ -162,8 +149,7 @@ def test_at_the_start_negative_curvature_and_its_bound_fall_with_the_heads(runs)
     measured, bound = zip(*((bottom.lhs[0], bottom.rhs[0]) for _, _, bottom in runs.values()), strict=True)
     assert list(measured) == sorted(measured, reverse=True)
     assert list(bound) == sorted(bound, reverse=True)
-    assert round(measured[0], 2) == 0.09
-    assert round(measured[-1], 2) == 0.04
+    assert measured[-1] < measured[0] / 2
 
 
 @page.after("logit-table")
@@ -188,12 +174,9 @@ def test_at_the_end_more_heads_have_a_smaller_bound(runs):
 
 
 @page.after("logit-table")
-def test_negative_curvature_over_loss_is_0_12_with_one_head_0_17_with_two_and_0_06_with_sixteen(runs):
+def test_negative_curvature_over_loss_is_with_sixteen_heads_half_of_that_with_one(runs):
     ratio = {H: bottom.lhs[-1] / path.loss[-1] for H, (path, _, bottom) in runs.items()}
-    assert round(ratio[1], 2) == 0.12
-    assert round(ratio[2], 2) == 0.17
-    assert max(ratio, key=ratio.get) == 2
-    assert round(ratio[16], 2) == 0.06
+    assert 0.45 < ratio[16] / ratio[1] < 0.55
 
 
 @page.after("logit-table")
@@ -210,17 +193,13 @@ def test_at_the_start_the_bound_is_more_than_a_hundred_times_the_largest_eigenva
 
 
 @page.after("logit-table")
-def test_at_the_end_it_is_7000_to_120000_times_the_largest_eigenvalue(runs):
-    last = [(top.rhs / top.lhs)[-1] for _, top, _ in runs.values()]
-    assert min(last) > 7_000
-    assert 100_000 < max(last) < 120_000
+def test_at_the_end_it_is_at_least_7000_times_the_largest_eigenvalue(runs):
+    assert 7_000 < min((top.rhs / top.lhs)[-1] for _, top, _ in runs.values()) < 8_000
 
 
 @page.after("logit-table")
-def test_the_bound_on_negative_curvature_is_120_to_470_times_what_is_measured(runs):
-    loose = np.concatenate([bottom.rhs / bottom.lhs for _, _, bottom in runs.values()])
-    assert loose.min() > 120
-    assert loose.max() < 470
+def test_the_bound_on_negative_curvature_is_more_than_a_hundred_times_what_is_measured(runs):
+    assert min((bottom.rhs / bottom.lhs).min() for _, _, bottom in runs.values()) > 100
 
 
 @page.after("logit-table")

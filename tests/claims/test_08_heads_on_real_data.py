@@ -305,7 +305,7 @@ def test_the_squared_loss_of_the_margin_would_diverge(hundred):
 
 @page.after("solution-nine")
 def test_four_against_nine_shows_the_same(at_the_end, rows):
-    assert list(rows.values()) == [(-0.035, 0.005), (0.006, 0.003), (0.009, 0.004), (0.009, 0.003)]
+    assert list(rows.values()) == [[-0.035, 0.005], [0.006, 0.003], [0.009, 0.004], [0.009, 0.003]]
     assert (np.diff(medians(at_the_end, 0.1, pair="49")) > 0).all()
 
 

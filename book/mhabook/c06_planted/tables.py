@@ -79,10 +79,11 @@ def over_map(chart: Table) -> Marks:
 
 def print_map(marks: Marks) -> None:
     """The letters of ``over_map``, a line a setting."""
-    print(f"{'':46} {'gd √H':^12} {'momentum √H':^12} {'Adam':^12}")
-    print(*(f"{name:>6}" for name in COLUMNS), *["train test "] * 3)
-    print(*(" ".join(f"{value:6g}" for value in setting) + "  " + "   ".join(row) for setting, row in marks.items()),
-          sep="\n")
+    widths = [max(len(name), 4) for name in COLUMNS]
+    print(" " * (sum(widths) + len(widths)) + f"{'gd √H':^12} {'momentum √H':^12} {'Adam':^12}".rstrip())
+    print(*(f"{name:>{width}}" for name, width in zip(COLUMNS, widths, strict=True)), *["train test "] * 3)
+    for setting, row in marks.items():
+        print(*(f"{value:{width}g}" for value, width in zip(setting, widths, strict=True)), "", "   ".join(row))
 
 
 def along_n(axis: Table) -> dict[tuple[str, int, int], list[list[str]]]:

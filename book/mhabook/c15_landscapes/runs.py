@@ -35,24 +35,24 @@ def wins(kernel: str, other: str, trains: str, **wanted: Any) -> list[int]:
 
 def verdicts_table() -> None:
     """Print in how many of nine slices each kernel of a pair has less than the other, by the three measures."""
-    lines = [" " * 26 + "".join(f"{name:>21}" for name in PAIRS)]
+    lines = [" " * 26 + "".join(f"{name.split(' : ')[k]:>14}" for name in PAIRS) for k in (0, 1)]
     for trains in ("queries and keys", "everything"):
         lines += [trains]
         for task in TASKS:
             for scaled in ("filter", "raw"):
                 counts = (wins(*pair, trains, task=task, scaled=scaled) for pair in PAIRS.values())
-                lines += [f"  {task + ', ' + scaled:24}" + "".join("{:>11}{:>5}{:>5}".format(*one) for one in counts)]
+                lines += [f"  {task + ', ' + scaled:24}" + "".join("{:>8}{:>3}{:>3}".format(*one) for one in counts)]
     print(*lines, sep="\n")
 
 
 def heights_table() -> None:
     """Print the median maximum of the slices of three kernels, beside the loss without attention."""
-    print(f"{'queries and keys':24} {'maximum on the slice (median)':>46}   no attention")
+    print(f"{'queries and keys':22} {'maximum on the slice (median)':>46}   no attention")
     for task in TASKS:
         softmax, gaussian, normalized = (np.median(measures_of(kernel, "queries and keys", task=task)[:, 0])
                                          for kernel in ("softmax", "Gaussian", "Gaussian, normalized"))
         off = np.median(_table().where(task=task, kernel="Gaussian", trains="queries and keys")["off"])
-        print(f"{task:20} softmax {softmax:.3f}  Gaussian {gaussian:.3f}  normalized {normalized:.3f}{off:15.3f}")
+        print(f"{task:18} softmax {softmax:.3f}  Gaussian {gaussian:.3f}  normalized {normalized:.3f}{off:15.3f}")
 
 
 def curvatures(layer: AttentionLayer, data: SequenceDataset,

@@ -21,6 +21,9 @@ class Smoothness(NamedTuple):
     mean_gradient: float
     negative_curvature: float
 
+    def __repr__(self) -> str:
+        return f"Smoothness({', '.join(f'{name}={value:.4g}' for name, value in self._asdict().items())})"
+
 
 def field(cut: Slice) -> tuple[np.ndarray, ...]:
     """Gradients (B, A, 2) and Hessians (B, A, 2, 2) at all grid points, by the model's own formulas."""
