@@ -2,8 +2,8 @@
 
 ``guesses`` writes the fields of a group, such as ``chapter-6``; ``guessed`` the places of some of its guesses, as
 ``chapter-6 1 3a``; ``guesses-of-all-pages`` the table. A group stands in the ``questions.yml`` of its chapter: number
-of a guess → what is asked, and the choices where there are some. ``mhabook/exercises/guesses.js`` fills all of it
-from what the reader's browser keeps.
+of a guess → what is asked, and the choices where there are some, or the curve that is to be drawn (``curves.py``).
+``mhabook/exercises/guesses.js`` fills all of it from what the reader's browser keeps.
 """
 
 import posixpath
@@ -11,6 +11,7 @@ from html import escape
 from pathlib import Path
 
 import course
+import curves
 import edition
 import yaml
 from docutils import nodes
@@ -22,6 +23,7 @@ ROOT = Path(__file__).parents[2]
 PACKAGE = ROOT / "book" / "mhabook"
 ALL = "book/start/guesses"
 WITHOUT_SCRIPT = "<noscript><p>Without JavaScript no guess is kept, and this table stays empty.</p></noscript>"
+YOURS = '<span class="mha-your-guess"></span>'
 FORGET = ('<p><button type="button" class="mha-forget">Forget all my guesses and answers</button> '
           '<span role="status"></span></p>')
 
@@ -45,8 +47,11 @@ def relative(page, start):
 
 
 def field(name, number, guess):
-    """The field of one guess: its choices, or a line to write on."""
+    """The field of one guess: its choices, axes to draw in, or a line to write on."""
     name, asked = f'name="{name}-{number}"', f"{number}. {escape(guess['ask'])}"
+    if "curve" in guess:
+        return (f'<fieldset class="mha-guess"><legend>{asked}</legend>{curves.sliders(guess["curve"], name)}'
+                f'<span class="mha-names">{curves.HOW}</span></fieldset>')
     if "choices" not in guess:
         return f'<label class="mha-guess">{asked} <input type="text" {name} autocomplete="off"></label>'
     choices = "".join(f'<label><input type="radio" {name} value="{escape(choice)}"> {escape(choice)}</label>'
@@ -76,9 +81,16 @@ class Guessed(SphinxDirective):
     def run(self):
         name, *numbers = self.arguments[0].split()
         return [nodes.raw("", "".join(
-            f'<p class="mha-guessed" id="said-{name}-{number}" data-guess="{name}-{number}" hidden>You said: <strong '
-            f'class="mha-your-guess"></strong> <span class="mha-names">{number}. '
+            f'<p class="mha-guessed" id="said-{name}-{number}" data-guess="{name}-{number}" hidden>'
+            f'{said(groups()[name][number])} <span class="mha-names">{number}. '
             f'{escape(groups()[name][number]["ask"])}</span></p>' for number in numbers), format="html")]
+
+
+def said(guess):
+    """The place of one guess beside its result."""
+    if "curve" not in guess:
+        return f"You said: <strong>{YOURS}</strong>"
+    return f'You drew the solid line; the dashed one is the result. {curves.copy(guess["curve"], result=True)}'
 
 
 class GuessesOfAllPages(SphinxDirective):
@@ -94,8 +106,8 @@ class GuessesOfAllPages(SphinxDirective):
         title = escape(f"Chapter {number} · {course.title(page)}" if number else course.title(page))
         rows = "".join(
             f'<tr><td>{key}. {escape(guess["ask"])}</td><td><span data-unless="{name}-{key}">–</span><span '
-            f'data-guess="{name}-{key}" hidden><a class="mha-your-guess" '
-            f'href="{there}#said-{name}-{key}"></a></span></td></tr>'
+            f'data-guess="{name}-{key}" hidden><a href="{there}#said-{name}-{key}">'
+            f'{curves.copy(guess["curve"]) if "curve" in guess else YOURS}</a></span></td></tr>'
             for key, guess in group.items())
         return ('<table class="table mha-all-guesses mha-none">'
                 f'<caption><a href="{there}#predict">{title}</a></caption>'
@@ -115,4 +127,5 @@ def setup(app):
     app.add_directive("guessed", Guessed)
     app.add_directive("guesses-of-all-pages", GuessesOfAllPages)
     app.connect("html-page-context", load_script)
+    app.connect("html-page-context", curves.draw_results)
     return {"parallel_read_safe": True, "parallel_write_safe": True}

@@ -1,14 +1,17 @@
 """Exercises that check themselves, by keyboard, on the page of sheets; guesses, and what is kept of both; the map."""
 
 import re
+from math import exp
 
 import pytest
 
+import axe
 from mhabook.exercises import QUESTIONS
 from visits import BUILD, eventually
 
 SHEETS, MAP = "book/start/sheets.html", "book/start/map.html"
 CHAPTER, ALL = "book/multihead/06_a_planted_head.html", "book/start/guesses.html"
+CURVE = "book/kernels/12_two_kernels_one_rank.html"
 KEPT = """() => Object.fromEntries(Object.keys(localStorage).filter((key) => key.startsWith("mha:"))
   .map((key) => [key, localStorage[key]]))"""
 NOTHING_IS_KEPT = """Object.defineProperty(window, "localStorage", {
@@ -158,6 +161,94 @@ def test_a_browser_that_keeps_nothing_is_named_once(new_visit):
     box.get_by_role("button", name="Check").click()
     assert box.get_by_role("status").first.inner_text().startswith("Right")
     assert visit.page.locator(".mha-unkept").count() == 1
+    visit.context.close()
+
+
+@pytest.fixture
+def curve(new_visit):
+    visit = new_visit(CURVE).open()
+    yield visit
+    assert not visit.failures + visit.complaints
+    visit.context.close()
+
+
+def pull(page, *points):
+    """Press the mouse at the first point, in columns and from top to bottom, move it to the others, and let it go."""
+    plot = page.locator(".mha-guesses .mha-plot svg")
+    plot.scroll_into_view_if_needed()
+    box, columns = plot.bounding_box(), page.locator(".mha-guesses .mha-plot input").count()
+    for k, (column, down) in enumerate(points):
+        page.mouse.move(box["x"] + (column + 0.5) / columns * box["width"], box["y"] + down * box["height"])
+        if k == 0:
+            page.mouse.down()
+    page.mouse.up()
+
+
+def line(place):
+    """What a plot shows as the reader's: a value for each point."""
+    return [-float(y) for y in re.findall(r" ([-\d.]+)", place.locator(".mha-yours").get_attribute("d"))]
+
+
+def test_a_drawn_curve_comes_back_beside_the_true_one_and_on_the_page_of_all_until_it_is_forgotten(curve):
+    page, said = curve.page, curve.page.locator("#said-chapter-12-1d")
+    mine, values = page.locator(".mha-guesses .mha-plot"), [0, 0.15, 0.35, 0.5, 0.65, 0.85, 1]
+    assert "mha-none" in mine.get_attribute("class") and line(mine) == [0.5] * 7 and not said.is_visible()
+    pull(page, (0, 0.99), (3, 0.5), (9, -0.5))  # past columns without a stop, and over the edge
+    assert page.evaluate(KEPT) == {"mha:guess:chapter-12-1d": "0, 0.15, 0.35, 0.5, 0.85, 1, 1"}
+    pull(page, (6, 0.01), (3, 0.5))
+    assert page.evaluate(KEPT) == {"mha:guess:chapter-12-1d": ", ".join(f"{value:g}" for value in values)}
+    assert "mha-none" not in mine.get_attribute("class") and said.is_visible()
+    curve.open()
+    assert "mha-none" not in mine.get_attribute("class") and line(mine) == line(said) == values
+    true = re.findall(r"([\d.]+) -([\d.]+)", said.locator(".mha-result").get_attribute("d"))
+    at = {float(column) - 3.5: float(value) for column, value in true}  # query → weight; the keys are −2, 0 and 1
+    assert all(abs(at[q] - 1 / (exp(-2 * q) + 1 + exp(q))) < 2e-3 for q in range(-3, 4))
+    assert not axe.serious(page)
+    page.goto(curve.site + ALL)
+    link = page.get_by_role("link", name="0, 0.15, 0.35, 0.5, 0.65, 0.85, 1", exact=True)
+    assert link.get_attribute("href").endswith("12_two_kernels_one_rank.html#said-chapter-12-1d")
+    assert line(link) == values and link.locator("svg").bounding_box()["width"] > 90 and not axe.serious(page)
+    page.once("dialog", lambda question: question.accept())
+    page.get_by_role("button", name="Forget all").click()
+    assert not link.is_visible() and page.evaluate(KEPT) == {}
+    curve.open()
+    assert "mha-none" in mine.get_attribute("class") and not said.is_visible()
+
+
+def test_a_curve_is_drawn_by_the_keyboard(curve):
+    page = curve.page
+    group = page.get_by_role("group", name="1d. The weight of the middle key, with softmax")
+    page.get_by_role("radio", name="neither", exact=True).first.press("Tab")
+    for name, key, value in (("−3", "ArrowUp", "0.55"), ("−2", "ArrowDown", "0.45"), ("−1", "End", "1")):
+        point = group.get_by_role("slider", name=f"query {name}", exact=True)
+        assert point.evaluate("(node) => node === document.activeElement && node.matches(':focus-visible')")
+        ring = point.locator("..").evaluate("(label) => getComputedStyle(label).outlineStyle")
+        page.keyboard.press(key)
+        assert (point.input_value(), ring) == (value, "solid")
+        page.keyboard.press("Tab")
+    assert line(page.locator("#said-chapter-12-1d")) == [0.55, 0.45, 1, 0.5, 0.5, 0.5, 0.5]
+
+
+def test_a_curve_is_drawn_where_nothing_is_kept(new_visit):
+    visit = new_visit(CURVE)
+    visit.page.add_init_script(NOTHING_IS_KEPT)
+    visit.open()
+    pull(visit.page, (0, 0.01), (6, 0.01))
+    assert line(visit.page.locator(".mha-guesses .mha-plot")) == [1] * 7
+    assert visit.page.locator(".mha-unkept").count() == 1
+    visit.context.close()
+
+
+def test_in_print_and_without_a_script_a_curve_is_asked_for_in_words_alone(new_visit, site, chromium):
+    visit = new_visit(CURVE).open()
+    visit.page.emulate_media(media="print")
+    context = chromium.new_context(java_script_enabled=False)
+    bare = context.new_page()
+    bare.goto(site + CURVE)
+    for page in (visit.page, bare):
+        assert page.get_by_text("Sketch the weight that softmax gives to the middle key").is_visible()
+        assert page.locator(".mha-plot:visible").count() == 0
+    context.close()
     visit.context.close()
 
 

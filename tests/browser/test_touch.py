@@ -97,9 +97,10 @@ def test_a_finger_that_moves_along_a_slider_moves_it_and_so_does_a_tap(phone):
     page.wait_for_function("() => document.querySelector('.mha-live').dataset.state === 'done'")
 
 
-@pytest.mark.parametrize("what", [".js-plotly-plot", ".mha-handle"])  # on a slider Chromium never lets them
-def test_two_fingers_enlarge_the_page_on_a_figure_too(phone, what):
-    page = phone("book/kernels/14_traps.html")
+@pytest.mark.parametrize(("name", "what"), [  # on a slider Chromium never lets them
+    ("14_traps", ".js-plotly-plot"), ("14_traps", ".mha-handle"), ("12_two_kernels_one_rank", ".mha-guesses svg")])
+def test_two_fingers_enlarge_the_page_on_a_figure_too(phone, name, what):
+    page = phone(f"book/kernels/{name}.html")
     at_rest(page)
     x, y = middle(page, page.locator(f"{what}:visible").first)
     apart = [[(x, y), (x + 30 + by, y - 30 - by)] for by in range(0, 100, 5)]
@@ -108,6 +109,26 @@ def test_two_fingers_enlarge_the_page_on_a_figure_too(phone, what):
     session = page.context.new_cdp_session(page)
     session.send("Emulation.setPageScaleFactor", {"pageScaleFactor": 1})
     session.detach()
+
+
+def test_a_finger_draws_a_curve_and_scrolls_the_page_from_beside_it(phone):
+    page = phone("book/kernels/12_two_kernels_one_rank.html")
+    at_rest(page)
+    plot, points = page.locator(".mha-guesses .mha-plot svg"), page.locator(".mha-guesses .mha-plot input")
+    x, y = middle(page, plot)
+    before, box = scrolled(page), plot.bounding_box()
+    column = box["width"] / points.count()
+    assert min(column, box["height"]) >= 44
+
+    def drawn(*values):
+        assert [point.input_value() for point in points.all()] == list(values)
+
+    swipe(page, *((x, y - up) for up in range(0, 64, 9)))  # from column 3, and upward by seven levels
+    swipe(page, *((x + columns * column, y + 18) for columns in (1, 3)))
+    eventually(page, lambda: drawn("0.5", "0.5", "0.5", "0.85", "0.4", "0.4", "0.4"))
+    assert scrolled(page) == before
+    assert_a_swipe_scrolls(page, x, box["y"] + box["height"] + 60)
+    drawn("0.5", "0.5", "0.5", "0.85", "0.4", "0.4", "0.4")
 
 
 SMALL = """() => [...document.querySelectorAll(".mha-live :is(input, select, button, summary):not([hidden])")]

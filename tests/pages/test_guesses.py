@@ -1,11 +1,16 @@
 """The guesses of "Predict": each has its field below the list it stands in, and comes back where it is answered."""
 
+import base64
 import re
+
+import numpy as np
+import pytest
 
 import notebooks
 from scripts import load
 
 guesses = load("book/_ext/guesses.py")
+curves = guesses.curves
 GROUPS = guesses.groups()
 
 
@@ -44,5 +49,44 @@ def test_guesses_are_numbered_as_their_list_is():
 
 def test_a_guess_says_what_is_asked_and_has_two_choices_or_more_or_none():
     for guess in (guess for group in GROUPS.values() for guess in group.values()):
-        assert {"ask"} <= set(guess) <= {"ask", "choices"}
+        assert {"ask"} <= set(guess) <= {"ask", "choices"} or set(guess) == {"ask", "curve"}
         assert len(set(guess.get("choices", "ab"))) >= 2
+
+
+def test_a_curve_has_few_points_in_their_order_and_none_of_its_lines_is_left_to_draw():
+    drawn = {name: guess["curve"] for name, group in GROUPS.items() for guess in group.values() if "curve" in guess}
+    assert len(drawn) >= 3
+    for name, curve in drawn.items():
+        at = [float(x) for x in curve["at"]]
+        assert set(curve) == {"x", "at", "y", "from", "to", "line"}, name
+        assert 6 <= len(at) <= 9 and at == sorted(set(at)) and float(curve["from"]) < float(curve["to"]), name
+
+
+FIGURE = """<div class="mha-drawing"></div><script type="application/json">{"data": [{"name": "other"},
+{"name": "a &amp; b", "line": {"color": "#123456"}, "x": {"dtype": "f4", "bdata": "%s"},
+"y": {"dtype": "f8", "bdata": "%s"}}], "layout": {}}</script>"""
+
+
+def result_of(line, above, x, y):
+    """The page with a figure above or below the place of a result."""
+    bytes_of = [base64.b64encode(np.array(values, kind)).decode() for values, kind in ((x, "<f4"), (y, "<f8"))]
+    parts = [FIGURE.replace("&amp;", "&") % tuple(bytes_of),
+             f'<path class="mha-result" data-line="{line}" data-at="1 10 100"/>']
+    context = {"body": "".join(parts if above else reversed(parts))}
+    curves.draw_results(None, "page", None, context, None)
+    return context["body"]
+
+
+def test_the_result_is_the_line_of_the_figure_above_in_its_color():
+    body = result_of("a &amp; b", True, [np.nan, 1, 10, 1000], [9, 0, 1, 3])
+    style, points = re.search(r'<path class="mha-result" style="([^"]+)" d="M([^"]+)"/>$', body).groups()
+    columns, values = np.array([point.split() for point in points.split("L")], dtype=float).T
+    assert style == "stroke: #123456"
+    np.testing.assert_allclose(columns[[0, -1]], [0.5, 2.5])
+    np.testing.assert_allclose(values, 0.5 - columns, atol=6e-3)  # log10 x, downward
+
+
+def test_a_result_without_its_line_stops_the_build():
+    for line, above in (("a & c", True), ("a &amp; b", False)):
+        with pytest.raises(ValueError, match="expected the name of a line in a figure above, got 'a & "):
+            result_of(line, above, [1, 100], [0, 1])

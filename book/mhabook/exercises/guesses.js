@@ -1,3 +1,4 @@
+import { draw, drawn, take } from "./curve.js";
 import { UNKEPT, forget, keep, keeps, kept } from "./kept.js";
 
 // The guesses of a page, as book/_ext/guesses.py wrote them: fields below "Predict", what was said beside each result, and
@@ -12,6 +13,7 @@ function show() {
     const guess = said(place.dataset.guess);
     place.querySelector(".mha-your-guess").textContent = guess ?? "";
     place.hidden = !guess;
+    for (const plot of guess ? place.querySelectorAll(".mha-plot") : []) draw(plot, guess.split(", "));
   }
   for (const table of all(".mha-all-guesses"))
     table.classList.toggle("mha-none", !table.querySelector("[data-guess]:not([hidden])"));
@@ -25,9 +27,11 @@ function fill(input) {
 }
 
 for (const fields of all(".mha-guesses")) {
-  fields.querySelectorAll("input").forEach(fill);
+  fields.querySelectorAll(":not(.mha-plot) > label > input").forEach(fill);
+  for (const plot of fields.querySelectorAll(".mha-plot")) take(plot, said(plot.querySelector("input").name));
   fields.addEventListener("input", ({ target }) => {
-    keep(`guess:${target.name}`, target.value.trim(), fields);
+    const plot = target.closest(".mha-plot");
+    keep(`guess:${target.name}`, plot ? drawn(plot).join(", ") : target.value.trim(), fields);
     show();
   });
 }
