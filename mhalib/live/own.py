@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 
 from mhalib._array import is_array, require_count, to_numpy
+from mhalib.javascript import LOGADDEXP, Printer
 from mhalib.live.frames import line, panels, step_axis
-from mhalib.live.javascript import LOGADDEXP, Printer
 from mhalib.live.spec import Control, FigureSpec
 from mhalib.live.widget import LiveFigure
 from mhalib.models import Vector

@@ -11,7 +11,7 @@ from py_mini_racer import MiniRacer
 
 import mhalib as mha
 from mhalib import trace
-from mhalib.live.javascript import LOGADDEXP, Printer
+from mhalib.javascript import LOGADDEXP, Printer
 from mhalib.trace import Untraceable, array, evaluate, gradient
 
 rng = np.random.default_rng(0)
