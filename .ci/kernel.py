@@ -1,6 +1,7 @@
-"""Compiles the kernel of the live figures: `make kernel`, or with `--check` only compares it with the committed one.
+"""Makes the programs of the live figures, or with `--check` only compares them with the committed ones: `make kernel`.
 
-The compiler is the pinned wheel `ziglang`, the same clang on every system: the same source gives the same bytes.
+Their source is the formulas of mhalib, recorded and printed (mhalib/live/formulas.py). The compiler is the pinned wheel
+`ziglang`, the same clang on every system: the same source gives the same bytes.
 """
 
 import argparse
@@ -13,10 +14,16 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 ROOT = Path(__file__).resolve().parent.parent
-SOURCE, BUILT = ROOT / "mhalib/live/kernel.c", ROOT / "mhalib/live/kernel.wasm"
+LIVE = ROOT / "mhalib/live"
 # No library, no name of a function or a file, and no fused multiplication: nothing that differs between machines.
-FLAGS = ["-target", "wasm32-freestanding", "-O3", "-msimd128", "-ffp-contract=off", "-nostdlib", "-Wall", "-Werror"]
-FLAGS += ["-Wl,--no-entry", "-Wl,--strip-all"]
+FLAGS = ["-target", "wasm32-freestanding", "-O2", "-msimd128", "-ffp-contract=off", "-nostdlib", "-Wall", "-Werror"]
+FLAGS += ["-fno-unroll-loops", "-fno-vectorize", "-fno-slp-vectorize"]  # pages carry the bytes
+FLAGS += ["-Wl,--no-entry", "-Wl,--strip-all", "-std=c++17", "-fno-exceptions", "-fno-rtti", "-DLANES=2"]
+
+sys.path.insert(0, str(ROOT))
+from mhalib.live.formulas import KERNELS, layer, multihead  # noqa: E402
+
+HEAD = "// Made by `make kernel` from mhalib/live/formulas.py, for where no WebAssembly may run.\n"
 
 
 def fail(words: str, status: int = 2) -> None:
@@ -24,28 +31,33 @@ def fail(words: str, status: int = 2) -> None:
     sys.exit(status)
 
 
-def compiled() -> bytes:
-    """The WebAssembly module of the source; ends the program with what the compiler says, or if it is another one."""
+def compiled(text: str) -> bytes:
+    """The WebAssembly module of a program; ends the program with what the compiler says, or if it is another one."""
     pinned = re.search(r"^ziglang==(\S+)$", (ROOT / "requirements.txt").read_text("utf-8"), re.MULTILINE)[1]
     installed = next((found.version for found in metadata.distributions(name="ziglang")), "none")
     if installed != pinned:  # another may give other bytes
-        fail(f"kernel.c is compiled by ziglang {pinned} (requirements.txt), installed is {installed}")
+        fail(f"programs are compiled by ziglang {pinned} (requirements.txt), installed is {installed}")
     with TemporaryDirectory() as folder:
-        output = Path(folder) / "kernel.wasm"
+        source, output = Path(folder) / "kernel.cc", Path(folder) / "kernel.wasm"
+        source.write_text(text, "utf-8")
         caches = {f"ZIG_{kind}_CACHE_DIR": str(Path(folder) / kind) for kind in ("GLOBAL", "LOCAL")}
-        command = [sys.executable, "-m", "ziglang", "cc", *FLAGS, str(SOURCE), "-o", str(output)]
+        command = [sys.executable, "-m", "ziglang", "c++", *FLAGS, f"-I{LIVE}", str(source), "-o", str(output)]
         run = subprocess.run(command, env=os.environ | caches, capture_output=True, text=True, check=False)
         if run.returncode:
-            fail(f"{SOURCE.name} does not compile:\n{run.stderr}")
+            fail(f"the program does not compile:\n{run.stderr}")
         return output.read_bytes()
 
 
 if __name__ == "__main__":
     parser = argparse.ArgumentParser(prog=".ci/kernel.py", description=__doc__)
     parser.add_argument("--check", action="store_true", help="only compare with the committed one")
-    check, module = parser.parse_args().check, compiled()
-    if not check:
-        BUILT.write_bytes(module)
-    elif not BUILT.is_file() or BUILT.read_bytes() != module:
-        fail("kernel.wasm is not what kernel.c compiles to: run `make kernel` and commit both", 1)
-    print(f"   {BUILT.relative_to(ROOT)}, {len(module)} bytes")
+    check, made = parser.parse_args().check, {}
+    for name, program in {"heads": multihead(), **{kernel: layer(kernel) for kernel in KERNELS}}.items():
+        made[LIVE / "programs" / f"{name}.wasm"] = compiled(program.text())
+        made[LIVE / "programs" / f"{name}.js"] = (HEAD + program.javascript()).encode()
+    for file, content in made.items():
+        if not check:
+            file.write_bytes(content)
+        elif not file.is_file() or file.read_bytes() != content:
+            fail(f"{file.name} is not what the formulas say: run `make kernel` and commit it", 1)
+        print(f"   {file.relative_to(ROOT)}, {len(content)} bytes")

@@ -1,9 +1,9 @@
 """Recorded formulas as JavaScript: loops over named buffers, in double precision, without any library."""
 
 from collections.abc import Mapping, Sequence
-from math import prod
 from typing import Any
 
+from mhalib.sizes import Place, Sizes
 from mhalib.trace import Node, Traced, topological
 
 FORMS = {
@@ -23,66 +23,133 @@ LOGADDEXP = """const logaddexp = (a, b) =>
 class Printer:
     """Statements for the recorded arrays ``outputs``, whose inputs are variables of the same names.
 
-    ``made`` are the buffers to be made once, ``lines`` the statements, and ``at[name]`` where an output lies.
+    ``made`` are the buffers to be made once, ``lines`` the statements, and ``at[name]`` where an output lies. Sizes are
+    numbers, or the names that ``sizes`` gives them; ``places`` says what lies in a longer array.
     """
 
-    def __init__(self, outputs: Mapping[str, Traced], prefix: str) -> None:
+    loop = "for (let {0} = 0; {0} < {1}; {0}++) "
+
+    def __init__(self, outputs: Mapping[str, Traced], prefix: str, sizes: Sizes | None = None,
+                 places: Mapping[str, Place] | None = None) -> None:
         order, roots = topological(x.node for x in outputs.values()), {x.node for x in outputs.values()}
+        self._sizes, self._places, self._prefix = sizes, places or {}, prefix
         self._names: dict[Node, str] = {}
         self._inline = _inlined(order, roots)
+        self.numbers: dict[str, str] = {}
+        """Text of a number that depends on sizes → its name."""
         self.made: list[str] = []
         self.lines: list[str] = []
-        for node in order:
-            if node.f == "input":
-                self._names[node] = str(node.detail)
-            elif node.f == "reshape":
-                self._names[node] = self._names[node.args[0][0]]
-            elif node not in self._inline:
-                self._names[node] = name = f"{prefix}{len(self._names)}"
-                values = f"Float64Array.of({', '.join(map(_text, node.detail.ravel()))})" if node.f == "constant" else (
-                    f"new Float64Array({prod(node.shape)})")
-                self.made.append(f"const {name} = {values};")
-                if node.f != "constant":
-                    self._write(node, name)
-        self.at: dict[str, str] = {name: self._names[x.node] for name, x in outputs.items()}
+        for v in order:
+            if v.f == "input":
+                self._names[v] = self._input(v.detail)
+            elif v.f == "reshape":
+                self._names[v] = self._names[v.args[0][0]]
+            elif v not in self._inline:
+                self._names[v] = f"{prefix}{len(self._names)}"
+                self._make(v, self._names[v])
+        self._write_all([v for v in order if v not in self._inline and v.f not in ("input", "reshape", "constant")])
+        self.at: dict[str, str] = {name: self._names[x.node] for name, x in outputs.items() if x.node in self._names}
 
-    def _write(self, node, name):
-        if node.f == "concatenate":
-            joined, begins = node.detail
-            for (arg, index), begin in zip(node.args, begins, strict=True):
+    def _input(self, name):
+        return name
+
+    def _loops(self, v):
+        """The sizes of the loops of a node, as text."""
+        return self._sizes.loops[v] if self._sizes else [str(size) for size in v.loops]
+
+    def _shape(self, v):
+        return [self._loops(v)[k] for k in v.out]
+
+    def _make(self, v, name):
+        values = f"Float64Array.of({', '.join(map(_text, v.detail.ravel()))})" if v.f == "constant" else (
+            f"new Float64Array({_times(self._shape(v))})")
+        self.made.append(f"const {name} = {values};")
+
+    def _write_all(self, nodes):
+        for v in nodes:
+            self._write(v, self._names[v])
+
+    def _round(self, v, which, sizes=None):
+        return "".join(self.loop.format(f"i{k}", (sizes or self._loops(v))[k]) for k in which)
+
+    def _write(self, v, name):
+        if v.f == "concatenate":
+            joined, begins = v.detail
+            for (arg, index), begin in zip(v.args, begins, strict=True):
                 axis = next((k for k, (loop, _) in enumerate(index) if loop == joined), None)
-                sizes = list(node.loops)
-                sizes[joined] = 1 if axis is None else arg.shape[axis]
+                sizes = list(self._loops(v))
+                sizes[joined] = "1" if axis is None else self._shape(arg)[axis]
                 place = [(f"i{k}", begin if k == joined else 0) for k in range(len(sizes))]
                 value = self._value(arg, [(None if loop is None else f"i{loop}", offset) for loop, offset in index])
-                self.lines.append(f"{_loops(range(len(sizes)), sizes)}{name}[{_place(place, node.shape)}] = {value};")
+                self.lines.append(f"{self._round(v, range(len(sizes)), sizes)}{name}[{self._at(v, place)}] = {value};")
             return
-        place = _place([(f"i{k}", 0) for k in node.out], node.shape)
-        value = self._body(node, [(f"i{k}", 0) for k in range(len(node.loops))])
-        gone = [k for k in range(len(node.loops)) if k not in node.out]
-        outer = _loops(node.out, node.loops)
-        if not node.over:
+        place = self._at(v, [(f"i{k}", 0) for k in v.out])
+        value = self._body(v, [(f"i{k}", 0) for k in range(len(v.loops))])
+        outer, inner = self._round(v, v.out), self._round(v, [k for k in range(len(v.loops)) if k not in v.out])
+        if not v.over:
             self.lines.append(f"{outer}{name}[{place}] = {value};")
             return
-        start, step = ("0", f"s += {value};") if node.over == "sum" else (
-            "-Infinity", f"s = Math.max(s, {value});")
-        self.lines.append(f"{outer}{{ let s = {start}; {_loops(gone, node.loops)}{step} {name}[{place}] = s; }}")
+        start, step = ("0", f"s += {value};") if v.over == "sum" else ("-Infinity", f"s = Math.max(s, {value});")
+        self.lines.append(f"{outer}{{ let s = {start}; {inner}{step} {name}[{place}] = s; }}")
 
     def _value(self, node, at):
         """The value of a node at a place, an entry an axis: (loop, offset) or (None, offset)."""
         if node.f == "number":
-            return _text(node.detail)
+            text = self._sizes.numbers[node] if self._sizes else _text(node.detail)
+            if " " in text:
+                return self.numbers.setdefault(text, f"{self._prefix}n{len(self.numbers)}")
+            return f"({text})" if text.startswith("-") else text
         if node in self._inline:
-            loops: list[Any] = [None] * len(node.loops)
-            for k, where in zip(node.out, at, strict=True):
-                loops[k] = where
-            return self._body(node, loops)
-        return f"{self._names[node]}[{_place(at, node.shape)}]"
+            return self._body(node, _placed(node, at))
+        return f"{self._names[node]}[{self._at(node, at)}]"
 
     def _body(self, node, loops):
-        def moved(loop, offset):
-            return (None, offset) if loop is None else (loops[loop][0], loops[loop][1] + offset)
-        return FORMS[node.f].format(*(self._value(arg, [moved(*one) for one in index]) for arg, index in node.args))
+        args = [self._value(arg, _moved(index, loops)) for arg, index in node.args]
+        return self._form(node, args, loops)
+
+    def _form(self, node, args, loops):
+        return FORMS[node.f].format(*args)
+
+    def _terms(self, v, at):
+        """The place in a buffer as terms (loop, stride), a fixed one without loop; the last axis is contiguous."""
+        given, shape = self._places.get(v.detail) if v.f == "input" else None, self._shape(v)
+        terms = [("", given.begin)] if given else []
+        for axis, (loop, offset) in enumerate(at):
+            stride = given.strides[axis] if given else _times(shape[axis + 1:])
+            terms += [(loop, stride)] if loop else []
+            terms += [("", _times([str(offset), *[stride] * (stride != "1")]))] if offset else []
+        return terms
+
+    def _at(self, v, at):
+        return " + ".join(loop if loop and stride == "1" else f"{loop} * {stride}" if loop else stride
+                          for loop, stride in self._terms(v, at)) or "0"
+
+    def given(self, name: str, x: Traced) -> str:
+        """The statement that writes an output where it is asked for."""
+        shape, order = self._shape(x.node), [k for group in x.groups for k in group]
+        place = self._places.get(name) or Place(
+            name, "", "0", [_times([shape[j] for j in order[k + 1:]]) for k in range(len(order))])
+        at = " + ".join([place.begin, *(f"i{k} * {stride}" for k, stride in zip(order, place.strides, strict=True))])
+        value = self._value(x.node, [(f"i{k}", 0) for k in range(len(shape))])
+        return f"{self._round(x.node, order, shape)}{self._input(place.buffer)}[{at}] = {value};"
+
+
+def _times(sizes):
+    """A product, as text that may stand in another."""
+    return "1" if not sizes else sizes[0] if len(sizes) == 1 else f"({' * '.join(sizes)})"
+
+
+def _moved(index, loops):
+    """Where an argument is read, given where the loops of its node are."""
+    return [(None, offset) if loop is None else (loops[loop][0], loops[loop][1] + offset) for loop, offset in index]
+
+
+def _placed(node, at):
+    """Where the loops of an inlined node are, given where its values are read."""
+    loops: list[Any] = [None] * len(node.loops)
+    for k, where in zip(node.out, at, strict=True):
+        loops[k] = where
+    return loops
 
 
 def _inlined(order: Sequence[Node], roots: set[Node]) -> set[Node]:
@@ -101,21 +168,6 @@ def _inlined(order: Sequence[Node], roots: set[Node]) -> set[Node]:
             uses[arg] = uses.get(arg, 0) + (uses[v] if view else 1)
             covered[arg] = covered.get(arg, True) and all_loops and (not view or covered[v])
     return found
-
-
-def _loops(which, sizes):
-    return "".join(f"for (let i{k} = 0; i{k} < {sizes[k]}; i{k}++) " for k in which)
-
-
-def _place(at, shape):
-    """The place in a buffer, of which the last axis lies side by side."""
-    terms, fixed = [], 0
-    for axis, (loop, offset) in enumerate(at):
-        stride = prod(shape[axis + 1:])
-        fixed += offset * stride
-        if loop is not None:
-            terms.append(loop if stride == 1 else f"{loop} * {stride}")
-    return " + ".join([*terms, *([str(fixed)] if fixed or not terms else [])])
 
 
 def _text(number):

@@ -16,6 +16,7 @@ from math import prod
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any, NoReturn
+from weakref import WeakValueDictionary
 
 import numpy as np
 
@@ -33,7 +34,8 @@ class Untraceable(TypeError):
 def _line() -> str:
     """File and line of the formula that called into this module."""
     frame = sys._getframe(1)
-    while frame.f_back and (frame.f_code.co_filename == __file__ or "site-packages" in frame.f_code.co_filename):
+    while frame.f_back and (frame.f_code.co_filename in (__file__, "<string>")  # a dataclass's own code
+                            or "site-packages" in frame.f_code.co_filename):
         frame = frame.f_back
     return f"{Path(frame.f_code.co_filename).name}, line {frame.f_lineno}"
 
@@ -63,6 +65,14 @@ class Node:
     def shape(self) -> tuple[int, ...]:
         """The shape of what is stored."""
         return tuple(self.loops[k] for k in self.out)
+
+
+_KNOWN: WeakValueDictionary[Any, Node] = WeakValueDictionary()
+
+
+def _known(node: Node) -> Node:
+    """The node of the same comprehension that is there already, or this one: what is written twice is computed once."""
+    return _KNOWN.setdefault((node.f, node.args, node.loops, node.out, node.over, repr(node.detail)), node)
 
 
 def _every(shape: Sequence[int]) -> Index:
@@ -202,7 +212,7 @@ class Traced:
         kept = [k for k, (loop, _) in enumerate(index) if loop is not None]
         new = {k: place for place, k in enumerate(kept)}
         read = tuple((None if loop is None else new[loop], offset) for loop, offset in index)
-        node = Node("id", ((self.node, read),), tuple(sizes[k] for k in kept), tuple(range(len(kept))))
+        node = _known(Node("id", ((self.node, read),), tuple(sizes[k] for k in kept), tuple(range(len(kept)))))
         return Traced(node, [[new[k] for k in group] for group in groups])
 
     def __pow__(self, power: Any) -> "Traced":
@@ -252,7 +262,7 @@ def ones(shape: Sequence[int]) -> Traced:
 
 
 def _number(value):
-    return Traced(Node("number", detail=float(value)), ())
+    return Traced(_known(Node("number", detail=float(value))), ())
 
 
 def _filled(value, shape):
@@ -268,7 +278,7 @@ def _broadcast(x, shape):
         index |= dict(zip(own, groups[-1], strict=bool(own)))
         loops += sizes
     read = tuple((index[k], 0) for k in range(len(x.node.shape)))
-    return Traced(Node("id", ((x.node, read),), tuple(loops), tuple(range(len(loops)))), groups)
+    return Traced(_known(Node("id", ((x.node, read),), tuple(loops), tuple(range(len(loops))))), groups)
 
 
 def _laid_out(x, shape):
@@ -303,7 +313,7 @@ def _comprehension(f, arrays, labels, target, over=None):
                 for axis, at in zip(group, where.get(label, ()), strict=bool(group))}
         args.append((x.node, tuple((loop[axis], 0) for axis in range(len(x.node.shape)))))
     out = tuple(k for label in target for k in where.get(label, ()))
-    node = Node(f, tuple(args), tuple(loops), out, over if len(out) < len(loops) else None)
+    node = _known(Node(f, tuple(args), tuple(loops), out, over if len(out) < len(loops) else None))
     places = iter(range(len(out)))
     return Traced(node, [[next(places) for _ in where.get(label, ())] for label in target])
 

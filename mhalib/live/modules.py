@@ -2,11 +2,10 @@
 
 Kept bundlers (esbuild, rollup) need Node or a binary where the wheel is built. The book is installed by
 ``pip install git+…`` in Colab, where neither is, and nothing generated is committed. So modules keep to the little that
-these sixty lines read: named imports and named exports, and a default export that ends an entry.
+these sixty lines read: named imports (``a as b``, too) and named exports, and a default export that ends an entry.
 """
 
 import re
-from base64 import b64encode
 from functools import cache
 from importlib.resources import files
 from pathlib import Path
@@ -26,7 +25,7 @@ def link(entry: Path, program: str | None = None) -> str:
 
     Each file has a scope of its own, so that two may use one private name. The function needs nothing outside of it:
     its text is also the text of a Web Worker. A path begins with a dot, beside the file, or with the name of a Python
-    package. A file of bytes, ``x.wasm``, exports ``base64``; ``mhalib:program`` is the module whose text is given.
+    package. A file of bytes, ``x.wasm``, exports ``hex``; ``mhalib:program`` is the module whose text is given.
 
     Raises ValueError for a form that is not read, a name that is not exported, modules that import each other; with
     file and line.
@@ -60,11 +59,11 @@ def _add(file, order, parents, program):
             refused(match, f"expected a file, got {match[2]}")
         _add(there, order, (*parents, file), program)
         place, exported, _ = order[there]
-        names = [name.strip() for name in match[1].split(",") if name.strip()]
-        for name in names:
+        names = [name.split(" as ") for name in map(str.strip, match[1].split(",")) if name]
+        for name, *_ in names:
             if name not in exported:
                 refused(match, f"expected a name that {match[2]} exports, got {name}")
-        given.append(f"const {{ {', '.join(names)} }} = $m{place};")
+        given.append(f"const {{ {', '.join(map(': '.join, names))} }} = $m{place};")
     names = _EXPORT.findall(source)
     body = _EXPORT.sub("", _IMPORT.sub(lambda match: "\n" * match[0].count("\n"), source))
     body, ends = _DEFAULT.subn("const $default = ", body)
@@ -80,7 +79,7 @@ def _add(file, order, parents, program):
 def _source(file):
     if file.suffix == ".js":
         return file.read_text("utf-8")
-    return f'export const base64 = "{b64encode(file.read_bytes()).decode()}";\n'
+    return f'export const hex = "{file.read_bytes().hex()}";\n'  # compressed, a page carries fewer bytes than of base64
 
 
 def _found(name, beside):

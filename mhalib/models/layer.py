@@ -9,7 +9,7 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import DTypeLike
 
-from mhalib._array import Array, namespace, require, require_count, require_same_dtype, require_seed, to_numpy
+from mhalib._array import Array, require, require_count, require_same_dtype, require_seed, to_numpy
 from mhalib.attention import Gaussian, Softmax, softmax
 from mhalib.models.vector import Vector
 from mhalib.models.workspace import Workspace
@@ -90,7 +90,7 @@ class AttentionLayer(Vector):
         Full row rank, which needs H D ≥ N n, is what the training theorem asks for.
         """
         S, (N, n, D) = self.weights(X), X.shape
-        return namespace(X).stack([S[:, h] @ X for h in range(S.shape[1])], 2).reshape(N * n, S.shape[1] * D)
+        return (S @ X[:, None]).swapaxes(1, 2).reshape(N * n, S.shape[1] * D)
 
     def __call__(self, X: Array) -> Array:
         """Outputs f (N, n, m) of samples X (N, n, D)."""
@@ -100,7 +100,7 @@ class AttentionLayer(Vector):
         """(1/2N) Σ ‖f(X_i) − Y_i‖² for targets y (N, n, m)."""
         self._require_targets(X, y)
         r = self(X) - y
-        return (r * r).sum() / (2 * len(X))
+        return (r * r).sum() / (2 * X.shape[0])
 
     def loss_and_grad(self, X: Array, y: Array) -> tuple[Any, Self]:
         r"""Loss and gradient, which is again an ``AttentionLayer``.
@@ -118,12 +118,12 @@ class AttentionLayer(Vector):
         Q, K = _heads(X, self.WQ), _heads(X, self.WK)
         S = self.kernel(self.kernel.scores(Q, K))
         R = self._output(S, X) - y
-        dS = self.kernel.vjp(S, (R[:, None] @ (V @ self.WO).mT) / len(X))
+        dS = self.kernel.vjp(S, (R[:, None] @ (V @ self.WO).mT) / X.shape[0])
         dQ, dK = self.kernel.scores_vjp(Q, K, dS)
-        back = S.mT @ R[:, None] / len(X)
+        back = S.mT @ R[:, None] / X.shape[0]
         gradient = {"WQ": _pull(X, dQ), "WK": _pull(X, dK), "WV": _pull(X, back @ self.WO.mT),
                     "WO": (V.mT @ back).sum(axis=0)}
-        return (R * R).sum() / (2 * len(X)), self._with(gradient)
+        return (R * R).sum() / (2 * X.shape[0]), self._with(gradient)
 
     def hvp(self, X: Array, y: Array, V: Self) -> Self:
         """Product ∇²f(θ) V of the Hessian of the loss with a direction V (an ``AttentionLayer``), in closed form.
@@ -132,7 +132,7 @@ class AttentionLayer(Vector):
         """
         self._require_targets(X, y)
         self.require_direction(V)
-        kernel, N = self.kernel, len(X)
+        kernel, N = self.kernel, X.shape[0]
         values, values_ = _heads(X, self.WV), _heads(X, V.WV)
         Q, K, Q_, K_ = (_heads(X, W) for W in (self.WQ, self.WK, V.WQ, V.WK))
         S = kernel(kernel.scores(Q, K))

@@ -81,7 +81,7 @@ class MultiHeadAttention(Vector):
     def __call__(self, X: Array) -> Array:
         """Logits Φ(X) (n,) of a batch X (n, T, d)."""
         A, P = self._attend(X)
-        return (A * P).sum(axis=(1, 2, 3)) / self.sizes[0] ** 0.5
+        return (A * P).sum(axis=-1).sum(axis=(1, 2)) / self.sizes[0] ** 0.5
 
     def attention(self, X: Array) -> Array:
         """Attention weights A (n, H, T, T): A[i, h, t] = softmax(X_i W_hᵀ x_t), one row for each query token t."""
@@ -114,7 +114,7 @@ class MultiHeadAttention(Vector):
         require_labels(y, X)
         A, P = self._attend(X)
         H = self.sizes[0]
-        z = y * (A * P).sum(axis=(1, 2, 3)) / H ** 0.5
+        z = y * (A * P).sum(axis=-1).sum(axis=(1, 2)) / H ** 0.5
         g = y * logistic.slope(z) / (len(y) * H ** 0.5)
         return logistic(z).mean(), self._pull(X, g, softmax.vjp(A, P), A)
 

@@ -106,7 +106,7 @@ def test_live_width_draws_every_curve_once_moving():
 
 @pytest.mark.parametrize(("right", "wrong"), [
     ("all.lr * Math.sqrt(all.H)", "all.lr * all.H"),
-    ("mean(model.normsU(theta)) * root", "mean(model.normsU(theta)) * Math.sqrt(heads)"),
+    ("mean(model.normsU(theta)) * root", "mean(model.normsU(theta)) * Math.sqrt(model.heads)"),
     ("normal[token * d + a]", "normal[a]"),
 ], ids=["scaling", "norm of U", "noise"])
 def test_a_planted_bug_in_the_engine_is_seen(right, wrong):

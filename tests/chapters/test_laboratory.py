@@ -177,7 +177,7 @@ BUGS = {
     "step size of another step": (REGRESSION | {"schedule": "root", "optimizer": "structure_aware"},
                                   "lr = rate(size, k)", "lr = rate(size, 0)"),
     "one cycle": (HEADS | {"schedule": "cycle"}, "low = peak / 25,", "low = peak / 24,"),
-    "weight decay": (HEADS | {"optimizer": "adamw", "decay": 0.1}, "rate(lr, k) * decay", "decay"),
+    "weight decay": (HEADS | {"optimizer": "adamw", "decay": 0.1}, "rate(lr, k) * weight_decay", "weight_decay"),
     "decay of what is held": (LAYER | {"optimizer": "adamw", "decay": 0.1, "moves": "WV"},
                               "theta.set(kept[j], from)", "kept[j]"),
     "coins of the first phase": (HEADS | {"start": "first", "H": 8}, "coin < 0.5 ? -1 : 1", "1"),
@@ -186,9 +186,11 @@ BUGS = {
     "a sharp turn": (HEADS | {"data": "pathfinder", "n": 32, "seed": 4}, "j === own.length - 1 ? margin :",
                      "false ? margin :"),
     "fresh images": (HEADS | {"data": "pathfinder"}, "[seed, 8, 1, i]", "[seed, 9, i]"),
-    "weights not normalized": (LAYER | {"kernel": "normalized"}, "if (normalizes) this", "if (false) this"),
+    "weights not normalized": (LAYER | {"kernel": "normalized"}, "normalized: programOf(normalizedBytes, normalized)",
+                               "normalized: programOf(gaussianBytes, gaussian)"),
     "curvature of the regression": (REGRESSION | {"curvature": True}, "p * Q_[j] + P_[j] * Q[j]", "p * Q_[j]"),
-    "curvature of the layer": (LAYER | {"curvature": True}, "plus(dQ1, dQ2)", "dQ1"),
+    "curvature of the layer": (LAYER | {"curvature": True}, "this.moving(this.program.along, out)",
+                               "this.moving(this.program.slope, out)"),
 }
 
 
@@ -197,8 +199,9 @@ def test_a_planted_bug_is_seen(bug):
     values, right, wrong = BUGS[bug]
     values = resolve(DEFAULTS | SMALL | values)
     assert_repeats(whole(), values)
+    spoiled = machine(with_bug(SCRIPT, right, wrong))
     with pytest.raises(AssertionError):
-        assert_repeats(machine(with_bug(SCRIPT, right, wrong)), values)
+        assert_repeats(spoiled, values)
 
 
 def test_page_and_python_offer_the_same():

@@ -1,4 +1,4 @@
-"""The compiled kernel of the live figures, in V8 as in a browser: it is mhalib's formulas, and it is what C says."""
+"""The compiled kernel of the live figures, in V8 as in a browser: it is mhalib's formulas, compiled."""
 
 import importlib.util
 import json
@@ -14,14 +14,14 @@ import pytest
 from hypothesis import given, settings
 from py_mini_racer import MiniRacer
 
-from engines import ATOB, LIVE, exposed
+from engines import LIVE, exposed
 from mhalib.losses import logistic
 from oracles import assert_close
 from strategies import direction, problem, problems, rounding, steepness
 
 ROOT = Path(__file__).parents[2]
-KERNEL = exposed(LIVE / "kernel.js")
-NO_COMPILER = "no ziglang, so NOBODY LOOKED WHETHER kernel.wasm IS kernel.c: install the pins of requirements.txt"
+KERNEL = exposed(LIVE / "programs.js", LIVE / "engine" / "multihead.js")
+NO_COMPILER = "no ziglang, so NOBODY COMPARED THE PROGRAMS WITH THE FORMULAS: install the pins of requirements.txt"
 
 # n, T, d, H. The kernel works on pairs of samples and on tiles of four by two: every remainder of both occurs.
 SIZES = [(5, 4, 3, 2), (1, 2, 3, 4), (2, 3, 4, 1), (4, 1, 2, 3), (3, 2, 1, 5), (1, 1, 1, 1), (7, 6, 5, 4), (8, 7, 6, 5),
@@ -36,22 +36,25 @@ SCALES = {
     "large parameters": {"W": 30.0, "U": 1e4},
 }
 # mini_racer hands numbers over as text, which JavaScript and Python write so that no bit is lost.
-HARNESS = """
-const kernel = makeKernel(Uint8Array.from(%s));
-const evaluate = ({ theta, lossAndGrad, grad }, values) => {
+BYTES = list((LIVE / "programs" / "heads.wasm").read_bytes())
+HARNESS = f"const bytes = Uint8Array.from({BYTES});" + """
+const kernel = (X, y, { n, T, d, H }, relevant) => headsProgram({ n, T, d, X, y, relevant }, H);
+const evaluate = ({ theta, call, slope }, values) => {
   theta.set(values);
-  return [lossAndGrad(), ...grad].join(" ");
+  return [call("gradient"), ...slope].join(" ");
 };
-const along = ({ theta, direction, hvp, product }, values, V) => {
+const along = ({ theta, direction, call, along }, values, V) => {
   theta.set(values);
   direction.set(V);
-  hvp();
-  return product.join(" ");
+  call("product");
+  return along.join(" ");
 };
-const score = ({ theta, relevant, attentionScore }, values, mask) => {
-  theta.set(values);
-  relevant.set(mask);
-  return String(attentionScore());
+const score = (program, values, mask) => {
+  program.theta.set(values);
+  program.relevant.set(mask);
+  program.loaded();
+  program.call("forward");
+  return String(program.score[0]);
 };
 const problems = [];
 """
@@ -59,10 +62,9 @@ const problems = [];
 
 @pytest.fixture(scope="module")
 def browser():
-    """V8 with what kernel.js exports and the kernel made of the committed bytes."""
+    """V8 with what the engine's module of the heads exports."""
     context = MiniRacer()
-    context.eval(KERNEL)
-    context.eval(HARNESS % list((LIVE / "kernel.wasm").read_bytes()))
+    context.eval(KERNEL + HARNESS)
     return context
 
 
@@ -195,10 +197,13 @@ def test_a_diverged_parameter_leaves_no_finite_loss(browser, value):
 
 @pytest.mark.parametrize("label", [1.0, -1.0])
 @pytest.mark.parametrize("theta", [[0.3, 1e308], [0.3, -1e308], [1e308, 0.5], [np.inf, 0.5]], ids=str)
-def test_overflow_leaves_no_finite_loss(browser, theta, label):
-    # A logit of +∞ with the right sign would have the loss 0.
-    number = add_problem(browser, np.full((1, 1, 1), 30.0), np.array([label]), 1)
-    assert not np.isfinite(evaluate(browser, number, np.array(theta))[0])
+def test_overflow_is_that_of_mhalib_and_shows(browser, theta, label):
+    # A logit of +∞ with the right sign has the loss 0: then the gradient is no number, nor is the next loss.
+    X, y = np.full((1, 1, 1), 30.0), np.array([label])
+    loss, grad = evaluate(browser, add_problem(browser, X, y, 1), np.array(theta))
+    with np.errstate(all="ignore"):
+        np.testing.assert_equal(loss, problem(n=1, T=1, d=1, H=1)[0].unravel(np.array(theta)).loss(X, y))
+    assert not np.isfinite([loss, *grad]).all()
 
 
 def test_one_score_that_is_no_number_leaves_no_finite_loss(browser):
@@ -226,34 +231,35 @@ def test_a_second_evaluation_gives_the_same_bits(browser):
 
 @pytest.mark.parametrize("sizes", [(65536, 65536, 8, 1), (2, 65536, 65536, 65536), (0, 8, 8, 1), (65537, 1, 1, 1)])
 def test_sizes_that_do_not_fit_give_no_kernel(browser, sizes):
-    assert browser.eval(f"kernel([], [], {json.dumps(dict(zip('nTdH', sizes, strict=True)))}) === null")
+    assert browser.eval(f"makeProgram(bytes)({list(sizes)}) === null")
 
 
 @pytest.mark.parametrize("missing_part", ["undefined", "{}", "{ Module: class { constructor() { throw Error(); } } }"])
 def test_a_browser_without_webassembly_gets_no_kernel(missing_part):
     context = MiniRacer()
     context.eval(f"globalThis.WebAssembly = {missing_part};" + KERNEL)
-    assert context.eval("makeKernel(new Uint8Array(8)) === null")
+    assert context.eval("makeProgram(new Uint8Array(8)) === null")
 
 
 def test_a_browser_that_cannot_read_the_kernel_gets_none(browser):
-    assert browser.eval("makeKernel(Uint8Array.of(0, 97, 115, 109, 9, 9, 9, 9)) === null")
+    assert browser.eval("makeProgram(Uint8Array.of(0, 97, 115, 109, 9, 9, 9, 9)) === null")
 
 
 def test_a_browser_without_memory_gets_no_kernel():
     context = MiniRacer()
-    context.eval(KERNEL)
+    context.eval(KERNEL + HARNESS)
     context.eval("WebAssembly.Instance = class { constructor() { throw RangeError(); } };")
-    context.eval(HARNESS % list((LIVE / "kernel.wasm").read_bytes()))
-    assert context.eval("kernel([1], [1], { n: 1, T: 1, d: 1, H: 1 }) === null")
+    assert context.eval("makeProgram(bytes)([1, 1, 1, 1]) === null")
 
 
 @pytest.mark.parametrize("webassembly", [True, False])
 def test_a_page_carries_the_committed_kernel_and_uses_it_where_it_may(webassembly):
     context = MiniRacer()
-    context.eval(("" if webassembly else "globalThis.WebAssembly = undefined;") + ATOB + KERNEL)
-    found = context.eval("compiled([1], [1], { n: 1, T: 1, d: 1, H: 1 })?.lossAndGrad() ?? null")
-    assert found == (pytest.approx(np.log(2)) if webassembly else None)
+    context.eval(("" if webassembly else "globalThis.WebAssembly = undefined;") + KERNEL + HARNESS)
+    found = context.eval('kernel([1], [1], { n: 1, T: 1, d: 1, H: 1 }).call("gradient")')
+    assert found == pytest.approx(np.log(2))
+    shares = context.eval("kernel([1], [1], { n: 1, T: 1, d: 1, H: 1 }).X.buffer.byteLength > 8")
+    assert shares is webassembly  # a program of WebAssembly has one memory for all its arrays
 
 
 def missing(what):
@@ -269,9 +275,10 @@ def copy(tmp_path):
     """A copy of what the build of the kernel reads and writes."""
     if importlib.util.find_spec("ziglang") is None:
         missing(NO_COMPILER)
-    for name in [".ci/kernel.py", "requirements.txt", "mhalib/live/kernel.c", "mhalib/live/kernel.wasm"]:
-        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+    for name in [".ci/kernel.py", "requirements.txt"]:
+        (tmp_path / name).parent.mkdir(exist_ok=True)
         shutil.copy(ROOT / name, tmp_path / name)
+    shutil.copytree(ROOT / "mhalib", tmp_path / "mhalib", ignore=shutil.ignore_patterns("__pycache__"))
     return tmp_path
 
 
@@ -286,7 +293,7 @@ def test_the_committed_kernel_is_what_its_source_compiles_to(copy):
 
 
 def test_a_kernel_that_is_not_its_source_is_found_and_rebuilt(copy):
-    built = copy / "mhalib" / "live" / "kernel.wasm"
+    built = copy / "mhalib" / "live" / "programs" / "heads.wasm"
     committed = built.read_bytes()
     built.write_bytes(committed[:-1] + bytes([committed[-1] ^ 1]))
     check = build(copy, "--check")

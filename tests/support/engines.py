@@ -15,19 +15,13 @@ from mhalib.live.modules import link, widget_module
 LIVE = Path(__file__).parents[2] / "mhalib" / "live"
 BOOK = LIVE.parent.parent / "book" / "mhabook"
 HEADS = widget_module(LIVE / "heads.js")
-# V8 alone has no atob.
-ATOB = """globalThis.atob = (text) => {
-  const letters = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
-  const places = [...text.replace(/=+$/, "")].map((letter) => letters.indexOf(letter));
-  return places.flatMap((x, k) => (k % 4 === 3 ? [] : [((x << 6 | (places[k + 1] ?? 0)) >> (4 - 2 * (k % 4))) & 255]))
-    .slice(0, Math.floor(places.length * 3 / 4)).map((byte) => String.fromCharCode(byte)).join("");
-};"""
 
 
 def engine(source=HEADS, kernel=False):
     """A V8 that holds the module of a widget as ``engine``; without the kernel it has no WebAssembly."""
     v8 = MiniRacer()
-    v8.eval(ATOB if kernel else "globalThis.WebAssembly = undefined;" + ATOB)
+    if not kernel:
+        v8.eval("globalThis.WebAssembly = undefined;")
     v8.eval(source.replace("export default", "const engine =") + RUN)
     return v8
 

@@ -15,12 +15,9 @@ export function layerStart({ stream }, { H, d, scale, tied }, { D, m }) {
 // What the theorem on the values says of a start: singular values of B, rate α, curvature L.
 export function valueConstants(layer, theta, { N, n, D, m }, { H, d }) {
   const T = N * n,
-    B = new Float64Array(T * H * D),
     out = theta.length - H * d * m;
   layer.forward(theta);
-  for (let h = 0; h < H; h++)
-    for (let k = 0; k < T; k++) B.set(layer.mixed.subarray((h * T + k) * D, (h * T + k + 1) * D), (k * H + h) * D);
-  const spectrum = singularValues(B, T, H * D),
+  const spectrum = singularValues(layer.mixed.slice(), T, H * D),
     least = T > H * D ? 0 : spectrum[T - 1];
   const outputs = Array.from({ length: H }, (_, h) => theta.slice(out + h * d * m, out + (h + 1) * d * m));
   const smallest = Math.min(...outputs.map((W) => (m > d ? 0 : singularValues(W, d, m)[m - 1])));

@@ -13,7 +13,7 @@ import { schedules } from "mhalib/live/engine/schedules.js";
 import { normal, zeros } from "mhalib/live/engine/starts.js";
 import { structured } from "mhalib/live/engine/structured.js";
 import { eigen, spectralNorm, times, transposedTimes } from "mhalib/live/engine/symmetric.js";
-import { largestEigenvalue, layerHvp, regressionHvp } from "./curvature.js";
+import { largestEigenvalue, regressionHvp } from "./curvature.js";
 import { drawnDigits, drawnLinear, drawnMixture, drawnPlanted, drawnSequences, flat, ownData } from "./data.js";
 import { drawnPathfinder } from "./pathfinder.js";
 
@@ -136,9 +136,7 @@ function labLayer(data, values) {
   const layer = new AttentionLayer(data, values),
     { N, n, D } = data,
     { H, d } = values,
-    T = N * n,
     one = H * D * d;
-  const product = layerHvp(layer);
   const constants = (now) => (now.constants ??= valueConstants(layer, now.theta, data, values));
   const part =
     (k) =>
@@ -149,15 +147,12 @@ function labLayer(data, values) {
     loss: ({ loss }) => loss,
     rate: ({ lr }) => lr,
     stability_edge: edgeOf(values),
-    sharpness: ({ theta }) => {
-      layer.forward(theta);
-      return largestEigenvalue(product(theta), layer.size);
-    },
+    sharpness: ({ theta }) => largestEigenvalue((V, out) => layer.hvp(theta, V, out), layer.size),
     least_singular: (now) => constants(now).least,
     value_smoothness: (now) => constants(now).L,
     ...Object.fromEntries(["WQ", "WK", "WV", "WO"].map((name, k) => [`norm_${name}`, part(k)])),
   };
-  const at = (Math.min(values.head, H - 1) * T + Math.min(values.sample, N - 1) * n) * n;
+  const at = (Math.min(values.sample, N - 1) * H + Math.min(values.head, H - 1)) * n * n;
   layer.final = { weights: rowsOf(layer.weights, at, n), ...counted(n) };
   return layer;
 }

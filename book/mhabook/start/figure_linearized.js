@@ -60,7 +60,7 @@ class Linearized {
   logits(theta) {
     const { model } = this;
     model.forward(theta);
-    return model.z.map((margin, i) => model.y[i] * margin);
+    return model.program.logits.slice();
   }
 
   prepare(theta) {

@@ -1,0 +1,56 @@
+"""The programs of the live figures: formulas of mhalib, as ``make kernel`` prints and compiles them."""
+
+from typing import Any
+
+from mhalib.attention import Gaussian, NormalizedGaussian, softmax
+from mhalib.compiled import Place, Program
+from mhalib.models import AttentionLayer, MultiHeadAttention
+
+
+def heads(a: dict[str, Any]) -> dict[str, dict[str, Any]]:
+    """What a figure asks of the multi-head classifier: gradient, Hessian–vector product, and what it records."""
+    model, X, y = MultiHeadAttention(a["W"], a["U"]), a["X"], a["y"]
+    loss, grad = model.loss_and_grad(X, y)
+    product = model.hvp(X, y, MultiHeadAttention(a["VW"], a["VU"]))
+    A, P = model._attend(X)
+    score = (A * a["relevant"][:, None, None, :]).sum(axis=-1).mean()
+    return {"gradient": {"loss": loss, "dW": grad.W, "dU": grad.U}, "product": {"HW": product.W, "HU": product.U},
+            "forward": {"loss": loss, "score": score, "accuracy": (model.margins(X, y) > 0).mean(),
+                        "logits": model(X), "A": A, "P": P}}
+
+
+def multihead() -> Program:
+    """The program of ``heads``, with weights in the order of ``ravel``."""
+    places: dict[str, Place] = {}
+    for buffer, W, U in (("theta", "W", "U"), ("direction", "VW", "VU"), ("slope", "dW", "dU"), ("along", "HW", "HU")):
+        for name, begin in ((W, "0"), (U, "d * d")):
+            places[name] = Place(buffer, "H * (d * d + T * d)", begin, ("(d * d + T * d)", "d", "1"))
+    shapes = {"X": "n T d", "y": "n", "relevant": "n T", "W": "H d d", "U": "H T d", "VW": "H d d", "VU": "H T d"}
+    return Program(heads, shapes, "n", places)
+
+
+KERNELS: dict[str, Any] = {"softmax": lambda c: softmax, "gaussian": Gaussian, "normalized": NormalizedGaussian}
+WEIGHTS = {"WQ": "H D d", "WK": "H D d", "WV": "H D d", "WO": "H d m"}
+
+
+def layer(kernel: str) -> Program:
+    """What a figure asks of a Transformer layer with this kernel: gradient, Hessian–vector product, S and B."""
+    def formulas(a: dict[str, Any]) -> dict[str, dict[str, Any]]:
+        X, y = a["X"], a["y"]
+        model, V = (AttentionLayer(*(a[f"{along}{name}"] for name in WEIGHTS), KERNELS[kernel](a["c"]))
+                    for along in ("", "V"))
+        loss, grad = model.loss_and_grad(X, y)
+        product = model.hvp(X, y, V)
+        return {"gradient": {"loss": loss} | {f"d{name}": getattr(grad, name) for name in WEIGHTS},
+                "product": {f"H{name}": getattr(product, name) for name in WEIGHTS},
+                "forward": {"loss": loss, "weights": model.weights(X), "mixed": model.mixed(X)}}
+
+    places: dict[str, Place] = {}
+    for buffer, prefix in (("theta", ""), ("direction", "V"), ("slope", "d"), ("along", "H")):
+        for k, (name, shape) in enumerate(WEIGHTS.items()):
+            _, rows, columns = shape.split()
+            places[f"{prefix}{name}"] = Place(buffer, "(H * (3 * D * d + d * m))", f"{k} * H * D * d",
+                                              (f"({rows} * {columns})", columns, "1"))
+    shapes = {"X": "N n D", "y": "N n m"} | {f"{along}{name}": shape for along in ("", "V")
+                                             for name, shape in WEIGHTS.items()}
+    return Program(formulas, shapes, "N", places, "c")

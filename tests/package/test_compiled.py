@@ -1,0 +1,129 @@
+"""Recorded formulas as programs for all sizes: the committed ones are mhalib's formulas, and a bug in one is seen."""
+
+import json
+
+import numpy as np
+import pytest
+from py_mini_racer import MiniRacer
+
+from engines import LIVE, exposed
+from mhalib.compiled import Program
+from mhalib.live.formulas import KERNELS, layer, multihead
+from mhalib.trace import Untraceable
+from oracles import assert_close
+
+PROGRAMS = {"heads": multihead()} | {kernel: layer(kernel) for kernel in KERNELS}
+# Others than those that a formula is recorded at; with odd ones, so that the last register is not full.
+OTHERS = (13, 5, 7, 2, 3, 11, 0.6), (2, 3, 11, 7, 5, 1, 1.7), (1, 1, 2, 1, 1, 1, 0.5)
+RUN = """
+const run = (program, given, entry) => {
+  for (const [name, values] of Object.entries(given)) program[name].set(values);
+  program.loaded();
+  program.call(entry);
+  const arrays = Object.entries(program).filter(([, array]) => array instanceof Float64Array);
+  return JSON.stringify(Object.fromEntries(arrays.map(([name, array]) => [name, Array.from(array)])));
+};"""
+
+
+def drawn(program, sizes):
+    """Arrays for the formulas, and the same as the program takes them."""
+    rng = np.random.default_rng(5)
+    arrays = {name: rng.standard_normal([sizes[size] for size in shape.split()]) / 2
+              for name, shape in program.shapes.items()}
+    if "relevant" in arrays:
+        arrays |= {"y": np.sign(arrays["y"]), "relevant": (arrays["relevant"] > 0).astype(float)}
+    return arrays
+
+
+def flat(program, arrays, sizes):
+    """Arrays by the names and in the order of the program."""
+    found = {}
+    for name, a in arrays.items():
+        place = program._places.get(name)
+        if place is None:
+            found[name] = np.ravel(a)
+            continue
+        number = lambda text: int(eval(text, {}, sizes))  # noqa: E731
+        whole = found.setdefault(place.buffer, np.zeros(number(place.length)))
+        at = sum((np.arange(size).reshape([-1] + [1] * (a.ndim - k - 1)) * number(stride)
+                  for k, (size, stride) in enumerate(zip(a.shape, place.strides, strict=True))), number(place.begin))
+        whole[at] = a
+    return found
+
+
+def plain(text):
+    """A V8 with a program of JavaScript."""
+    v8 = MiniRacer()
+    v8.eval(text.replace("export function", "function") + RUN + "const made = program;")
+    return v8
+
+
+def compiled(name):
+    """A V8 with the committed program of WebAssembly."""
+    v8 = MiniRacer()
+    v8.eval(exposed(LIVE / "programs.js") + RUN)
+    content = list((LIVE / "programs" / f"{name}.wasm").read_bytes())
+    v8.eval(f"const made = makeProgram(Uint8Array.from({content}));")
+    return v8
+
+
+def assert_is_the_formula(v8, program, rel=1e-12):
+    for values in OTHERS:
+        sizes = dict(zip(program.sizes, values, strict=False))
+        if "c" in sizes:
+            sizes["c"] = values[-1]
+        arrays = drawn(program, sizes)
+        given = {name: a.tolist() for name, a in flat(program, arrays, sizes).items()}
+        for entry, results in program.formulas(arrays | {"c": sizes.get("c")}).items():
+            asked = f"run(made({list(sizes.values())}), {json.dumps(given)}, '{entry}')"
+            found = json.loads(v8.eval(asked))
+            results = {name: np.asarray(getattr(x, "numpy", lambda x=x: x)(), float) for name, x in results.items()}
+            for name, want in flat(program, results, sizes).items():
+                assert_close(np.array(found[name]), want, rel, size=max(1e-3, float(np.abs(want).max())))
+
+
+@pytest.mark.parametrize("name", PROGRAMS)
+def test_a_committed_program_is_the_formula_at_other_sizes(name):
+    assert_is_the_formula(compiled(name), PROGRAMS[name])
+
+
+@pytest.mark.parametrize("name", PROGRAMS)
+def test_a_plain_program_is_the_formula_at_other_sizes(name):
+    text = (LIVE / "programs" / f"{name}.js").read_text("utf-8")
+    assert text.endswith(PROGRAMS[name].javascript())
+    assert_is_the_formula(plain(text), PROGRAMS[name])
+
+
+@pytest.mark.parametrize("right, wrong", [
+    ("const an1 = 1.0 * n;", "const an1 = 1.0 * T;"), ("const cn2 = 1.0 * n * T * H;", "const cn2 = 1.0 * n * T;"),
+    ("const U = theta;", "const U = direction;"), ("Math.exp(", "Math.expm1("),
+], ids=["a size", "a product of sizes", "an input", "a function"])
+def test_a_planted_bug_is_seen(right, wrong):
+    text = PROGRAMS["heads"].javascript()
+    assert right in text
+    with pytest.raises(AssertionError):
+        assert_is_the_formula(plain(text.replace(right, wrong)), PROGRAMS["heads"])
+
+
+def one_entry(formula, **shapes):
+    return Program(lambda a: {"entry": {"result": formula(*(a[name] for name in shapes))}}, shapes, "n")
+
+
+@pytest.mark.parametrize("formula, words", [
+    (lambda X: sum(X[:, k].sum() for k in range(X.shape[1])), "a loop over a size"),
+    (lambda X: X[:, X.shape[1] - 1].sum(), "a place that depends on one"),
+    (lambda X: X.sum() / (X.shape[1] + 1), "no product of powers of n, d"),
+], ids=["loop", "place", "sum of sizes"])
+def test_what_no_program_for_all_sizes_can_be_is_refused_with_its_line(formula, words):
+    with pytest.raises(Untraceable, match=rf"test_compiled.py, line \d+: .*{words}"):
+        one_entry(formula, X="n d")
+
+
+@pytest.mark.parametrize("formula, words", [
+    (lambda X: (X @ X.T).sum(), "samples meet each other"),
+    (lambda X: X.max(), "a maximum over samples"),
+    (lambda X: np.sin(X).sum(), "sin has no compiled form"),
+], ids=["samples meet", "maximum", "function"])
+def test_what_has_no_compiled_form_is_refused_with_its_line(formula, words):
+    with pytest.raises(Untraceable, match=rf"test_compiled.py, line \d+: .*{words}"):
+        one_entry(formula, X="n d").text()
