@@ -1,9 +1,9 @@
 """Do the claims of the book hold on other machines? ``python .ci/everywhere.py [--only NAME ...] [--list]``.
 
 Executes every page and checks all claims about it in each environment that this machine can imitate: the kernels that
-OpenBLAS, PyTorch and MKL choose on other processors, two threads, random numbers moved by one unit in the last place,
-other Pythons (on PATH, or named by the variable PYTHONS), and the oldest and newest libraries that pyproject.toml
-allows. Prints a table, environment by page, of how many claims fell, and then which.
+OpenBLAS, PyTorch and MKL choose on other processors, training without a compiler, two threads, random numbers moved by
+one unit in the last place, other Pythons (on PATH, or named by the variable PYTHONS), and the oldest and newest
+libraries that pyproject.toml allows. Prints a table, environment by page, of how many claims fell, and then which.
 """
 
 import argparse
@@ -62,12 +62,14 @@ def environments():
     """All that this machine can imitate; "farthest" is the oldest processor, on random numbers that have moved."""
     two, moved = dict.fromkeys(THREADS, "2"), ("--nudged",)
     kernels = [dict(zip(KERNELS, kinds, strict=True)) for needs, kinds in PROCESSORS.items() if needs in instructions()]
+    numpy = {"MHALIB_COMPILED": "0"}  # a compiled program knows the processor that is here
     yield Environment("this machine")
-    yield Environment("farthest", kernels[0] if kernels else {}, moved)
+    yield Environment("numpy alone", numpy)
+    yield Environment("farthest", kernels[0] | numpy if kernels else numpy, moved)
     yield Environment("two threads", two)
     yield Environment("data moved", options=moved)
     for chosen in kernels:
-        yield Environment(chosen["OPENBLAS_CORETYPE"], chosen)
+        yield Environment(chosen["OPENBLAS_CORETYPE"], chosen | numpy)
     for each, path in pythons().items():
         yield Environment(f"Python {each}", folder=f".venv-{each}", made_by=(".ci/venv", f".venv-{each}"), python=path)
     for age in ("oldest", "newest"):

@@ -7,12 +7,24 @@ full-batch steps, and ``parameters()`` gives them as arrays (H, d, d) and (H, T,
 from functools import partial
 
 import mhalib as mha
+from mhalib.models.compiled_workspace import compiled_workspace
 
 
 def mhalib_train(W, U, X, y, lr):
-    """mhalib's workspace, driven by its own optimizer: the inner loop of ``mha.train``."""
-    model, optimizer = mha.MultiHeadAttention(W, U), mha.GradientDescent(lr)
-    workspace = model.workspace(X, y)
+    """mhalib's workspace, driven by its own optimizer: the inner loop of a long ``mha.train``, compiled if it may."""
+    model = mha.MultiHeadAttention(W, U)
+    return stepper(model, compiled_workspace(model, X, y, 10 ** 9) or model.workspace(X, y), lr)
+
+
+def mhalib_numpy(W, U, X, y, lr):
+    """The same without a compiler."""
+    model = mha.MultiHeadAttention(W, U)
+    return stepper(model, model.workspace(X, y), lr)
+
+
+def stepper(model, workspace, lr):
+    """Steps of a workspace from a model."""
+    optimizer = mha.GradientDescent(lr)
     theta = workspace.pack(model)
 
     def step(steps):
@@ -76,7 +88,7 @@ def torch_ordered(W, U, X, y, lr):
     """torch without autograd: the same workspace as mhalib, on tensors."""
     import torch
 
-    return mhalib_train(*map(torch.tensor, (W, U, X, y)), lr)
+    return mhalib_numpy(*map(torch.tensor, (W, U, X, y)), lr)
 
 
 def jax_scan(W, U, X, y, lr):
@@ -107,7 +119,7 @@ def jax_scan(W, U, X, y, lr):
     return step, lambda: theta
 
 
-COMPETITORS = {"mhalib": mhalib_train, "mhalib formula": mhalib_formula,
+COMPETITORS = {"mhalib": mhalib_train, "mhalib numpy": mhalib_numpy, "mhalib formula": mhalib_formula,
                "torch eager": partial(torch_eager, einsum_of_the_formula),
                "torch pairs": partial(torch_eager, einsum_in_pairs),
                "torch ordered": torch_ordered, "jax scan": jax_scan}

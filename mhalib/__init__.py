@@ -6,7 +6,7 @@ The package behind the book *How Attention Learns*. Start with ``mha.data.tokeni
 
 from typing import TYPE_CHECKING
 
-from mhalib import data, landscape, losses, models
+from mhalib import data, landscape, losses, models, native
 from mhalib._later import Getattr, later
 from mhalib.attention import gaussian, normalized_gaussian, softmax
 from mhalib.models import AttentionLayer, AttentionRegression, MultiHeadAttention
@@ -32,8 +32,8 @@ if TYPE_CHECKING:
 __version__ = "0.2.0"
 __all__ = ["Adam", "AdamW", "AttentionLayer", "AttentionRegression", "Backtracking", "Cosine", "GradientDescent",
            "InverseRoot", "Momentum", "MultiHeadAttention", "OneCycle", "Preconditioned", "StructureAware", "Warmup",
-           "data", "explore", "gaussian", "landscape", "live", "losses", "models", "normalized_gaussian", "plots",
-           "softmax", "train"]
+           "data", "explore", "gaussian", "landscape", "live", "losses", "models", "native", "normalized_gaussian",
+           "plots", "softmax", "train"]
 
 
 # Figures need plotly and widgets, which take longer to import than everything else together.

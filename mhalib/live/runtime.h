@@ -2,7 +2,13 @@
 // sums that stay in registers. IEEE arithmetic in a fixed order: the same bits on every machine with as many LANES.
 #pragma STDC FP_CONTRACT OFF
 #ifndef LANES
+#if defined __AVX512F__
+#define LANES 8
+#elif defined __AVX2__
+#define LANES 4
+#else
 #define LANES 2
+#endif
 #endif
 #define NOT_INLINE static __attribute__((noinline))  // pages carry the bytes
 #define INLINE static inline __attribute__((always_inline))
@@ -28,6 +34,7 @@ extern "C" void *memset(void *to, int value, unsigned long bytes)
 }
 #else
 #define API(type, name) extern "C" __attribute__((visibility("default"))) type name
+API(int, lanes)(void) { return LANES; }
 #endif
 
 typedef double vec __attribute__((vector_size(8 * LANES)));
@@ -131,7 +138,7 @@ NOT_INLINE void product(int m, int r, int k, const A *a, int ai, int ar, const B
 template <class P> INLINE void take(double &end, P *&to, double count)
 {
     unsigned long long begin = ((unsigned long long)end + 63) / 64 * 64;
-    to = (P *)(unsigned long)begin;
+    to = (P *)(__UINTPTR_TYPE__)begin;
     end = begin + count * sizeof(P);
 }
 // Samples side by side; the last one stands for those that are missing.

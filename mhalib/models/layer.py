@@ -98,7 +98,7 @@ class AttentionLayer(Vector):
 
     def loss(self, X: Array, y: Array) -> Any:
         """(1/2N) Σ ‖f(X_i) − Y_i‖² for targets y (N, n, m)."""
-        self._require_targets(X, y)
+        self.require_batch(X, y)
         r = self(X) - y
         return (r * r).sum() / (2 * X.shape[0])
 
@@ -113,7 +113,7 @@ class AttentionLayer(Vector):
 
         summed over samples.  Source: this book.
         """
-        self._require_targets(X, y)
+        self.require_batch(X, y)
         V = _heads(X, self.WV)
         Q, K = _heads(X, self.WQ), _heads(X, self.WK)
         S = self.kernel(self.kernel.scores(Q, K))
@@ -130,7 +130,7 @@ class AttentionLayer(Vector):
 
         It is the derivative of ``loss_and_grad`` along V, line by line.
         """
-        self._require_targets(X, y)
+        self.require_batch(X, y)
         self.require_direction(V)
         kernel, N = self.kernel, X.shape[0]
         values, values_ = _heads(X, self.WV), _heads(X, V.WV)
@@ -149,7 +149,7 @@ class AttentionLayer(Vector):
 
     def workspace(self, X: Array, y: Array) -> Workspace:
         """What ``train`` runs on: this formula; a recorded step measures the loss."""
-        self._require_targets(X, y)
+        self.require_batch(X, y)
         return Workspace(self, X, y)
 
     def norms(self) -> dict[str, float]:
@@ -166,7 +166,8 @@ class AttentionLayer(Vector):
         require("X", X, ("N", "n", self.sizes[1]))
         require_same_dtype(X=X, WQ=self.WQ)
 
-    def _require_targets(self, X, y):
+    def require_batch(self, X: Array, y: Array) -> None:
+        """Check that this layer takes tokens X and targets y."""
         self._require_tokens(X)
         require("y", y, (X.shape[0], X.shape[1], self.sizes[3]))
         require_same_dtype(X=X, y=y)

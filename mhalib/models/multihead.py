@@ -118,10 +118,14 @@ class MultiHeadAttention(Vector):
         g = y * logistic.slope(z) / (len(y) * H ** 0.5)
         return logistic(z).mean(), self._pull(X, g, softmax.vjp(A, P), A)
 
-    def workspace(self, X: Array, y: Array) -> ClassifierWorkspace:
-        """Buffers for many fast steps on one batch; ``train`` asks for it. Equal to ``loss_and_grad``, only faster."""
+    def require_batch(self, X: Array, y: Array) -> None:
+        """Check that this model takes tokens X and labels y."""
         require_labels(y, X)
         self._check(X)
+
+    def workspace(self, X: Array, y: Array) -> ClassifierWorkspace:
+        """Buffers for many fast steps on one batch; ``train`` asks for it. Equal to ``loss_and_grad``, only faster."""
+        self.require_batch(X, y)
         return workspace_of(self, X, y)
 
     def features(self, X: Array) -> Array:

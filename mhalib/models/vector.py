@@ -3,6 +3,7 @@
 import operator
 from collections.abc import Callable, Iterable
 from dataclasses import fields
+from functools import cached_property
 from numbers import Real
 from typing import Any, ClassVar, Self
 
@@ -162,15 +163,11 @@ class Vector:
 
         Raises Untraceable (a TypeError) where ``loss`` does what cannot be recorded.
         """
-        theta = {name: array(f"theta_{name}", a.shape) for name, a in self.arrays().items()}
-        loss = self._with(theta).loss(array("X", X.shape), array("y", y.shape))  # pyright: ignore
-        inputs = {f"theta_{name}": a for name, a in self.arrays().items()} | {"X": X, "y": y}
-        value, *slopes = evaluate([loss, *gradient(loss, list(theta.values()))], inputs)
-        return value, self._with(dict(zip(theta, slopes, strict=True)))
+        return _asked(self, _recorded(self, X, y), X, y)
 
     def workspace(self, X: Array, y: Array) -> Workspace:
         """What ``train`` runs on: the plain formula here, a faster equivalent where a model has one."""
-        return Workspace(self, X, y)
+        return (_Derived if type(self).loss_and_grad is Vector.loss_and_grad else Workspace)(self, X, y)
 
     def norm(self) -> float:
         """The Euclidean norm ‖θ‖ of all parameters together.
@@ -181,6 +178,32 @@ class Vector:
         0.0
         """
         return self.dot(self) ** 0.5
+
+
+def _recorded(model, X, y):
+    """The loss of a model and its derivatives, recorded."""
+    theta = {name: array(f"theta_{name}", a.shape) for name, a in model.arrays().items()}
+    loss = model.with_arrays(**theta).loss(array("X", X.shape), array("y", y.shape))
+    return [loss, *gradient(loss, list(theta.values()))]
+
+
+def _asked(model, recorded, X, y):
+    """Loss and gradient of a model, from what was recorded of one of its shapes."""
+    arrays = model.arrays()
+    value, *slopes = evaluate(recorded, {f"theta_{name}": a for name, a in arrays.items()} | {"X": X, "y": y})
+    return value, model.with_arrays(**dict(zip(arrays, slopes, strict=True)))
+
+
+class _Derived(Workspace):
+    """The workspace of a model whose gradient is derived from its loss: recorded once, not at every step."""
+
+    @cached_property
+    def _recorded(self):
+        return _recorded(self.model, self.X, self.y)
+
+    def loss_and_grad(self, theta):
+        """Mean loss and its gradient."""
+        return _asked(theta, self._recorded, self.X, self.y)
 
 
 def _equal(mine, theirs):

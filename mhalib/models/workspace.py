@@ -50,6 +50,15 @@ class Workspace:
         """
         return {"loss": float(theta.loss(self.X, self.y))}
 
+    def norms(self, theta: Any, model: Any) -> dict[str, float]:
+        """What a recorded step says of the size of the weights, name → number, given θ and its model."""
+        return model.norms() if hasattr(model, "norms") else {}
+
+    def grad_norm(self, grad: Any) -> float:
+        """The Euclidean norm of a gradient in the form of θ."""
+        slope = self.unpack(grad)
+        return slope.dot(slope) ** 0.5
+
 
 class ClassifierWorkspace(Workspace):
     """The same for a model whose outputs are logits, under the logistic loss."""

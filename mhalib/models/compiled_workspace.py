@@ -1,0 +1,194 @@
+"""The workspaces of ``train`` on a compiled program: the model's own formulas, recorded once for all sizes."""
+
+from functools import cache
+from typing import Any
+
+import numpy as np
+
+from mhalib._array import Array
+from mhalib.attention import Gaussian, NormalizedGaussian, Softmax
+from mhalib.models.layer import WEIGHTS, AttentionLayer
+from mhalib.models.multihead import MultiHeadAttention
+from mhalib.models.multihead_workspace import equal_heads
+from mhalib.models.workspace import ClassifierWorkspace, Workspace
+from mhalib.native import Arena, Formulas, library
+from mhalib.sizes import Place
+
+WIDEST, WIDEST_ALONE, WIDEST_LAYER = 24, 50, 64
+"""Lengths of a token beyond which numpy's products of matrices are faster: for several heads, for one, for a layer."""
+LARGEST = 1 << 28
+"""Bytes of a program beyond which numpy, which divides the work into parts, does it."""
+
+
+def compiled_workspace(model: Any, X: Array, y: Array, steps: int) -> Workspace | None:
+    """A workspace on a compiled program, for a run of so many steps; None where numpy or torch is to do the work.
+
+    Raises what ``model.workspace(X, y)`` does.
+    """
+    kind: Any = {MultiHeadAttention: HeadsWorkspace, AttentionLayer: LayerWorkspace}.get(type(model))
+    if kind is None or any(type(a) is not np.ndarray or a.dtype != float for a in (X, y, *model.arrays().values())):
+        return None
+    model.require_batch(X, y)
+    if (formulas := kind.formulas(model)) is None:
+        return None
+    sizes, multiplications = kind.sizes(model, X)
+    # What numpy takes, from measurements: a step of a small problem, and a multiplication in a large one.
+    found = library(formulas, steps * (4e-5 + 1e-10 * multiplications))
+    if found is None or found.bytes(formulas, sizes) > LARGEST:
+        return None
+    return kind(model, X, y, Arena(found, formulas, sizes))
+
+
+def _formulas(name, function, weights, data):
+    """Formulas whose weights lie one after the other in ``theta``, their gradients in ``gradient``."""
+    places, lengths = {}, [" * ".join(shape.split()) for shape in weights.values()]
+    for k, (weight, shape) in enumerate(weights.items()):
+        sizes = shape.split()
+        strides = [" * ".join(sizes[axis + 1:]) or "1" for axis in range(len(sizes))]
+        for buffer, array in (("theta", weight), ("gradient", f"d{weight}")):
+            places[array] = Place(buffer, f"({' + '.join(lengths)})", " + ".join(lengths[:k]) or "0", strides)
+    return Formulas(name, function, data | weights, data["y"].split()[0], places)
+
+
+def _heads(a):
+    """What is computed of the classifier, and what a recorded step says of it, the score for each head."""
+    model, X, y = MultiHeadAttention(a["W"], a["U"]), a["X"], a["y"]
+    loss, grad = model.loss_and_grad(X, y)
+    said = {"accuracy": (model.margins(X, y) > 0).mean(), "score": (
+        model.attention(X) * a["relevant"][:, None, None, :]).sum(axis=-1).mean(axis=(0, 2))}
+    return {"loss_and_grad": {"loss": loss, "dW": grad.W, "dU": grad.U} | said, "summary": {"loss": loss} | said}
+
+
+_HEADS = _formulas("MultiHeadAttention", _heads, {"W": "H d d", "U": "H T d"},
+                   {"X": "n T d", "y": "n", "relevant": "n T"})
+
+
+class HeadsWorkspace(ClassifierWorkspace):
+    """``MultiHeadWorkspace``, compiled. θ is one vector: the W_h of all groups of equal heads, then their U_h.
+
+    The program knows no copies. But a logit is linear in U: c equal heads of H, in G groups, are one of G whose U is
+    c √(G/H) times as long.
+    """
+
+    def __init__(self, model: MultiHeadAttention, X: Array, y: Array, arena: Arena) -> None:
+        super().__init__(model, X, y)
+        (H, T, d), (self._first, self._member) = model.sizes, equal_heads(model)
+        copies, groups = np.bincount(self._member), len(self._first)
+        self._shapes, self._share = ((groups, d, d), (groups, T, d)), copies / H
+        self._counts = self._lengths = None
+        if groups < H:
+            counts = self._counts = np.repeat(np.tile(copies, 2), np.repeat([d * d, T * d], groups))
+            self._lengths = np.concatenate([np.ones(groups * d * d), counts[groups * d * d:] * (groups / H) ** 0.5])
+        self._arena, self._relevant = arena, None
+        self._theta, self._grad, self._loss, self._accuracy, self._score = map(
+            arena.array, ("theta", "gradient", "loss", "accuracy", "score"))
+        self._ask, self._look = arena.entry("loss_and_grad"), arena.entry("summary")
+        self._load(X=X, y=y)
+
+    @staticmethod
+    def formulas(model: MultiHeadAttention) -> Formulas | None:
+        """What is compiled, where it pays."""
+        alone = len(equal_heads(model)[0]) == 1
+        return _HEADS if model.sizes[2] <= (WIDEST_ALONE if alone else WIDEST) else None
+
+    @staticmethod
+    def sizes(model: MultiHeadAttention, X: Array) -> tuple[dict[str, int], int]:
+        """The sizes of the program, and the multiplications of a step."""
+        (n, T, d), H = X.shape, len(equal_heads(model)[0])
+        return {"n": n, "T": T, "d": d, "H": H}, n * H * T * d * (2 * d + 4 * T)
+
+    def _load(self, **arrays):
+        self._arena.load(**arrays)
+        self._theta[0] = np.nan  # nothing is computed of any θ
+
+    def _put(self, theta):
+        np.copyto(self._theta, theta if self._counts is None else self._lengths * theta)
+
+    def pack(self, model: Any) -> np.ndarray:
+        """θ of a model, one head for each group of copies."""
+        return np.concatenate([part[self._first].ravel() for part in (model.W, model.U)])
+
+    def unpack(self, theta: Array) -> Any:
+        """The model of θ, with all H heads."""
+        W, U = self._parts(theta)
+        return self.model.with_arrays(W=W[self._member], U=U[self._member])
+
+    def _parts(self, theta):
+        at = len(self._first) * self._shapes[0][1] ** 2
+        return theta[:at].reshape(self._shapes[0]), theta[at:].reshape(self._shapes[1])
+
+    def loss_and_grad(self, theta: Array) -> tuple[Any, Array]:
+        """Mean logistic loss and its gradient in the form of θ; the gradient is overwritten by the next call."""
+        self._put(theta)
+        loss = self._ask()
+        return loss, self._grad if self._counts is None else self._grad * (self._lengths / self._counts)
+
+    def summary(self, theta: Array, relevant: Array | None = None) -> dict[str, float]:
+        """As of every classifier; for nothing where ``loss_and_grad`` was just asked at θ."""
+        if relevant is not None and relevant is not self._relevant:
+            self._load(relevant=relevant)
+            self._relevant = relevant
+        if not np.array_equal(self._theta, theta if self._counts is None else self._lengths * theta):
+            self._put(theta)
+            self._look()
+        said = {"loss": float(self._loss[0]), "accuracy": float(self._accuracy[0])}
+        return said if relevant is None else said | {"attention_score": float(self._share @ self._score)}
+
+    def norms(self, theta: Array, model: Any) -> dict[str, float]:
+        """As of the model."""
+        W, U = (np.sqrt(np.einsum("hij,hij->h", part, part)) @ self._share for part in self._parts(theta))
+        return {"norm_W": float(W), "norm_U": float(U) * len(self._member) ** 0.5}
+
+    def grad_norm(self, grad: Array) -> float:
+        """The norm of the gradient of all H heads."""
+        return float(grad @ (grad if self._counts is None else self._counts * grad)) ** 0.5
+
+
+@cache
+def _layer(kernel):
+    """The formulas of a layer with this kernel."""
+    def function(a):
+        layer = AttentionLayer(*(a[name] for name in WEIGHTS), kernel)
+        loss, grad = layer.loss_and_grad(a["X"], a["y"])
+        return {"loss_and_grad": {"loss": loss} | {f"d{name}": slope for name, slope in grad.arrays().items()}}
+
+    return _formulas(f"AttentionLayer({kernel!r})", function, dict.fromkeys(WEIGHTS[:3], "H D d") | {"WO": "H d m"},
+                     {"X": "N n D", "y": "N n m"})
+
+
+class LayerWorkspace(Workspace):
+    """The gradient of a layer, compiled; θ stays the model itself, because a step takes long anyway."""
+
+    def __init__(self, model: AttentionLayer, X: Array, y: Array, arena: Arena) -> None:
+        super().__init__(model, X, y)
+        self._theta, self._grad, self._ask = arena.array("theta"), arena.array("gradient"), arena.entry("loss_and_grad")
+        self._ends = np.cumsum([a.size for a in model.arrays().values()])[:-1]
+        self._last: tuple[Any, float] = None, np.nan
+        arena.load(X=X, y=y)
+
+    @staticmethod
+    def formulas(model: AttentionLayer) -> Formulas | None:
+        """What is compiled: the formula of the usual kernels, where values are as wide as keys, where it pays."""
+        usual = type(model.kernel) in (Softmax, Gaussian, NormalizedGaussian) and model.WV.shape == model.WK.shape
+        return _layer(model.kernel) if usual and model.sizes[1] <= WIDEST_LAYER else None
+
+    @staticmethod
+    def sizes(model: AttentionLayer, X: Array) -> tuple[dict[str, int], int]:
+        """The sizes of the program, and the multiplications of a step."""
+        (N, n, D), (H, _, d, m) = X.shape, model.sizes
+        sizes = {"N": N, "n": n, "D": D, "m": m, "H": H, "d": d}
+        return sizes, N * H * n * (6 * D * d + 6 * n * d + 2 * n * m + 3 * d * m)
+
+    def loss_and_grad(self, theta: Any) -> tuple[Any, Any]:
+        """Loss and gradient, which owns its arrays."""
+        arrays = theta.arrays()
+        np.concatenate([a.ravel() for a in arrays.values()], out=self._theta)
+        loss, slopes = self._ask(), np.split(self._grad.copy(), self._ends)
+        self._last = theta, loss
+        return loss, theta.with_arrays(**{name: slope.reshape(a.shape) for (name, a), slope in
+                                          zip(arrays.items(), slopes, strict=True)})
+
+    def summary(self, theta: Any, relevant: Array | None = None) -> dict[str, float]:
+        """The loss, for nothing where ``loss_and_grad`` was just asked at θ."""
+        last, loss = self._last
+        return {"loss": loss} if theta is last else super().summary(theta)
