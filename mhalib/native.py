@@ -26,6 +26,7 @@ from importlib.util import find_spec
 from itertools import takewhile
 from pathlib import Path
 from tempfile import TemporaryDirectory, mkdtemp
+from threading import Lock
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -33,7 +34,7 @@ import numpy as np
 from mhalib.compiled import Program
 from mhalib.sizes import Place
 
-FLAGS = ("-O3", "-ffp-contract=off", "-std=c++17", "-fno-exceptions", "-fno-rtti", "-shared", "-fPIC")
+FLAGS = ("-O3", "-g0", "-ffp-contract=off", "-std=c++17", "-fno-exceptions", "-fno-rtti", "-shared", "-fPIC")
 PAYS = 1.0
 """Seconds of numpy from which on compiling pays."""
 TOLERANCE = 1e-12
@@ -70,48 +71,57 @@ class Unusable(RuntimeError):
 
 
 class Library:
-    """A compiled program, loaded."""
+    """A compiled program, loaded. Its sizes and pointers are static: ``alone`` is held around every call."""
 
     def __init__(self, path: Path) -> None:
         self.path: Path = path
-        self.functions: ctypes.PyDLL = ctypes.PyDLL(str(path))
+        self.functions: ctypes.CDLL = ctypes.CDLL(str(path))
         self.functions.layout.restype = ctypes.c_double
         self.lanes: int = self.functions.lanes()
+        self.alone: Lock = Lock()
 
     def bytes(self, formulas: Formulas, sizes: Mapping[str, int]) -> int:
         """The memory that it needs at some sizes."""
-        return int(self.functions.layout(None, _c_sizes(formulas, sizes)))
+        with self.alone:
+            return int(self.functions.layout(None, _c_sizes(formulas, sizes)))
 
 
 class Arena:
     """The memory of a program at some sizes: its arrays by name, and its functions."""
 
     def __init__(self, library: Library, formulas: Formulas, sizes: Mapping[str, int]) -> None:
-        self._functions = library.functions
+        self._functions, self._alone = library.functions, library.alone
         self._memory = np.zeros(library.bytes(formulas, sizes) // 8 + 8)
         address = self._memory.ctypes.data
         self._at = -address % 64
         self._arguments = ctypes.c_void_p(address + self._at), _c_sizes(formulas, sizes)
-        self._functions.layout(*self._arguments)
 
     def array(self, name: str) -> np.ndarray:
         """The array of this name, flat, where the program reads or writes it."""
         place, length = (getattr(self._functions, f"{what}_{name}") for what in ("place", "length"))
         place.restype = length.restype = ctypes.c_long
-        begin = (self._at + place()) // 8
-        return self._memory[begin:begin + length()]
+        with self._alone:
+            self._functions.layout(*self._arguments)
+            begin = (self._at + place()) // 8
+            return self._memory[begin:begin + length()]
 
     def load(self, **arrays: np.ndarray) -> None:
         """Write arrays of samples."""
         for name, a in arrays.items():
             self.array(name)[:] = a.ravel()
-        self._functions.loaded(*self._arguments)
+        with self._alone:
+            self._functions.loaded(*self._arguments)
 
     def entry(self, name: str) -> Callable[[], float]:
         """A function of the program, which gives its first result and writes all."""
-        function, arguments = getattr(self._functions, name), self._arguments
+        function, arguments, alone = getattr(self._functions, name), self._arguments, self._alone
         function.restype = ctypes.c_double
-        return lambda: function(*arguments)
+
+        def call():
+            with alone:
+                return function(*arguments)
+
+        return call
 
 
 def _c_sizes(formulas, sizes):

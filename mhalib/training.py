@@ -111,8 +111,8 @@ def train(model: Model, data: Data, optimizer: Rule, steps: int, *, test: Data |
     no ``only``, before any step is taken.
 
     ``MultiHeadAttention`` and ``AttentionLayer`` in numpy's double precision run compiled, equal up to rounding and
-    faster, where there is a compiler, the runs so far are long enough to pay, and tokens short enough: up to 24 numbers,
-    for a single head 50, for a layer 64. ``mha.native.status()`` says whether.
+    faster, where there is a compiler, the runs so far are long enough to pay, and tokens short enough: up to 24
+    numbers, for a single head 50, for a layer 64. ``mha.native.status()`` says whether.
 
     Returns a ``Path``. If the loss stops being finite, the path up to the step before, with the reason in
     ``path.stopped``; a ``RuntimeWarning`` says the same.

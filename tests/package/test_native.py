@@ -4,7 +4,9 @@ import os
 import shutil
 import subprocess
 import sys
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -113,6 +115,17 @@ def test_a_layer_is_compiled_with_its_kernel(kernel, rule, monkeypatch):
     layer = mha.AttentionLayer.random(D=5, d=4, m=2, H=3, kernel=kernel)
     data = SimpleNamespace(X=rng.standard_normal((13, 6, 5)), y=rng.standard_normal((13, 6, 2)))
     assert_same(*both(monkeypatch, layer, data, rule, 30))
+
+
+def test_runs_in_threads_leave_each_other_alone():
+    """A program has static sizes and pointers."""
+    other = mha.data.tokenized_mixture(n=90, T=9, d=8, M=2, zeta=1 / 3, seed=5)
+    runs = [(START, DATA), (mha.MultiHeadAttention.random(H=4, T=9, d=8, scale=0.3, seed=2), other)] * 2
+    train = partial(mha.train, optimizer=mha.GradientDescent(0.5), steps=300)
+    alone = [train(*run) for run in runs]
+    with ThreadPoolExecutor(4) as threads:
+        for one, two in zip(threads.map(lambda run: train(*run), runs), alone, strict=True):
+            assert_same(one, two)
 
 
 def test_what_a_layer_was_asked_stays():
@@ -257,7 +270,8 @@ def test_without_a_cache_the_library_lies_in_a_folder_of_the_process(monkeypatch
 
 @pytest.mark.skipif(os.name == "nt", reason="the compiler is a shell script here")
 def test_a_second_process_compiles_nothing(tmp_path):
-    (tmp_path / "c++").write_text(f'#!/bin/sh\necho "$@" >> {tmp_path}/calls\nexec {shutil.which("c++")} "$@"\n')
+    (tmp_path / "c++").write_text(f'#!/bin/sh\necho "$@" >> {tmp_path}/calls\n'
+                                  f'exec {sys.executable} -m ziglang cc -x c++ "$@"\n')
     (tmp_path / "c++").chmod(0o755)
     code = ("import mhalib as mha; data = mha.data.tokenized_mixture(n=9, seed=0); mha.native._seconds = 1.0; "
             "path = mha.train(mha.MultiHeadAttention.zeros(1, 10, 8), data, mha.GradientDescent(1.0), 5); "
@@ -272,7 +286,6 @@ def test_a_second_process_compiles_nothing(tmp_path):
 
 
 def test_the_wheel_of_ziglang_compiles_too(monkeypatch, tmp_path):
-    pytest.importorskip("ziglang")
     monkeypatch.setenv("PATH", "")
     monkeypatch.setattr(native, "_folder", lambda: tmp_path)
     assert_same(*both(monkeypatch, START, DATA, mha.GradientDescent(0.5), 20))
