@@ -9,7 +9,7 @@ from typing import Any
 
 from mhalib.javascript import LOGADDEXP, Printer, _moved, _placed, _times
 from mhalib.sizes import PRIMES, Place, Sizes
-from mhalib.trace import Node, Traced, Untraceable, array, topological
+from mhalib.trace import Node, Traced, Untraceable, array, strictly, topological
 
 OPERATORS = {"id": "{}", "add": "({} + {})", "subtract": "({} - {})", "multiply": "({} * {})", "divide": "({} / {})",
              "negative": "(-{})"}
@@ -200,9 +200,8 @@ class Program:
             self.sizes = (*self.sizes, number)
             values = [own | {number: x} for own, x in zip(values, (0.37, 0.83), strict=True)]
         self._number = number
-        one, two = ({name: dict(results) for name, results in formulas({number: own.get(number)} | {
-            name: array(name, tuple(own[size] for size in shape.split())) for name, shape in shapes.items()}).items()}
-            for own in values)
+        with strictly():
+            one, two = (self._record(own) for own in values)
         self._names = Sizes(*([x for results in record.values() for x in results.values()] for record in (one, two)),
                             {size: (values[0][size], values[1][size]) for size in self.sizes})
         self.entries: Mapping[str, Mapping[str, Traced]] = one
@@ -212,6 +211,11 @@ class Program:
             self._add(name, shape.split())
         for name, x in [both for results in one.values() for both in results.items()]:
             self._add(name, [self._names.loops[x.node][k] for k in x.node.out])
+
+    def _record(self, sizes):
+        arrays = {name: array(name, [sizes[size] for size in shape.split()]) for name, shape in self.shapes.items()}
+        found = self.formulas({self._number: sizes.get(self._number)} | arrays)
+        return {name: dict(results) for name, results in found.items()}
 
     def _add(self, name, shape):
         place = self._places.get(name)

@@ -9,7 +9,8 @@ Sizes are numbers: a loop over ``range(X.shape[1])`` is written out, once for ev
 
 import numbers
 import sys
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import partial
 from math import prod
@@ -40,8 +41,30 @@ def _line() -> str:
     return f"{Path(frame.f_code.co_filename).name}, line {frame.f_lineno}"
 
 
+_refused: list[Untraceable] = []
+
+
 def _refuse(what: str) -> NoReturn:
-    raise Untraceable(f"{_line()}: {what}")
+    _refused.append(Untraceable(f"{_line()}: {what}"))
+    raise _refused[-1]
+
+
+@contextmanager
+def strictly() -> Iterator[None]:
+    """Raise what a formula was refused in here, also if it has caught that itself: it went another way than on numbers.
+
+    What is never refused can still make a record another function than the formula, see ``HIDDEN``: so the two are
+    compared wherever a record is made.
+    """
+    _refused.clear()
+    _KNOWN.clear()  # what another formula wrote has another line
+    yield
+    if _refused:
+        raise _refused[0]
+
+
+HIDDEN = "are there random numbers, a write in place such as W *= 2, or a branch on the type of an array?"
+"""Why a record may be another function than its formula."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -428,6 +451,15 @@ for _name, _f in {"add": "add", "sub": "subtract", "mul": "multiply", "truediv":
     if _name != "pow":
         setattr(Traced, f"__{_name}__", lambda a, b, f=_f: elementwise(f, a, b))
     setattr(Traced, f"__r{_name}__", lambda a, b, f=_f: elementwise(f, b, a))
+
+
+def _in_place(x, other):
+    return NotImplemented if not x.ndim else _refuse(  # a number is no array: a new one takes its name
+        "a write into an array by +=, -=, *= or /=; make a new one: x = x + 1")
+
+
+for _name in ("iadd", "isub", "imul", "itruediv", "imatmul", "ipow"):
+    setattr(Traced, f"__{_name}__", _in_place)
 Traced.__matmul__ = matmul  # pyright: ignore
 Traced.__rmatmul__ = lambda a, b: matmul(b, a)  # pyright: ignore
 Traced.__neg__ = lambda a: elementwise("negative", a)  # pyright: ignore

@@ -50,7 +50,7 @@ class MultiHeadHessian:
         weights, reads = self._along(V)
         change = (weights * self._away) + self._A * reads
         total = change @ self._ones
-        change -= self._A * total
+        change = change - self._A * total
         g = (self._curvature * total.sum(axis=(1, 2)))[:, None, None]
         return self._pull(self._g * change + g * self._dS, self._g * weights + g * self._A)
 

@@ -9,7 +9,7 @@ from py_mini_racer import MiniRacer
 from engines import LIVE, exposed
 from mhalib.compiled import Program
 from mhalib.live.formulas import KERNELS, layer, multihead
-from mhalib.trace import Untraceable
+from mhalib.trace import Untraceable, constant
 from oracles import assert_close
 
 PROGRAMS = {"heads": multihead()} | {kernel: layer(kernel) for kernel in KERNELS}
@@ -117,6 +117,14 @@ def one_entry(formula, **shapes):
 def test_what_no_program_for_all_sizes_can_be_is_refused_with_its_line(formula, words):
     with pytest.raises(Untraceable, match=rf"test_compiled.py, line \d+: .*{words}"):
         one_entry(formula, X="n d")
+
+
+def test_a_number_that_another_formula_has_does_not_lend_its_line():
+    other = constant(np.ones(2)) * 8  # that of the formula, at its first size
+    formula = lambda X: X.sum() / (X.shape[1] + 1)  # noqa: E731
+    with pytest.raises(Untraceable, match=f"test_compiled.py, line {formula.__code__.co_firstlineno}: the number 8"):
+        one_entry(formula, X="n d")
+    del other
 
 
 @pytest.mark.parametrize("formula, words", [
