@@ -17,9 +17,11 @@ STEP_SIZES = (0.01, 0.03, 0.1, 0.3, 1.0, 3.0, 10.0, 30.0)
 
 
 def panels(*titles: str, columns: int = 2, height: int = 380) -> go.Figure:
-    """An empty figure with a panel for each title, ``columns`` side by side, read row by row."""
-    rows = -(-len(titles) // columns)
-    frame = make_subplots(rows=rows, cols=columns, horizontal_spacing=0.24 / columns,
+    """An empty figure with a panel for each title, ``columns`` side by side, row by row; the last fills its row."""
+    rows, (row, column) = -(-len(titles) // columns), divmod(len(titles) - 1, columns)
+    cells: list[list[dict[str, int] | None]] = [[{} for _ in range(columns)] for _ in range(rows)]
+    cells[row][column:] = [{"colspan": columns - column}, *[None] * (columns - column - 1)]
+    frame = make_subplots(rows=rows, cols=columns, specs=cells, horizontal_spacing=0.24 / columns,
                           vertical_spacing=0.2 / max(rows - 1, 1), subplot_titles=titles)
     return transparent(frame, alt="", height=height)
 

@@ -16,7 +16,7 @@ from mhalib.live.widget import LiveFigure
 from mhalib.models import Vector
 from mhalib.optim import Adam, AdamW, GradientDescent, Momentum
 from mhalib.optim.rules import Rule
-from mhalib.trace import Traced, Untraceable, array, evaluate, gradient
+from mhalib.trace import HIDDEN, Traced, Untraceable, array, constant, evaluate, gradient, strictly
 from mhalib.training import Path, recorded_steps, train
 
 RULES: dict[type, str] = {GradientDescent: "gd", Momentum: "momentum", Adam: "adam", AdamW: "adamw"}
@@ -63,7 +63,8 @@ def figure(start: Any, data: Any, rule: Rule, steps: int = 500, controls: Mappin
     if wrong := [name for name, of in curves.items() if not callable(of) or not name.isidentifier() or name in known]:
         raise ValueError("curves: expected names such as score, which are no control's, and for each a function of "
                          f"(model, data); got {wrong}")
-    recorded = _Recorded(start, data, curves, [name for name in moved if name not in _numbers_of(rule)])
+    own = {name: control.values for name, control in moved.items() if name not in _numbers_of(rule)}
+    recorded = _Recorded(start, data, curves, own)
     record = recorded_steps(steps, 50)
 
     def run(values: dict[str, Any]) -> Path:
@@ -145,16 +146,34 @@ def _with(model, changes):
     return new
 
 
-class _Recorded:
-    """The formulas of a model on its data, run on arrays that record."""
+def _given_gradient(answer, theta):
+    """The loss and, by name, the derivatives that a model's ``loss_and_grad`` gave."""
+    if not (isinstance(answer, tuple) and len(answer) == 2):
+        raise TypeError("loss_and_grad: expected the pair of a loss and a model that holds the derivatives, "
+                        f"got {answer!r}")
+    loss, grad = answer
+    slopes = {name: getattr(grad, name, None) for name in theta}
+    slopes = {name: constant(slope) if isinstance(slope, np.ndarray) else slope for name, slope in slopes.items()}
+    for (name, slope), w in zip(slopes.items(), theta.values(), strict=True):
+        if not isinstance(slope, Traced) or slope.shape != w.shape:
+            raise TypeError(f"loss_and_grad: expected a model whose {name} is an array of shape {w.shape}, the "
+                            f"derivatives with respect to {name}; got a {type(grad).__name__} with {slope!r}")
+    return loss, slopes
 
-    def __init__(self, start, data, curves, scalars):
-        if not (all(hasattr(start, name) for name in ("loss", "loss_and_grad", "__dict__")) and _arrays(start)):
-            raise TypeError("start: expected a model with loss(X, y), and weights that are arrays: a dataclass that "
-                            f"extends mha.models.Vector, or one with loss_and_grad; got {type(start).__name__}")
+
+class _Recorded:
+    """The formulas of a model on its data, run on arrays that record; ``controls`` are those of its own numbers."""
+
+    def __init__(self, start, data, curves, controls):
+        if lacking := [name for name in ("loss", "loss_and_grad", "__dict__") if not hasattr(start, name)]:
+            raise TypeError(f"start: expected a model with loss(X, y), and weights that are arrays: a dataclass that "
+                            "extends mha.models.Vector, or a class with loss_and_grad, too; "
+                            f"got {type(start).__name__} without {lacking[0]}")
+        self.start, self.weights = start, _arrays(start)
+        if not self.weights:
+            raise TypeError(f"start: expected weights that are arrays; {type(start).__name__} has none")
         if not (hasattr(data, "X") and hasattr(data, "y")):
             raise TypeError(f"data: expected something with arrays X and y, got {type(data).__name__}")
-        self.start, self.weights = start, _arrays(start)
         ends = np.cumsum([a.size for a in self.weights.values()]).tolist()
         self.places = {name: (end - a.size, end) for (name, a), end in zip(self.weights.items(), ends, strict=True)}
         given = {"X": data.X, "y": data.y} | {k: a for k, a in getattr(data, "__dict__", {}).items() if is_array(a)}
@@ -164,8 +183,12 @@ class _Recorded:
             if isinstance(a, np.generic) or (name in numbers and str(a.dtype).endswith(("float32", "float16"))):
                 raise TypeError(f"{name}: expected an array in double precision, as the page computes, or a number of "
                                 f"Python; got {type(a).__name__} of {a.dtype}")
-        self.scalars, self.of, self.given = {name: float(vars(start)[name]) for name in scalars}, curves, data
-        self._record(curves)
+        self.scalars, self.of, self.given = {name: float(vars(start)[name]) for name in controls}, curves, data
+        with strictly():
+            self._record(curves)
+        for name, values in controls.items():
+            for value in {min(values), max(values)}:
+                self._compared(self.scalars | {name: value})
 
     def _record(self, curves):
         theta = {name: array(f"theta_{name}", a.shape) for name, a in self.weights.items()}
@@ -174,48 +197,61 @@ class _Recorded:
         data = SimpleNamespace(**(getattr(self.given, "__dict__", {}) | read))
         if type(model).loss_and_grad is Vector.loss_and_grad:
             self.loss = model.loss(data.X, data.y)
-            slopes = gradient(self.loss, list(theta.values()))
+            self.grad = dict(zip(theta, gradient(self.loss, list(theta.values())), strict=True))
         else:
-            self.loss, grad = model.loss_and_grad(data.X, data.y)
-            slopes = [getattr(grad, name) for name in theta]
-        self.grad = dict(zip(theta, slopes, strict=True))
+            self.loss, self.grad = _given_gradient(model.loss_and_grad(data.X, data.y), theta)
         self.curves = {name: of(model, data) for name, of in curves.items()}
         for name, value in {"loss": self.loss, **self.curves}.items():
             if not isinstance(value, Traced) or value.shape:
                 raise Untraceable(f"{name}: expected one number that depends on model and data, got {value!r}")
 
     def start_and_check(self):
-        """The weights, one behind the other, and what the program must give near them.
+        """The weights, one behind the other, and what the program must give near them."""
+        theta, probe = self._theta_and_probe()
+        loss, slope, curves = self._compared(self.scalars)
+        scale = max(1.0, abs(loss), float(np.linalg.norm(slope)))
+        check = {"by": 0.1, "scale": scale, "wanted": [loss, float(probe @ slope), *curves]}
+        return {"theta": theta.tolist(), "check": check}
 
-        There it is compared with the formulas: loss and curves, and the gradient with differences of the loss.
-        """
+    def _theta_and_probe(self):
         theta = np.concatenate([a.ravel() for a in self.weights.values()])
-        probe = np.cos(np.arange(theta.size) + 1.0)
-        near, X, y = self._model(theta + 0.1 * probe), self.data["X"], self.data["y"]
+        return theta, np.cos(np.arange(theta.size) + 1.0)
+
+    def _compared(self, scalars):
+        """Loss, slope and curves near the start by the program, at some values of the model's own numbers.
+
+        Loss and curves are compared with the formulas, the slope with differences of the loss; and a step is taken.
+        """
+        theta, probe = self._theta_and_probe()
+        near, X, y = self._model(theta + 0.1 * probe, scalars), self.data["X"], self.data["y"]
         inputs = ({f"theta_{name}": getattr(near, name) for name in self.weights} | {
             f"data_{name}": a for name, a in self.data.items()} | {
-            f"set_{name}": np.array(x) for name, x in self.scalars.items()})
+            f"set_{name}": np.array(x) for name, x in scalars.items()})
         loss, *curves = map(float, evaluate([self.loss, *self.curves.values()], inputs))
         slope = np.concatenate([part.ravel() for part in evaluate(list(self.grad.values()), inputs)])
         steepness, along = float(np.linalg.norm(slope)), {}
         for name, way in (("the gradient", slope / (steepness or 1.0)), ("a line", probe / np.linalg.norm(probe))):
-            ends = [float(self._model(theta + 0.1 * probe + h * way).loss(X, y)) for h in (1e-5, -1e-5)]
+            ends = [float(self._model(theta + 0.1 * probe + h * way, scalars).loss(X, y)) for h in (1e-5, -1e-5)]
             along[f"the slope along {name}"] = float(way @ slope), (ends[0] - ends[1]) / 2e-5
-        of = {name: (x, float(f(near, self.given))) for (name, f), x in zip(self.of.items(), curves, strict=True)}
-        for name, (found, wanted) in ({"the loss": (loss, float(near.loss(X, y)))} | of | along).items():
+        own = _arrays(near.loss_and_grad(X, y)[1])
+        length = sum(float(own[name].ravel() @ slope[slice(*self.places[name])]) for name in own) / (steepness or 1.0)
+        of = {"the loss": (loss, float(near.loss(X, y))), "the slope along itself": (steepness, length)} | {
+            name: (x, float(f(near, self.given))) for (name, f), x in zip(self.of.items(), curves, strict=True)}
+        where = "".join(f", with {name} = {value:g}," for name, value in scalars.items())
+        for name, (found, wanted) in (of | along).items():
             off = 1e-4 * steepness + 1e-10 * abs(loss) if name in along else 1e-9 * abs(wanted) + 1e-12
             if not abs(found - wanted) <= off:
                 raise ArithmeticError(
-                    f"near the start {name} is {wanted} by the formula and {found} by the program: " + (
+                    f"near the start{where} {name} is {wanted} by the formula and {found} by the program: " + (
                         "is loss_and_grad the gradient of loss?" if np.isfinite(found) and name in along else
-                        "are there random numbers, NaN in the data, a root or a logarithm of 0?"))
-        check = {"by": 0.1, "scale": max(1.0, abs(loss), steepness), "wanted": [loss, float(probe @ slope), *curves]}
-        return {"theta": theta.tolist(), "check": check}
+                        f"{HIDDEN} NaN in the data, a root or a logarithm of 0?"))
+        train(near, self.given, GradientDescent(lr=1e-3), 1)
+        return loss, slope, curves
 
-    def _model(self, theta):
+    def _model(self, theta, scalars):
         """The model of weights that lie one behind the other."""
-        return _with(self.start, {name: theta[slice(*self.places[name])].reshape(a.shape)
-                                  for name, a in self.weights.items()})
+        return _with(self.start, scalars | {name: theta[slice(*self.places[name])].reshape(a.shape)
+                                            for name, a in self.weights.items()})
 
     def program(self):
         """The JavaScript of the loss, its gradient and the curves."""

@@ -7,9 +7,11 @@ from functools import cached_property
 from numbers import Real
 from typing import Any, ClassVar, Self
 
+import numpy as np
+
 from mhalib._array import Array, is_array, require_same_dtype
 from mhalib.models.workspace import Workspace
-from mhalib.trace import array, evaluate, gradient
+from mhalib.trace import HIDDEN, array, evaluate, gradient, strictly
 
 
 class Vector:
@@ -104,7 +106,7 @@ class Vector:
         return self._apply(operator.sub, other)
 
     def __rsub__(self, other: Self | float) -> Self:
-        return -self + other
+        return (-self)._apply(operator.add, other)
 
     def __mul__(self, other: Self | float) -> Self:
         return self._apply(operator.mul, other)
@@ -116,10 +118,10 @@ class Vector:
         return self._apply(operator.pow, power)
 
     def __radd__(self, other: Self | float) -> Self:
-        return self + other
+        return self._apply(operator.add, other)
 
     def __rmul__(self, other: Self | float) -> Self:
-        return self * other
+        return self._apply(operator.mul, other)
 
     def __neg__(self) -> Self:
         return -1.0 * self
@@ -158,10 +160,20 @@ class Vector:
         """What the truth behind ``data`` says of this model, name → number: nothing, unless a model overrides it."""
         return {}
 
+    def loss(self, X: Array, y: Array) -> Any:
+        """The loss that ``loss_and_grad`` gives; a model overrides one of the two, or both.
+
+        Raises TypeError for a model with neither.
+        """
+        if type(self).loss_and_grad is Vector.loss_and_grad:
+            raise TypeError(f"{type(self).__name__}: expected a model with loss(X, y) or loss_and_grad(X, y)")
+        return self.loss_and_grad(X, y)[0]
+
     def loss_and_grad(self, X: Array, y: Array) -> tuple[Any, Self]:
         """The loss and its gradient, derived from what ``loss`` does; a model with a closed form overrides it.
 
-        Raises Untraceable (a TypeError) where ``loss`` does what cannot be recorded.
+        Raises Untraceable (a TypeError) where ``loss`` does what cannot be recorded, ArithmeticError where the record
+        is another function than ``loss``.
         """
         return _asked(self, _recorded(self, X, y), X, y)
 
@@ -181,10 +193,19 @@ class Vector:
 
 
 def _recorded(model, X, y):
-    """The loss of a model and its derivatives, recorded."""
+    """The loss of a model and its derivatives, recorded, and the loss compared a little beside the model."""
     theta = {name: array(f"theta_{name}", a.shape) for name, a in model.arrays().items()}
-    loss = model.with_arrays(**theta).loss(array("X", X.shape), array("y", y.shape))
-    return [loss, *gradient(loss, list(theta.values()))]
+    with strictly():
+        loss = model.with_arrays(**theta).loss(array("X", X.shape), array("y", y.shape))
+    recorded = [loss, *gradient(loss, list(theta.values()))]
+    near = model.map(lambda a: a + 0.1 * np.cos(np.arange(1.0, a.size + 1)).reshape(a.shape).astype(a.dtype))
+    with np.errstate(all="ignore"):
+        found, wanted = float(_asked(near, recorded, X, y)[0]), float(near.loss(X, y))
+    precision = max(np.finfo(a.dtype).eps for a in model.arrays().values())
+    if not np.isclose(found, wanted, rtol=precision ** 0.5, equal_nan=True):
+        raise ArithmeticError(f"near the weights the loss is {wanted} by the formula and {found} by the record from "
+                              f"which its gradient is derived: {HIDDEN}")
+    return recorded
 
 
 def _asked(model, recorded, X, y):

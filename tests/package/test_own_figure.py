@@ -1,7 +1,7 @@
 """A figure of a reader's own model: what the page computes is what Python computes, or the figure says so."""
 
 import json
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from types import SimpleNamespace
 
 import numpy as np
@@ -93,6 +93,59 @@ def test_a_class_of_its_own_trains_in_python_too():
     assert path.grad_norm[-1] < 1e-6
 
 
+@dataclass(frozen=True, eq=False, repr=False)
+class Penalized(mha.models.Vector):
+    """A line with a closed form alone, and a penalty."""
+
+    w: np.ndarray
+    decay: float = 0.0
+
+    def loss_and_grad(self, X, y):
+        r = X @ self.w - y
+        loss = (r * r).mean() / 2 + self.decay * (self.w * self.w).sum()
+        return loss, replace(self, w=X.T @ r / len(y) + self.penalty())
+
+    def penalty(self):
+        return 2 * self.decay * self.w
+
+
+def of_penalized(**methods):
+    """A figure of a line of which some methods are others."""
+    start = type("Other", (Penalized,), methods)(np.zeros(3))
+    return of_line(start=start, controls={"decay": [0.0, 0.1]})
+
+
+def test_a_closed_form_alone_is_a_model():
+    figure = of_penalized()
+    for decay in (0.0, 0.1):
+        found = in_v8(figure, {"decay": decay})["curves"]["loss"]
+        np.testing.assert_allclose(found, figure.path(decay=decay).loss, rtol=1e-9)
+
+
+def caught(self):
+    try:
+        return self.w if self.w.sum() > 0 else 2 * self.decay * self.w
+    except Exception:
+        return 2 * self.decay * self.w
+
+
+class Hidden(Penalized):
+    """A loss alone, whose record is another function."""
+
+    loss_and_grad = mha.models.Vector.loss_and_grad
+
+    def loss(self, X, y):
+        return (X @ self.w - y).mean() * (2 if isinstance(X, np.ndarray) else 1)
+
+
+def test_a_run_does_not_follow_the_gradient_of_another_function():
+    with pytest.raises(ArithmeticError, match="by the record .* a branch on the type of an array"):
+        mha.train(Hidden(np.zeros(3)), LINE_DATA, mha.GradientDescent(lr=0.1), 5)
+    empty = type("Empty", (Penalized,), {"loss_and_grad": mha.models.Vector.loss_and_grad})
+    with pytest.raises(TypeError, match=r"Empty: expected a model with loss\(X, y\) or loss_and_grad"):
+        mha.train(empty(np.zeros(3)), LINE_DATA, mha.Adam(0.1), 5)
+
+
 def with_gradient(change, scale=1.0):
     """A figure of a line whose gradient is changed, on data of a scale."""
     class Wrong(Line):
@@ -121,7 +174,31 @@ def of_line(rule=None, start=None, data=LINE_DATA, **options):
     return mha.live.figure(start, data, rule or mha.GradientDescent(lr=0.1), **options)
 
 
+def scaled(w):
+    w *= 2
+    return w
+
+
 REFUSED = {
+    "a number whose type is asked": (
+        lambda: of_penalized(penalty=lambda self: 2 * self.decay * self.w * (isinstance(self.decay, float) + 1)),
+        ArithmeticError, "decay = 0.1, the slope along itself is .* a branch on the type"),
+    "a gradient that forgets a number": (lambda: of_penalized(penalty=lambda self: 0), ArithmeticError,
+                                         "with decay = 0.1, the slope along .* is loss_and_grad the gradient"),
+    "a branch whose refusal is caught": (lambda: of_penalized(penalty=caught), Untraceable, "a branch on the values"),
+    "a gradient that is another model": (
+        lambda: of_penalized(loss_and_grad=lambda self, X, y: (self.w.sum() + self.decay, type(self)(self.w / self.w))),
+        ValueError, "with the same decay"),
+    "a gradient without a model": (
+        lambda: of_penalized(loss_and_grad=lambda self, X, y: (self.w.sum(), {"w": self.w})), TypeError,
+        r"a model whose w is an array of shape \(3,\), .* got a dict with None"),
+    "a gradient of another shape": (
+        lambda: of_penalized(loss_and_grad=lambda self, X, y: (self.w.sum(), replace(self, w=np.ones(4)))), TypeError,
+        r"whose w is an array of shape \(3,\), .* got a Other with a recorded array of shape \(4,\)"),
+    "three answers": (lambda: of_penalized(loss_and_grad=lambda self, X, y: (1, 2, 3)), TypeError,
+                      "expected the pair of a loss and a model"),
+    "a write into an array": (lambda: of_penalized(penalty=lambda self: scaled(self.w)), Untraceable,
+                              r"test_own_figure\.py, line \d+: a write into an array by"),
     "a gradient of another loss": (lambda: with_gradient(lambda g: 1.1 * g), ArithmeticError, "is loss_and_grad the"),
     "a gradient that leaves a weight out": (
         lambda: with_gradient(lambda g: g * np.array([1.0, 0.0, 1.0])), ArithmeticError, "is loss_and_grad the"),
