@@ -188,8 +188,14 @@ class AttentionRegression(Vector):
 
 def excess(A: np.ndarray, B: np.ndarray, Sigma: np.ndarray, M: np.ndarray) -> float:
     """Population loss above its minimum, ½‖(A Σ Bᵀ − M) Σ^{1/2}‖²: the risk of infinitely many tokens."""
-    away = A @ Sigma @ B.T - M
-    return float(((away @ Sigma) * away).sum() / 2)
+    return float(excess_and_grad(A, B, Sigma, M)[0])
+
+
+def excess_and_grad(A: Array, B: Array, Sigma: Array, M: Array) -> tuple[Any, Array, Array]:
+    """The same, ∇_A = E B Σ and ∇_B = Eᵀ A Σ, with E = (A Σ Bᵀ − M) Σ."""
+    away = A @ Sigma @ B.mT - M
+    E = away @ Sigma
+    return (E * away).sum() / 2, E @ B @ Sigma, E.mT @ A @ Sigma
 
 
 def _blocks(a, context):

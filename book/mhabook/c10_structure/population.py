@@ -6,7 +6,7 @@ from typing import Any, Self
 import numpy as np
 
 from mhalib._array import Array, require, require_same_dtype
-from mhalib.models.regression import AttentionRegression
+from mhalib.models.regression import AttentionRegression, excess_and_grad
 from mhalib.models.workspace import Workspace
 
 
@@ -42,29 +42,28 @@ class PopulationRegression(AttentionRegression):
 
     def loss(self, Sigma: Array, M: Array) -> Any:
         """The excess L − L*, a number: the noise floor σ²p/2 is left out."""
-        away = self._away(Sigma, M)
-        return ((away @ Sigma) * away).sum() / 2
+        return self.loss_and_grad(Sigma, M)[0]
 
     def loss_and_grad(self, Sigma: Array, M: Array) -> tuple[Any, Self]:
         """The excess and ∇_A = E B Σ, ∇_B = Eᵀ A Σ, with E = (A Σ Bᵀ − M) Σ."""
-        away = self._away(Sigma, M)
-        E = away @ Sigma
-        return (E * away).sum() / 2, self._with({"A": E @ self.B @ Sigma, "B": E.mT @ self.A @ Sigma})
+        self._require_moments(Sigma, M)
+        loss, dA, dB = excess_and_grad(self.A, self.B, Sigma, M)
+        return loss, self._with({"A": dA, "B": dB})
 
     def hvp(self, Sigma: Array, M: Array, V: Self) -> Self:
         """∇²L(θ) V: the derivative of ``loss_and_grad`` along V."""
         self.require_direction(V)
-        E, E_ = self._away(Sigma, M) @ Sigma, (V.A @ Sigma @ self.B.mT + self.A @ Sigma @ V.B.mT) @ Sigma
+        self._require_moments(Sigma, M)
+        E, E_ = (self.A @ Sigma @ self.B.mT - M) @ Sigma, (V.A @ Sigma @ self.B.mT + self.A @ Sigma @ V.B.mT) @ Sigma
         return self._with({"A": (E_ @ self.B + E @ V.B) @ Sigma, "B": (E_.mT @ self.A + E.mT @ V.A) @ Sigma})
 
     def workspace(self, Sigma: Array, M: Array) -> Workspace:
         """What ``train`` runs on: this formula; a recorded step measures the excess, under the name loss."""
-        self._away(Sigma, M)
+        self._require_moments(Sigma, M)
         return Workspace(self, Sigma, M)
 
-    def _away(self, Sigma, M):
+    def _require_moments(self, Sigma, M):
         p, d = self.sizes
         require("Sigma", Sigma, (d, d))
         require("M", M, (p, d))
         require_same_dtype(Sigma=Sigma, M=M, A=self.A)
-        return self.A @ Sigma @ self.B.mT - M
