@@ -21,7 +21,7 @@ FLAGS += ["-fno-unroll-loops", "-fno-vectorize", "-fno-slp-vectorize"]  # pages 
 FLAGS += ["-Wl,--no-entry", "-Wl,--strip-all", "-std=c++17", "-fno-exceptions", "-fno-rtti", "-DLANES=2"]
 
 sys.path.insert(0, str(ROOT))
-from mhalib.live.formulas import KERNELS, layer, multihead  # noqa: E402
+from mhalib.live.formulas import PROGRAMS  # noqa: E402
 
 HEAD = "// Made by `make kernel` from mhalib/live/formulas.py, for where no WebAssembly may run.\n"
 
@@ -52,7 +52,8 @@ if __name__ == "__main__":
     parser = argparse.ArgumentParser(prog=".ci/kernel.py", description=__doc__)
     parser.add_argument("--check", action="store_true", help="only compare with the committed one")
     check, made = parser.parse_args().check, {}
-    for name, program in {"heads": multihead(), **{kernel: layer(kernel) for kernel in KERNELS}}.items():
+    for name, make in PROGRAMS.items():
+        program = make()
         made[LIVE / "programs" / f"{name}.wasm"] = compiled(program.text())
         made[LIVE / "programs" / f"{name}.js"] = (HEAD + program.javascript()).encode()
     for file, content in made.items():

@@ -404,6 +404,8 @@ def einsum(subscripts: str, *arrays: Traced, **_: Any) -> Traced:
 
 def concatenate(arrays: Sequence[Any], axis: int = 0) -> Traced:
     """As np.concatenate."""
+    if len(arrays) == 1:
+        return arrays[0]
     arrays = [_axis_by_axis(x if isinstance(x, Traced) else constant(x)) for x in arrays]
     axis = axis % arrays[0].ndim
     if len({(*x.shape[:axis], *x.shape[axis + 1:]) for x in arrays}) > 1:
@@ -612,7 +614,7 @@ def _put_back(factors, v, arg, index):
         rest = arg.shape[axis] - there[axis] - offset
         around = [zeros([*there[:axis], size, *there[axis + 1:]]) for size in (offset, rest)]
         parts = [part for part in (around[0], found, around[1]) if part.shape[axis]]
-        found, there[axis] = concatenate(parts, axis) if len(parts) > 1 else found, arg.shape[axis]
+        found, there[axis] = concatenate(parts, axis), arg.shape[axis]
     return found
 
 

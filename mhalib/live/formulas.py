@@ -1,10 +1,13 @@
 """The programs of the live figures: formulas of mhalib, as ``make kernel`` prints and compiles them."""
 
+from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 from mhalib.attention import Gaussian, NormalizedGaussian, softmax
 from mhalib.compiled import Place, Program
-from mhalib.models import AttentionLayer, MultiHeadAttention
+from mhalib.models import AttentionLayer, AttentionRegression, MultiHeadAttention
+from mhalib.models.regression import excess_and_grad
 
 
 def heads(a: dict[str, Any]) -> dict[str, dict[str, Any]]:
@@ -54,3 +57,33 @@ def layer(kernel: str) -> Program:
     shapes = {"X": "N n D", "y": "N n m"} | {f"{along}{name}": shape for along in ("", "V")
                                              for name, shape in WEIGHTS.items()}
     return Program(formulas, shapes, "N", places, "c")
+
+
+def regression() -> Program:
+    """What a figure asks of a regression whose queries X are its context, too: gradient, effective tokens, weights.
+
+    All queries are one block, at any size; the blocks that numpy takes only add up the same sums in parts.
+    """
+    def formulas(a: dict[str, Any]) -> dict[str, dict[str, Any]]:
+        data = a["X"], a["y"]
+        model, V = (AttentionRegression(a[f"{along}A"], a[f"{along}B"]) for along in ("", "V"))
+        loss, grad = model.loss_and_grad(*data, a["context"])
+        product = model.hvp(*data, V, a["context"])
+        excess, EA, EB = excess_and_grad(model.A, model.B, a["Sigma"], a["M"])
+        return {"gradient": {"loss": loss, "effective": model.effective_tokens(a["X"], a["context"]).mean(),
+                             "dA": grad.A, "dB": grad.B},
+                "product": {"HA": product.A, "HB": product.B},
+                "forward": {"loss": loss, "weights": softmax(model._scores(a["X"], a["context"]))},
+                "population": {"excess": excess, "EA": EA, "EB": EB}}
+
+    places = {f"{prefix}{name}": Place(buffer, "(p * d + d * d)", begin, ("d", "1"))
+              for buffer, prefix in (("theta", ""), ("direction", "V"), ("slope", "d"), ("along", "H"), ("limit", "E"))
+              for name, begin in (("A", "0"), ("B", "p * d"))}
+    shapes = {"X": "m d", "y": "m p", "context": "n d", "Sigma": "d d", "M": "p d",
+              "A": "p d", "B": "d d", "VA": "p d", "VB": "d d"}
+    return Program(formulas, shapes, "m", places)
+
+
+PROGRAMS: dict[str, Callable[[], Program]] = {
+    "heads": multihead, "regression": regression, **{kernel: partial(layer, kernel) for kernel in KERNELS}}
+"""Name of the files of a program → what makes it."""

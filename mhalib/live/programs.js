@@ -45,3 +45,35 @@ export function programOf(hex, plain) {
     return (made.compiled && made.compiled(sizes)) ?? plain(sizes);
   };
 }
+
+// A model that is a program: it is given arrays, and takes θ and a direction.
+export class ProgramModel {
+  constructor(program, given) {
+    for (const [name, values] of Object.entries(given)) program[name].set(values);
+    program.loaded();
+    this.program = program;
+    this.size = program.theta.length;
+  }
+
+  run(name, theta) {
+    this.program.theta.set(theta);
+    return this.program.call(name);
+  }
+
+  forward(theta) {
+    return this.run("forward", theta);
+  }
+
+  lossAndGrad(theta, grad) {
+    const loss = this.run("gradient", theta);
+    grad.set(this.program.slope);
+    return loss;
+  }
+
+  // ∇²f(θ) V.
+  hvp(theta, V, out) {
+    this.program.direction.set(V);
+    this.run("product", theta);
+    out.set(this.program.along);
+  }
+}

@@ -18,7 +18,8 @@ BUGS = {
     "momentum forgets": ("m[i] = beta * m[i] + grad[i]", "m[i] = beta * m[i] - grad[i]"),
     "Adam without its second correction": ("Math.sqrt(v[i] / c2)", "Math.sqrt(v[i] / c1)"),
     "weight decay": ("theta[i] -= shrink * theta[i]", "theta[i] -= shrink"),
-    "Hessian-vector product": ("out.set(this.program.along)", "out.set(this.program.slope)"),
+    "Hessian-vector product": ('this.program.call("product"); out.set(this.program.along)',
+                               'this.program.call("product"); out.set(this.program.slope)'),
     "mixture's noise": ("+ sigma * normal", "- sigma * normal"),
 }
 

@@ -188,9 +188,10 @@ BUGS = {
     "fresh images": (HEADS | {"data": "pathfinder"}, "[seed, 8, 1, i]", "[seed, 9, i]"),
     "weights not normalized": (LAYER | {"kernel": "normalized"}, "normalized: programOf(normalizedBytes, normalized)",
                                "normalized: programOf(gaussianBytes, gaussian)"),
-    "curvature of the regression": (REGRESSION | {"curvature": True}, "p * Q_[j] + P_[j] * Q[j]", "p * Q_[j]"),
-    "curvature of the layer": (LAYER | {"curvature": True}, "this.moving(this.program.along, out)",
-                               "this.moving(this.program.slope, out)"),
+    "curvature of the regression": (REGRESSION | {"curvature": True},
+                                    "model.hvp(theta, V, out)", "model.hvp(V, theta, out)"),
+    "curvature of the layer": (LAYER | {"curvature": True}, "super.hvp(theta, this.moving(V.slice()), out)",
+                               "super.hvp(theta, this.moving(theta.slice()), out)"),
 }
 
 

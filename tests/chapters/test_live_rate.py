@@ -25,7 +25,7 @@ BUGS = {
     "transposed wrongly": (FEW, "A[(at % r) * k + Math.floor(at / r)]", "A[at]"),
     "kernels exchanged": (ALL, "softmax: programOf(softmaxBytes, softmax)",
                           "softmax: programOf(gaussianBytes, gaussian)"),
-    "what is held moves": (QUERIES, "to.fill(0, begin, end)", "0"),
+    "what is held moves": (QUERIES, "vector.fill(0, begin, end)", "0"),
     "tied always": (ALL, "if (tied)", "if (true)"),
     "scale of the start": (VALUES | {"scale": 0.5}, "scale / Math.sqrt(D)", "1 / Math.sqrt(D)"),
     "outputs' scale": (VALUES, "theta[k] /= Math.sqrt(d)", "theta[k] /= d"),

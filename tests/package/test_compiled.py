@@ -8,11 +8,11 @@ from py_mini_racer import MiniRacer
 
 from engines import LIVE, exposed
 from mhalib.compiled import Program
-from mhalib.live.formulas import KERNELS, layer, multihead
+from mhalib.live import formulas
 from mhalib.trace import Untraceable, constant
 from oracles import assert_close
 
-PROGRAMS = {"heads": multihead()} | {kernel: layer(kernel) for kernel in KERNELS}
+PROGRAMS = {name: make() for name, make in formulas.PROGRAMS.items()}
 # Others than those that a formula is recorded at; with odd ones, so that the last register is not full.
 OTHERS = (13, 5, 7, 2, 3, 11, 0.6), (2, 3, 11, 7, 5, 1, 1.7), (1, 1, 2, 1, 1, 1, 0.5)
 RUN = """
@@ -103,6 +103,12 @@ def test_a_planted_bug_is_seen(right, wrong):
     assert right in text
     with pytest.raises(AssertionError):
         assert_is_the_formula(plain(text.replace(right, wrong)), PROGRAMS["heads"])
+
+
+def test_a_regression_in_several_blocks_of_queries_is_refused(monkeypatch):
+    monkeypatch.setattr("mhalib.models.regression.ENTRIES", 20)
+    with pytest.raises(Untraceable, match=r"regression.py, line \d+"):
+        formulas.regression()
 
 
 def one_entry(formula, **shapes):

@@ -11,9 +11,10 @@ function dataAndCompute({ instances }, values) {
   const parts = sizes.flatMap((n) =>
     instances.map((whole, instance) => {
       const data = firstTokens(whole, n),
-        limit = population(whole);
-      if (n === sizes[0]) limits.push({ name: "limit", decides: false, data, model: limit, values, instance });
-      return { name: n, decides: true, data, model: regression(data), values, instance };
+        model = regression(data),
+        limit = { name: "limit", decides: false, data, model: population(model), values, instance };
+      if (n === sizes[0]) limits.push(limit);
+      return { name: n, decides: true, data, model, values, instance };
     }),
   );
   const all = sideBySide([...parts, ...limits]),

@@ -6,7 +6,7 @@ import { times } from "mhalib/live/engine/symmetric.js";
 
 // The data of the laboratory, from the values of its controls.
 
-export const flat = (count, draw) => Float64Array.from({ length: count }, (_, k) => draw(k));
+const flat = (count, draw) => Float64Array.from({ length: count }, (_, k) => draw(k));
 
 // The orthonormal factor Q of A (r, k), row by row, with the signs that make the triangle's diagonal positive.
 function orthonormal(A, r, k) {

@@ -7,14 +7,14 @@ import { measuring } from "mhalib/live/engine/models.js";
 import { multihead } from "mhalib/live/engine/multihead.js";
 import { defaultRng } from "mhalib/live/engine/numpy_random.js";
 import { optimizers } from "mhalib/live/engine/optimizers.js";
-import { exponentials, regression, regressionStart } from "mhalib/live/engine/regression.js";
+import { regression, regressionStart } from "mhalib/live/engine/regression.js";
 import { Run } from "mhalib/live/engine/run.js";
 import { schedules } from "mhalib/live/engine/schedules.js";
 import { normal, zeros } from "mhalib/live/engine/starts.js";
+import { spectrumEnds } from "mhalib/live/engine/spectrum.js";
 import { structured } from "mhalib/live/engine/structured.js";
-import { eigen, spectralNorm, times, transposedTimes } from "mhalib/live/engine/symmetric.js";
-import { largestEigenvalue, regressionHvp } from "./curvature.js";
-import { drawnDigits, drawnLinear, drawnMixture, drawnPlanted, drawnSequences, flat, ownData } from "./data.js";
+import { eigen, spectralNorm, transposedTimes } from "mhalib/live/engine/symmetric.js";
+import { drawnDigits, drawnLinear, drawnMixture, drawnPlanted, drawnSequences, ownData } from "./data.js";
 import { drawnPathfinder } from "./pathfinder.js";
 
 // Starts, models and runs of the laboratory, put together from the values of its controls.
@@ -63,9 +63,20 @@ const counted = (count) => ({
   places: () => Array.from({ length: count }, (_, t) => t),
 });
 
-// n rows of weights, from a place on.
-const rowsOf = (weights, at, n) => () =>
-  Array.from({ length: n }, (_, t) => Array.from(weights.subarray(at + t * n, at + (t + 1) * n)));
+// The weights of the first tokens on each other, from a place on, where rows have n.
+const rowsOf =
+  (weights, at, n, seen = n) =>
+  () =>
+    Array.from({ length: seen }, (_, t) => Array.from(weights.subarray(at + t * n, at + t * n + seen)));
+
+// To six digits, or 0 where no eigenvalue is positive: what a picture needs, at a fraction of the products.
+function largestEigenvalue(multiply, size) {
+  const heard = (v, out) => {
+    globalThis.alive?.();
+    multiply(v, out);
+  };
+  return Math.max(spectrumEnds(heard, size, [1], 1e-7)[1], 0);
+}
 
 const labHeads = measuring(multihead, {
   rate:
@@ -95,33 +106,21 @@ const labHeads = measuring(multihead, {
 function labRegression(data, values) {
   const model = regression(data),
     { d, n } = data,
-    product = regressionHvp(data),
+    seen = Math.min(n, 16),
     own = structured[values.optimizer];
   const knows = own && values.optimizer !== "gd";
   if (knows) requireWhitening(data);
   model.step = knows ? own(values, model) : optimizers[values.optimizer](values, model.size);
-  model.final = { weights: ({ theta }) => firstWeights(data, theta, Math.min(n, 16)), ...counted(Math.min(n, 16)) };
+  model.final = { weights: rowsOf(model.weights, 0, n, seen), ...counted(seen) };
   Object.assign(model.curves, {
     rate: ({ lr }) => lr,
     stability_edge: edgeOf(values),
     norm_A: ({ theta }) => spectralNorm(theta.subarray(0, d * d), d, d),
     norm_B: ({ theta }) => spectralNorm(theta.subarray(d * d), d, d),
-    sharpness: ({ theta }) => largestEigenvalue(product(theta), model.size),
+    sharpness: ({ theta }) => largestEigenvalue((V, out) => model.hvp(theta, V, out), model.size),
   });
   return model;
 }
-
-// The weights of the first `seen` tokens on each other.
-function firstWeights({ n, d, x }, theta, seen) {
-  const scores = times(times(x, theta.subarray(d * d), n, d, d).subarray(0, seen * d), transposed(x, n, d), seen, d, n);
-  return Array.from({ length: seen }, (_, i) => {
-    const row = scores.slice(i * n, (i + 1) * n),
-      [sum] = exponentials(row);
-    return Array.from(row.subarray(0, seen), (w) => w / sum);
-  });
-}
-
-const transposed = (A, r, k) => flat(r * k, (at) => A[Math.floor(at / r) + k * (at % r)]);
 
 function requireWhitening({ n, d, x }) {
   const { values } = eigen(transposedTimes(x, x, n, d, d), d);
