@@ -5,14 +5,15 @@ formula of one sample. What does not depend on a sample is computed before or af
 """
 
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
 from typing import Any
 
-from mhalib.javascript import LOGADDEXP, Printer, _moved, _placed, _times
-from mhalib.sizes import PRIMES, Place, Sizes
-from mhalib.trace import Node, Traced, Untraceable, array, strictly, topological
+from mhalib.javascript import FORMS, LOGADDEXP, Printer, _moved, _placed, _sum, _times
+from mhalib.sizes import PRIMES, Place, Sizes, literal
+from mhalib.trace import Node, Traced, Untraceable, array, beyond, in_order, strictly, topological
 
-OPERATORS = {"id": "{}", "add": "({} + {})", "subtract": "({} - {})", "multiply": "({} * {})", "divide": "({} / {})",
-             "negative": "(-{})"}
+OPERATORS = {name: FORMS[name] for name in (
+    "id", "output", "reshape", "add", "subtract", "multiply", "divide", "negative")}
 FUNCTIONS = {"exp": "exp_({})", "sqrt": "root({})", "absolute": "abs_({})", "logaddexp": "logaddexp_({}, {})",
              "maximum": "larger({}, {})", "minimum": "smaller({}, {})", "where": "where({}, {}, {})",
              "equal": "equal({}, {})", "greater": "greater({}, {})", "greater_equal": "at_least({}, {})",
@@ -27,19 +28,18 @@ class Entry(Printer):
     """The C++ of one function of a program, which computes ``outputs``; samples are the loops of size ``sample``."""
 
     loop = "for (int {0} = 0; {0} < {1}; {0}++) "
+    outside = "at_"
+    _over = {"sum": ("0.", "sum += {};"), "max": ("-__builtin_inf()", "sum = larger(sum, {});")}
 
     def __init__(self, outputs: Mapping[str, Traced], prefix: str, sizes: Sizes, places: Mapping[str, Place],
                  sample: str) -> None:
-        self._sample, self._outputs = sample, outputs
+        self._sample = sample
         self.memory: dict[str, tuple[str, str]] = {}
         """Name of a buffer → type and length."""
         super().__init__(outputs, prefix, sizes, places)
 
-    def _input(self, name):
-        return f"at_{name}"
-
     def _of_samples(self, v):
-        return self._sample in self._loops(v)
+        return self._sample in self._sizes.loops[v]
 
     def _lanes(self, v):
         """Whether its values are those of some samples, side by side."""
@@ -47,17 +47,15 @@ class Entry(Printer):
 
     def _sums(self, v):
         """Whether it is a sum over the samples."""
-        found = self._of_samples(v) and not self._lanes(v)
-        if found and v.over != "sum":
-            raise Untraceable(f"{v.line}: a maximum over samples has no compiled form")
-        return found
+        return self._of_samples(v) and not self._lanes(v)
 
     def _shape(self, v):
-        return [size for size in super()._shape(v) if size != self._sample]
+        return ["1" if size == self._sample and v.f != "output" else size for size in super()._shape(v)]
 
     def _make(self, v, name):
         if v.f == "constant":
-            self.made.append(f"static const double {name}[] = {{{', '.join(map(repr, v.detail.ravel().tolist()))}}};")
+            numbers = ", ".join(map(literal, v.detail.ravel().tolist()))
+            self.made.append(f"static const double {name}[] = {{{numbers}}};")
             return
         self.memory[name] = "vec" if self._lanes(v) else "double", _times(self._shape(v))
         if self._sums(v):
@@ -65,114 +63,103 @@ class Entry(Printer):
 
     def _write_all(self, nodes):
         stage: dict[Node, int] = {}  # in which loop over samples; or, of what is no sample's, before which
-        for v in topological(x.node for x in self._outputs.values()):
+        for v in topological(nodes):
+            self._refuse(v)
             stage[v] = max((stage[arg] + self._sums(arg) for arg, _ in v.args), default=0)
         for s in range(max(stage.values()) + 1):
-            super()._write_all([v for v in nodes if stage[v] == s and not self._of_samples(v)])
-            sums = [v for v in nodes if stage[v] == s and self._sums(v)]
-            seen = {name: x for name, x in self._outputs.items() if self._lanes(x.node) and stage[x.node] == s}
-            if sums or seen:
-                self._over_samples(sums, seen, nodes)
-        self.lines.extend(self.given(name, x) for name, x in self._outputs.items() if not self._lanes(x.node))
+            own = [v for v in nodes if stage[v] == s]
+            super()._write_all([v for v in own if not self._of_samples(v)])
+            if results := [v for v in own if self._sums(v) or (self._lanes(v) and v.f == "output")]:
+                self._over_samples(results, nodes)
 
-    def _over_samples(self, sums, seen, nodes):
-        needed = [v for v in topological([*sums, *(x.node for x in seen.values())]) if self._of_samples(v)]
-        each = [f"for (long k = 0; k < {_times(self._shape(v))}; k++) {self._names[v]}" for v in sums]
-        self.lines.extend([*(f"{one}_[k] = wide(0.);" for one in each),
+    def _refuse(self, v):
+        """Raise Untraceable for what has no compiled form."""
+        sizes, n = self._sizes.loops[v], self._sample
+        across = [(loop is not None and sizes[loop] == n) != (size == n) for arg, index in v.args
+                  for (loop, _), size in zip(index, Printer._shape(self, arg), strict=True)]
+        if sizes.count(n) > 1 or any(across):
+            raise Untraceable(f"{v.line}: samples meet each other, which lanes cannot")
+        what = "a maximum over samples" if self._sums(v) and v.over == "max" else "concatenate" if beyond(v) else v.f
+        if what != v.f or (v.args and v.f not in (*OPERATORS, *FUNCTIONS)):
+            raise Untraceable(f"{v.line}: {what} has no compiled form")
+
+    def _over_samples(self, results, nodes):
+        needed = [v for v in topological(results) if self._of_samples(v)]
+        each = [(self._names[v], f"for (long k = 0; k < {_times(self._shape(v))}; k++) {self._names[v]}")
+                for v in results if self._sums(v)]
+        self.lines.extend([*(f"{one}_[k] = wide(0.);" for _, one in each),
                            f"for (int sample = 0; sample * LANES < {self._sample}; sample++) {{",
                            f"const bits real = real_samples(sample, {self._sample});"])
         self.lines.extend(f"const vec *{name} = {name}_ + sample * (long){_times(self._shape(v))};"
                           for v in needed if v.f == "input" and (name := self._names[v]))
         super()._write_all([v for v in nodes if v in needed])
-        self.lines.extend(self.given(name, x) for name, x in seen.items())
-        self.lines.append("}")
-        self.lines.extend(f"{one}[k] = fold({self._names[v]}_[k]);" for one, v in zip(each, sums, strict=True))
+        self.lines.extend(["}", *(f"{one}[k] = fold({name}_[k]);" for name, one in each)])
+
+    def _kind(self, v):
+        return ("vec", "wide({})") if self._of_samples(v) else ("double", "{}")
+
+    def _put(self, v, place, value):
+        if v.f == "output" and self._lanes(v):  # each lane to its own place
+            return f"for (int l = 0; l < LANES && sample * LANES + l < {self._sample}; l++) {place} = {value}[l];"
+        return f"{place} += only(real, {value});" if self._sums(v) else super()._put(v, place, value)
 
     def _write(self, v, name):
-        sizes, sums = self._loops(v), self._sums(v)
-        if v.f == "concatenate":
-            raise Untraceable(f"{v.line}: concatenate has no compiled form")
-        if sizes.count(self._sample) > 1:
-            raise Untraceable(f"{v.line}: samples meet each other, which lanes cannot")
-        at = [("sample" if size == self._sample else f"i{k}", 0) for k, size in enumerate(sizes)]
-        out, gone = ([k for k, size in enumerate(sizes) if (k in v.out) == inside and size != self._sample]
-                     for inside in (True, False))
-        out.sort(key=v.out.index)
-        target = f"{name}_" if sums else name
-        if v.over == "sum" and len(gone) == 1 and self._product(v, target, out, gone[0], at):
-            return
-        kind, wide = ("vec", "wide({})") if self._of_samples(v) else ("double", "{}")
-        value, begin = wide.format(self._body(v, at)), ""
-        if gone:
-            first, step = ("0.", f"sum += {value};") if v.over == "sum" else (
-                "-__builtin_inf()", f"sum = larger(sum, {value});")
-            begin, value = f"{kind} sum = {wide.format(first)}; {self._round(v, gone)}{step} ", "sum"
-        put = f"+= only(real, {value})" if sums else f"= {value}"
-        place = f"{target}[{self._at(v, [at[k] for k in v.out])}]"
-        self.lines.append(f"{self._round(v, out)}{{ {begin}{place} {put}; }}")
+        name = f"{name}_" if self._sums(v) else name
+        if not self._product(v, name):
+            super()._write(v, name)
 
-    def _product(self, v, target, out, over, at):
+    def _product(self, v, target):
         """Whether it is written as a product of matrices, or several: of two stored arrays, or views of such."""
-        stored = [arg.f != "number" and (arg not in self._inline or arg.f == "id") for arg, _ in v.args]
-        if v.f != "multiply" or not all(stored):
+        sizes, at = self._sizes.loops[v], self._variables(self._sizes.loops[v])
+        size_of = {name: size for (name, _), size in zip(at, sizes, strict=True)}
+        out = [at[k][0] for k in v.out if sizes[k] != self._sample]
+        gone = [name for name, size in size_of.items() if name not in out and size != self._sample]
+        if v.f != "multiply" or v.over != "sum" or len(gone) != 1:
             return False
-        factors = [(*self._viewed(arg, _moved(index, at)), {loop for loop, _ in index}) for arg, index in v.args]
+        factors = [self._viewed(arg, _moved(index, at)) for arg, index in v.args]
         if not self._lanes(v.args[0][0]):  # the first factor is the one of samples: fewer forms of the product
             factors.reverse()
-        (A, a, one), (B, b, two) = factors
-        rows, columns = [k for k in out if k in one - two], [k for k in out if k in two - one]
+        (A, a), (B, b) = factors
+        c = self._terms(v, [at[k] for k in v.out])
+        rows, columns = ([k for k in out if k in dict(own) and k not in dict(other)] for own, other in ((a, b), (b, a)))
         if not A or not B or not rows or not columns:
             return False
-        i, j = rows[-1], columns[-1]
+        i, over, j = rows.pop(), *gone, columns.pop()
+        count, moving = [size_of[i]], {i, over, j}
+        # Rows of several matrices that lie one behind the other are those of one: of heads, each with a row or two.
+        while rows and all(_times(steps[rows[-1]]) == _times([*count, *steps[i]]) for steps in (dict(a), dict(c))):
+            moving.add(rows[-1])
+            count.insert(0, size_of[rows.pop()])
 
         def matrix(name, terms, *loops):
-            moving = {f"i{k}" for k in loops}
-            begin = [f"{loop} * {stride}" if loop else stride for loop, stride in terms if loop not in moving]
-            steps = [next((stride for loop, stride in terms if loop == f"i{k}"), "0") for k in loops]
-            return f"{' + '.join([name, *begin])}, {', '.join(steps)}"
+            begin = [_sum([term]) for term in terms if term[0] not in moving]
+            return f"{' + '.join([name, *begin])}, {', '.join(_times(dict(terms).get(k, ['0'])) for k in loops)}"
 
-        sizes, c = self._loops(v), self._terms(v, [at[k] for k in v.out])
         self.lines.append(
-            f"{self._round(v, [k for k in out if k not in (i, j)])}product({sizes[i]}, {sizes[over]}, {sizes[j]}, "
-            f"{matrix(A, a, i, over)}, {matrix(B, b, over, j)}, {matrix(target, c, i, j)}"
-            f"{', real' if self._sums(v) else ''});")
+            f"{self._round(sizes, [k for k in v.out if at[k][0] not in moving])}"
+            f"product({_times(count)}, {size_of[over]}, {size_of[j]}, {matrix(A, a, i, over)}, "
+            f"{matrix(B, b, over, j)}, {matrix(target, c, i, j)}{', real' if self._sums(v) else ''});")
         return True
 
     def _viewed(self, node, at):
         """The name and the terms of what is stored, of which node is a view; no name if it is no view."""
-        if node not in self._inline:
-            return self._names[node], self._terms(node, at)
-        if node.f != "id":
-            return "", []
-        (arg, index), = node.args
-        return self._viewed(arg, _moved(index, _placed(node, at)))
+        if node in self._inline and node.f == "id":
+            (arg, index), = node.args
+            return self._viewed(arg, _moved(index, _placed(node, at)))
+        return ("", []) if node in self._inline else (self._names[node], self._terms(node, at))
 
     def _terms(self, v, at):
-        sizes = super()._shape(v)
-        if any((loop == "sample") != (size == self._sample) for size, (loop, _) in zip(sizes, at, strict=True)):
-            raise Untraceable(f"{v.line}: samples meet each other, which lanes cannot")
-        return super()._terms(v, [one for one in at if one[0] != "sample"])
+        terms = super()._terms(v, at)
+        if v.f == "output":
+            return [("(sample * LANES + l)" if loop == "sample" else loop, stride) for loop, stride in terms]
+        return [term for term in terms if term[0] != "sample"]
 
     def _form(self, node, args, loops):
-        if node.f not in OPERATORS and node.f not in FUNCTIONS:
-            raise Untraceable(f"{node.line}: {node.f} has no compiled form")
         wide = node.f in FUNCTIONS and any(one and one[0] == "sample" for one in loops)
         return (OPERATORS | FUNCTIONS)[node.f].format(*(f"wide({arg})" if wide else arg for arg in args))
 
-    def given(self, name: str, x: Traced) -> str:
-        """The statement that writes an output where it is asked for; of samples, each lane to its own place."""
-        if not self._lanes(x.node):
-            return super().given(name, x)
-        shape, order = Printer._shape(self, x.node), [k for group in x.groups for k in group]
-        at = ["sample" if size == self._sample else f"i{k}" for k, size in enumerate(shape)]
-        value = self._value(x.node, [(var, 0) for var in at])
-        place = " + ".join(f"{'(sample * LANES + l)' if at[k] == 'sample' else at[k]} * "
-                           + _times([shape[j] for j in order[place + 1:]]) for place, k in enumerate(order))
-        loops = "".join(self.loop.format(at[k], shape[k]) for k in order if at[k] != "sample")
-        return (f"{loops}for (int l = 0; l < LANES && sample * LANES + l < {self._sample}; l++) "
-                f"{self._input(name)}[{place}] = {value}[l];")
 
-
+@dataclass(eq=False)
 class Program:
     """A function of arrays as one program for all sizes, in C++ or JavaScript.
 
@@ -188,65 +175,52 @@ class Program:
     number : name of a number > 0 that the formulas get beside the arrays, and of which powers occur
     """
 
-    def __init__(self, formulas: Callable[[dict[str, Any]], Mapping[str, Mapping[str, Any]]], shapes: Mapping[str, str],
-                 sample: str, places: Mapping[str, Place] | None = None, number: str | None = None) -> None:
-        self.formulas: Callable[[dict[str, Any]], Mapping[str, Mapping[str, Any]]] = formulas
-        self.shapes: Mapping[str, str] = shapes
-        self.sample: str = sample
-        self._places = places or {}
-        self.sizes: tuple[str, ...] = tuple(dict.fromkeys(size for shape in shapes.values() for size in shape.split()))
-        values: list[dict[str, Any]] = [dict(zip(self.sizes, primes, strict=False)) for primes in PRIMES]
-        if number:
-            self.sizes = (*self.sizes, number)
-            values = [own | {number: x} for own, x in zip(values, (0.37, 0.83), strict=True)]
-        self._number = number
+    formulas: Callable[[dict[str, Any]], Mapping[str, Mapping[str, Any]]]
+    shapes: Mapping[str, str]
+    sample: str
+    places: Mapping[str, Place] = field(default_factory=dict)
+    number: str | None = None
+
+    def __post_init__(self) -> None:
+        sizes = dict.fromkeys(size for shape in self.shapes.values() for size in shape.split())
+        self.sizes: tuple[str, ...] = (*sizes, *([self.number] if self.number else []))
+        values = [dict(zip(self.sizes, primes, strict=False)) for primes in PRIMES]
+        given = [{name: array(name, [own[size] for size in shape.split()]) for name, shape in self.shapes.items()}
+                 | ({self.number: float(own[self.number])} if self.number else {}) for own in values]
         with strictly():
-            one, two = (self._record(own) for own in values)
+            one, two = ({entry: {name: in_order(x, "output", name) for name, x in results.items()}
+                         for entry, results in self.formulas(arrays).items()} for arrays in given)
         self._names = Sizes(*([x for results in record.values() for x in results.values()] for record in (one, two)),
                             {size: (values[0][size], values[1][size]) for size in self.sizes})
         self.entries: Mapping[str, Mapping[str, Traced]] = one
         self.arrays: dict[str, str] = {}
         """Name of what is written or read from outside → its length."""
-        for name, shape in shapes.items():
-            self._add(name, shape.split())
-        for name, x in [both for results in one.values() for both in results.items()]:
-            self._add(name, [self._names.loops[x.node][k] for k in x.node.out])
-
-    def _record(self, sizes):
-        arrays = {name: array(name, [sizes[size] for size in shape.split()]) for name, shape in self.shapes.items()}
-        found = self.formulas({self._number: sizes.get(self._number)} | arrays)
-        return {name: dict(results) for name, results in found.items()}
-
-    def _add(self, name, shape):
-        place = self._places.get(name)
-        self.arrays[place.buffer if place else name] = place.length if place else _times(shape)
-
-    def _buffer(self, name):
-        return self._places[name].buffer if name in self._places else name
+        results = [(name, self._names.loops[x.node]) for results in one.values() for name, x in results.items()]
+        for name, shape in [*((name, shape.split()) for name, shape in self.shapes.items()), *results]:
+            place = self.places.get(name)
+            self.arrays[place.buffer if place else name] = place.length if place else _times(shape)
 
     def text(self) -> str:
         """The program in C++."""
-        printed = {name: Entry(results, PREFIXES[k], self._names, self._places, self.sample)
+        printed = {name: Entry(results, PREFIXES[k], self._names, self.places, self.sample)
                    for k, (name, results) in enumerate(self.entries.items())}
         lanes = {name: shape.split()[1:] for name, shape in self.shapes.items() if shape.split()[0] == self.sample}
         memory = {f"at_{name}": ("double", length) for name, length in self.arrays.items()}
         memory |= {f"at_{name}_": ("vec", _times([f"(({self.sample} + LANES - 1) / LANES)", *rest]))
                    for name, rest in lanes.items()}
-        numbers = {}
         for entry in printed.values():
             memory |= entry.memory
-            numbers |= {name: text for text, name in entry.numbers.items()}
-        alias = [f"#define at_{name} at_{place.buffer}" for name, place in self._places.items() if name in self.shapes]
         return "\n".join([
             '#include "runtime.h"',
-            *(f"static {'double' if size == self._number else 'int'} {size};" for size in self.sizes),
-            "static char *base;", *alias,
+            *(f"static {'double' if size == self.number else 'int'} {size};" for size in self.sizes),
+            "static char *base;", *(f"#define at_{name} at_{place.buffer}" for name, place in self.places.items()),
             *(f"static {kind} *{name};" for name, (kind, _) in memory.items()),
-            *(f"static double {name};" for name in numbers), *(one for e in printed.values() for one in e.made),
+            *(f"static double {name};" for name in self._names.named.values()),
+            *(one for entry in printed.values() for one in entry.made),
             "API(double, layout)(char *begin, const double *sizes)", "{",
             "double end = (double)(__INTPTR_TYPE__)(base = begin);",
             *(f"[[maybe_unused]] const double {size} = ::{size} = sizes[{k}];" for k, size in enumerate(self.sizes)),
-            *(f"{name} = {text};" for name, text in numbers.items()),
+            *(f"{name} = {text};" for text, name in self._names.named.items()),
             *(f"take(end, {name}, {length});" for name, (_, length) in memory.items()),
             "return end - (__INTPTR_TYPE__)begin;", "}",
             *(f"API(long, place_{name})(void) {{ return (char *)at_{name} - base; }}\n"
@@ -255,23 +229,18 @@ class Program:
             *(f"pack(at_{name}, at_{name}_, {self.sample}, {_times(rest)});" for name, rest in lanes.items()), "}",
             *(line for name, entry in printed.items() for line in (
                 f"API(double, {name})(char *begin, const double *sizes)", "{", "layout(begin, sizes);", *entry.lines,
-                f"return at_{self._first(name)}[0];", "}")), ""])
+                f"return {next(iter(entry.at.values()))}[0];", "}")), ""])
 
     def javascript(self) -> str:
         """The same program as a module of JavaScript, for where no WebAssembly may run."""
-        printed = {name: Printer(results, PREFIXES[k], self._names, self._places)
+        printed = {name: Printer(results, PREFIXES[k], self._names, self.places)
                    for k, (name, results) in enumerate(self.entries.items())}
-        numbers = {name: text for entry in printed.values() for text, name in entry.numbers.items()}
         return "\n".join([
             "const root = Math.sqrt;", LOGADDEXP, f"export function program([{', '.join(self.sizes)}]) {{",
             *(f"const {name} = new Float64Array({length});" for name, length in self.arrays.items()),
-            *(f"const {name} = {place.buffer};" for name, place in self._places.items() if name in self.shapes),
-            *(f"const {name} = {text};" for name, text in numbers.items()),
+            *(f"const {name} = {place.buffer};" for name, place in self.places.items()),
+            *(f"const {name} = {text};" for text, name in self._names.named.items()),
             *(one for entry in printed.values() for one in entry.made), "const run = {",
             *(line for name, entry in printed.items() for line in (
-                f"{name}() {{", *entry.lines, *(entry.given(k, x) for k, x in self.entries[name].items()),
-                f"return {self._first(name)}[0];", "},")), "};",
+                f"{name}() {{", *entry.lines, f"return {next(iter(entry.at.values()))}[0];", "},")), "};",
             f"return {{ {', '.join(self.arrays)}, loaded() {{}}, call: (name) => run[name]() }};", "}", ""])
-
-    def _first(self, entry):
-        return self._buffer(next(iter(self.entries[entry])))

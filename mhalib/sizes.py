@@ -13,7 +13,7 @@ import numpy as np
 
 from mhalib.trace import Node, Traced, Untraceable, topological
 
-PRIMES = (11, 7, 5, 3, 13, 19), (23, 13, 17, 5, 29, 31)
+PRIMES = (11, 7, 5, 3, 13, 19, 17), (23, 13, 17, 5, 29, 31, 37)
 """Two values for each size of a program, so different that no product of some is one of others."""
 
 
@@ -31,18 +31,20 @@ class Sizes:
 
     def __init__(self, one: Sequence[Traced], two: Sequence[Traced], sizes: Mapping[str, tuple[float, float]]) -> None:
         self._names, self._values = list(sizes), np.log(np.array(list(sizes.values()), dtype=float).T)
-        orders = [topological(x.node for x in record) for record in (one, two)]
         self.loops: dict[Node, list[str]] = {}
         self.numbers: dict[Node, str] = {}
-        for v, w in itertools.zip_longest(*orders):
+        self.named: dict[str, str] = {}
+        """Text of a number that depends on sizes → its name."""
+        for v, w in itertools.zip_longest(*(topological(x.node for x in record) for record in (one, two))):
             if not (v and w and (v.f, v.out, v.over, len(v.loops)) == (w.f, w.out, w.over, len(w.loops))
                     and [index for _, index in v.args] == [index for _, index in w.args]):
                 raise Untraceable(f"{(v or w).line}: expected the same steps for all sizes, got a loop over a size, or "
                                   "a place that depends on one")
             self.loops[v] = [self.text(a, b, v, (0, 1, 2)) for a, b in zip(v.loops, w.loops, strict=True)]
             if v.f == "number":
-                self.numbers[v] = self.text(v.detail, w.detail, v, (-1, -0.5, 0, 0.5, 1))
-            elif v.f == "constant" and (v.loops != w.loops or (v.detail != w.detail).any()):
+                text = self.text(v.detail, w.detail, v, (-1, -0.5, 0, 0.5, 1))
+                self.numbers[v] = self.named.setdefault(text, f"number{len(self.named)}") if " " in text else text
+            elif v.f == "constant" and not np.array_equal(v.detail, w.detail, equal_nan=True):
                 raise Untraceable(f"{v.line}: expected the same array for all sizes")
 
     @cache  # noqa: B019 - lives as long as the record
@@ -54,8 +56,8 @@ class Sizes:
 
     def text(self, a: float, b: float, node: Node, powers: Sequence[float]) -> str:
         """What is a at the first sizes and b at the second."""
-        if a == b:
-            return repr(a)
+        if a is b or a == b:
+            return literal(a)
         exponents, first, second = self._products(powers)
         fits = np.abs(np.log(abs(a)) - first - np.log(abs(b)) + second) < 1e-12 if a * b > 0 else np.zeros(1)
         if isinstance(a, int):
@@ -73,6 +75,12 @@ class Sizes:
             f" {'*' if e > 0 else '/'} {name if step == 1 else f'root({name})'}"
             for name, e in zip(self._names, best, strict=True)
             for step in [1] * int(abs(e)) + [0.5] * int(2 * abs(e) % 2))
+
+
+def literal(number: float) -> str:
+    """A number as C++ and JavaScript read it."""
+    infinite = {np.inf: "(1/0.)", -np.inf: "(-1/0.)"}
+    return infinite.get(number) or ("(0/0.)" if number != number else f"({number!r})" if number < 0 else repr(number))
 
 
 class Place(NamedTuple):

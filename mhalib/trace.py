@@ -11,8 +11,9 @@ import numbers
 import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import partial
+from itertools import accumulate, pairwise
 from math import prod
 from pathlib import Path
 from types import SimpleNamespace
@@ -22,7 +23,9 @@ from weakref import WeakValueDictionary
 import numpy as np
 
 Index = tuple[tuple[int | None, int], ...]
-"""Where an argument is read, an entry an axis: (which loop, plus how much), or (None, a fixed place)."""
+"""Where an argument is read, an entry an axis: (which loop, plus how much), or (None, a fixed place).
+
+Before its beginning and behind its end an argument is 0."""
 
 LONGEST = 20_000
 """A program of more steps than this is refused: a loop over samples has been written out."""
@@ -72,17 +75,16 @@ class Node:
     """One comprehension: ``f`` of the arguments at their indices, in loops of so many rounds; ``over`` those that are
     not in ``out``, "sum" or "max".
 
-    ``detail`` is the value of a "number", the name of an "input", and for "concatenate" the loop and where each part
-    begins.
+    ``detail`` is the value of a "number" or "constant", and the name of an "input" or "output".
     """
 
     f: str
-    args: tuple[tuple["Node", Index], ...] = ()
-    loops: tuple[int, ...] = ()
-    out: tuple[int, ...] = ()
-    over: str | None = None
-    detail: Any = None
-    line: str = field(default_factory=_line)
+    args: tuple[tuple["Node", Index], ...]
+    loops: tuple[int, ...]
+    out: tuple[int, ...]
+    over: str | None
+    detail: Any
+    line: str
 
     @property
     def shape(self) -> tuple[int, ...]:
@@ -93,13 +95,21 @@ class Node:
 _KNOWN: WeakValueDictionary[Any, Node] = WeakValueDictionary()
 
 
-def _known(node: Node) -> Node:
-    """The node of the same comprehension that is there already, or this one: what is written twice is computed once."""
-    return _KNOWN.setdefault((node.f, node.args, node.loops, node.out, node.over, repr(node.detail)), node)
+def _node(f, args=(), loops=(), out=None, over=None, detail=None):
+    """A node, or one that is there already: what is written twice is computed once, and a view of all is no view."""
+    args, loops, every = tuple(args), tuple(loops), tuple(range(len(loops)))
+    out = every if out is None else tuple(out)
+    if (f, out, over) == ("id", every, None) and args[0][0].f != "number" and (
+            args[0][0].shape == loops and args[0][1] == tuple((k, 0) for k in every)):
+        return args[0][0]
+    node = Node(f, args, loops, out, over, detail, args[0][0].line if f == "output" else _line())
+    return node if f in ("input", "constant") else _KNOWN.setdefault((f, args, loops, out, over, repr(detail)), node)
 
 
-def _every(shape: Sequence[int]) -> Index:
-    return tuple((k, 0) for k in range(len(shape)))
+def beyond(v: Node) -> bool:
+    """Whether a node reads an argument before its beginning or behind its end."""
+    return any(offset < 0 or offset + (1 if loop is None else v.loops[loop]) > size
+               for arg, index in v.args for (loop, offset), size in zip(index, arg.shape, strict=True))
 
 
 class Traced:
@@ -160,24 +170,6 @@ class Traced:
         raise UntraceableName(f"{_line()}: a recorded array has no .{name}; it has + − * / ** @, slices, comparisons, "
                               f".T .mT .shape, and as methods or as np.… {LISTED}")
 
-    def __bool__(self) -> bool:
-        _refuse("a branch on the values of an array, which a program has not yet; choose by np.where or np.maximum")
-
-    def __iter__(self) -> Any:
-        _refuse("a loop over the rows of an array; write the formula for the whole array, or loop over range(len(…))")
-
-    def __float__(self) -> float:
-        _refuse("float() of a recorded array: its numbers come when the program runs")
-
-    def __index__(self) -> int:
-        _refuse("int() of a recorded number, or its use as an index or a size: its value comes when the program runs")
-
-    def __setitem__(self, key: Any, value: Any) -> None:
-        _refuse("a write into an array; make a new one, by np.where or np.concatenate")
-
-    def __array__(self, *_: Any, **__: Any) -> np.ndarray:
-        _refuse("this function asks for the numbers of an array, which come when the program runs")
-
     def __array_ufunc__(self, ufunc: Any, method: str, *inputs: Any, **options: Any) -> "Traced":
         return _call(f"np.{ufunc.__name__}", ufunc.__name__ if method == "__call__" else method, inputs, options)
 
@@ -198,65 +190,54 @@ class Traced:
             wanted[wanted.index(-1)] = self.size // max(1, -prod(wanted))
         if prod(wanted) != self.size or min(wanted, default=1) < 1:
             _refuse(f"reshape of {self.shape} to {shape}")
-        atoms, groups = [k for group in self.groups for k in group], []
-        for want in wanted:
-            group: list[int] = []
-            while prod(self.node.shape[k] for k in group) < want and atoms:
-                group.append(atoms.pop(0))
-            if prod(self.node.shape[k] for k in group) != want:
-                return _laid_out(self, wanted)
-            groups.append(group)
-        return Traced(self.node, groups)
+        atoms = [k for group in self.groups for k in group]
+        ends = np.cumprod([1, *(self.node.shape[k] for k in atoms)]).tolist()
+        cuts = np.cumprod([1, *wanted]).tolist()
+        if not set(cuts) <= set(ends):
+            return _laid_out(self, wanted)
+        return Traced(self.node, [atoms[ends.index(a):ends.index(b)] for a, b in pairwise(cuts)])
 
     def __getitem__(self, key: Any) -> "Traced":
-        key = _whole(key if isinstance(key, tuple) else (key,), self.ndim)
+        key = key if isinstance(key, tuple) else (key,)
+        missing = self.ndim - sum(k is not None and k is not Ellipsis for k in key)
+        if missing < 0:
+            _refuse(f"{self.ndim - missing} indices of an array of {self.ndim} axes")
+        at = next((place for place, k in enumerate(key) if k is Ellipsis), len(key))
+        key = (*key[:at], *[slice(None)] * missing, *key[at + 1:])
         if any(len(group) > 1 for group in self.groups) and any(k not in (None, slice(None)) for k in key):
             return _laid_out(self, self.shape)[key]
-        index, sizes, groups, at = list(_every(self.node.shape)), list(self.node.shape), [], 0
+        index, loops, groups, own = [(None, 0)] * len(self.node.shape), [], [], iter(self.groups)
         for k in key:
-            if k is None:
-                groups.append(())
-                continue
-            group, at = self.groups[at], at + 1
-            size = prod(self.node.shape[a] for a in group)
-            first, stop, step = k.indices(size) if isinstance(k, slice) else (0, 0, 0)
-            if step == 1 and stop > first:
-                length = stop - first
-                groups.append(group if length > 1 or length == size else ())  # one entry of many has no loop
-                for axis in group if length < size else ():
-                    index[axis], sizes[axis] = (axis if length > 1 else None, first), length
-            elif isinstance(k, (int, np.integer)) and not isinstance(k, bool) and -size <= k < size:
-                for axis in group:
-                    index[axis] = (None, int(k) % size)
-            else:
-                said = repr(k) if isinstance(k, (int, slice)) else f"of type {type(k).__name__}"
-                _refuse(f"the index {said} of an axis of {size}; slices, None and whole numbers in it are recorded, "
-                        "masks, lists and steps not: choose by np.where(mask, x, 0), or multiply by rows of 0 and 1")
-        kept = [k for k, (loop, _) in enumerate(index) if loop is not None]
-        new = {k: place for place, k in enumerate(kept)}
-        read = tuple((None if loop is None else new[loop], offset) for loop, offset in index)
-        node = _known(Node("id", ((self.node, read),), tuple(sizes[k] for k in kept), tuple(range(len(kept)))))
-        return Traced(node, [[new[k] for k in group] for group in groups])
+            group = () if k is None else next(own)
+            first, length = (0, 1) if k is None else _part(k, prod(self.node.shape[axis] for axis in group))
+            for axis in group:
+                index[axis] = (None if length == 1 else len(loops) + group.index(axis), first)
+            kept = group if length > 1 else ()
+            if not isinstance(k, (int, np.integer)):
+                groups.append(range(len(loops), len(loops) + len(kept)))
+            loops += [min(length, self.node.shape[axis]) for axis in kept]
+        return Traced(_node("id", [(self.node, tuple(index))], loops), groups)
 
     def __pow__(self, power: Any) -> "Traced":
-        special: dict[Any, Callable[[], Traced]] = {
-            0: lambda: ones(self.shape), 1: lambda: self, 2: lambda: self * self, -1: lambda: 1 / self,
-            0.5: lambda: elementwise("sqrt", self)}
-        plain = isinstance(power, numbers.Real) and power in special
-        return special[power]() if plain else elementwise("power", self, power)
+        plain = isinstance(power, numbers.Real) and power in POWERS
+        return POWERS[power](self) if plain else elementwise("power", self, power)
 
 
 class UntraceableName(Untraceable, AttributeError):
     """A name that recorded arrays have not."""
 
 
-def _whole(key, ndim):
-    """The index with an entry for every axis."""
-    real = [k for k in key if k is not None and k is not Ellipsis]
-    if len(real) > ndim:
-        _refuse(f"{len(real)} indices of an array of {ndim} axes")
-    at = next((place for place, k in enumerate(key) if k is Ellipsis), len(key))
-    return (*key[:at], *[slice(None)] * (ndim - len(real)), *key[at + 1:])
+def _part(key, size):
+    """Where an index of an axis begins, and how many entries it takes."""
+    if isinstance(key, slice):
+        first, stop, step = key.indices(size)
+        if step == 1 and stop > first:
+            return first, stop - first
+    elif isinstance(key, (int, np.integer)) and not isinstance(key, bool) and -size <= key < size:
+        return int(key) % size, 1
+    said = repr(key) if isinstance(key, (int, slice)) else f"of type {type(key).__name__}"
+    return _refuse(f"the index {said} of an axis of {size}; slices, None and whole numbers in it are recorded, masks, "
+                   "lists and steps not: choose by np.where(mask, x, 0), or multiply by rows of 0 and 1")
 
 
 def _axes(x, axis):
@@ -268,118 +249,96 @@ def _axes(x, axis):
 
 def array(name: str, shape: Sequence[int]) -> Traced:
     """The input of this name."""
-    atoms = [s for s in shape if s != 1]
-    places = iter(range(len(atoms)))
-    node = Node("input", loops=tuple(atoms), out=tuple(range(len(atoms))), detail=name)
-    return Traced(node, [() if s == 1 else (next(places),) for s in shape])
+    return _of_shape(shape, "input", detail=name)
 
 
-def zeros(shape: Sequence[int]) -> Traced:
-    """As np.zeros."""
-    return _filled(0.0, shape)
-
-
-def ones(shape: Sequence[int]) -> Traced:
-    """As np.ones."""
-    return _filled(1.0, shape)
-
-
-def _number(value):
-    return Traced(_known(Node("number", detail=float(value))), ())
+def _of_shape(shape, f, args=(), detail=None):
+    """A node each of whose axes is one of this shape; those of length 1 have none."""
+    groups, sizes = [], []
+    for size in shape:
+        groups.append([len(sizes)] * (size != 1))
+        sizes += [int(size)] * (size != 1)
+    return Traced(_node(f, args, sizes, detail=detail), groups)
 
 
 def _filled(value, shape):
-    return _broadcast(_number(value)[(None,) * len(shape)], shape)
+    """As np.full, the other way round."""
+    return _of_shape(shape, "id", [(recorded(value).node, ())])
 
 
-def _broadcast(x, shape):
-    """As np.broadcast_to, for as many axes as x has."""
-    loops, index, groups = [], {}, []
-    for size, own in zip(shape, x.groups, strict=True):
-        sizes = [x.node.shape[k] for k in own] or [int(size)] * (size != 1)
-        groups.append(range(len(loops), len(loops) + len(sizes)))
-        index |= dict(zip(own, groups[-1], strict=bool(own)))
-        loops += sizes
-    read = tuple((index[k], 0) for k in range(len(x.node.shape)))
-    return Traced(_known(Node("id", ((x.node, read),), tuple(loops), tuple(range(len(loops))))), groups)
+def recorded(x: Any) -> Traced:
+    """A recorded array as it is; numbers that a formula brings along, one or an array of them, become part of it."""
+    if isinstance(x, Traced):
+        return x
+    if isinstance(x, numbers.Real):
+        return Traced(_node("number", detail=float(x)), ())
+    if not isinstance(x, (np.ndarray, np.generic)) or x.dtype.kind not in "fiub":
+        _refuse(f"a recorded array meets {getattr(x, 'dtype', type(x).__name__)}; a program has real numbers")
+    return _of_shape(x.shape, "constant", detail=x.astype(float).squeeze()) if x.ndim else recorded(float(x))
+
+
+def in_order(x: Traced, f: str = "id", detail: str | None = None) -> Traced:
+    """An array whose node has its axes in their order."""
+    order = [k for group in x.groups for k in group]
+    return _stored(_node(f, [(x.node, tuple((order.index(k), 0) for k in range(len(order))))],
+                         [x.node.shape[k] for k in order], detail=detail))
 
 
 def _laid_out(x, shape):
     """The numbers of x as they lie in memory, read in another shape: each axis of it is one of its node."""
-    order = [k for group in x.groups for k in group]
-    node = x.node
-    if order != sorted(order):
-        node = Node("id", ((node, tuple((order.index(k), 0) for k in range(len(order)))),),
-                    tuple(node.shape[k] for k in order), tuple(range(len(order))))
-    there = array("", shape)
-    return Traced(Node("reshape", ((node, _every(node.shape)),), there.node.loops, there.node.out), there.groups)
+    node = in_order(x).node
+    return _of_shape(shape, "reshape", [(node, tuple((k, 0) for k in range(len(node.shape))))])
+
+
+def _axis_by_axis(x, shape):
+    """A node with an axis for each of x, also where it is the same all along it."""
+    if any(len(group) > 1 for group in x.groups):
+        x = _laid_out(x, x.shape)
+    axis = {own: k for k, group in enumerate(x.groups) for own in group}
+    return _node("id", [(x.node, tuple((axis[own], 0) for own in range(len(axis))))], shape)
 
 
 def _comprehension(f, arrays, labels, target, over=None):
-    """f of arrays whose axes carry labels, ``over`` those that ``target`` has not."""
-    loops, where = [], {}
+    """f of arrays whose axes carry labels, ``over`` those not in ``target``, whose own have length 1."""
+    loops, where, args = [], {}, []
     for x, own in zip(arrays, labels, strict=True):
+        at = {}
         for label, group in zip(own, x.groups, strict=True):
-            sizes = [x.node.shape[k] for k in group]
             if not group:
                 continue
+            sizes = [x.node.shape[k] for k in group]
             if label not in where:
-                where[label] = list(range(len(loops), len(loops) + len(group)))
-                loops.extend(sizes)
-            if prod(sizes) != prod(loops[k] for k in where[label]):
-                _refuse(f"arrays of shapes {' and '.join(str(a.shape) for a in arrays)} meet, whose axes do not fit")
-            if sizes != [loops[k] for k in where[label]]:  # an axis that was merged meets one that was not
+                where[label] = range(len(loops), len(loops) + len(group))
+                loops += sizes
+            met = [loops[k] for k in where[label]]
+            if prod(sizes) != prod(met):
+                _refuse(f"arrays of shapes {' and '.join(str(a.shape) for a in arrays)} do not fit together")
+            if sizes != met:  # an axis that was merged meets one that was not
                 return _comprehension(f, [_laid_out(a, a.shape) for a in arrays], labels, target, over)
-    args = []
-    for x, own in zip(arrays, labels, strict=True):
-        loop = {axis: at for label, group in zip(own, x.groups, strict=True)
-                for axis, at in zip(group, where.get(label, ()), strict=bool(group))}
-        args.append((x.node, tuple((loop[axis], 0) for axis in range(len(x.node.shape)))))
-    out = tuple(k for label in target for k in where.get(label, ()))
-    node = _known(Node(f, tuple(args), tuple(loops), out, over if len(out) < len(loops) else None))
+            at |= zip(group, where[label], strict=True)
+        args.append((x.node, tuple((at[axis], 0) for axis in range(len(at)))))
+    out = [k for label in target for k in where.get(label, ())]
     places = iter(range(len(out)))
-    return Traced(node, [[next(places) for _ in where.get(label, ())] for label in target])
+    return Traced(_node(f, args, loops, out, over if len(out) < len(loops) else None),
+                  [[next(places) for _ in where.get(label, ())] for label in target])
 
 
 def elementwise(f: str, *args: "Traced | float") -> Traced:
     """A function of numbers, of arrays entry by entry, with numpy's broadcasting."""
-    arrays = [x if isinstance(x, Traced) else _number(x) for x in map(_plain, args)]
+    arrays = [recorded(x) for x in args]
     rank = max(x.ndim for x in arrays)
-    try:
-        np.broadcast_shapes(*(x.shape for x in arrays))
-    except ValueError:
-        _refuse(f"arrays of shapes {' and '.join(str(x.shape) for x in arrays)} do not broadcast")
     return _comprehension(f, arrays, [range(rank - x.ndim, rank) for x in arrays], range(rank))
 
 
-def _plain(x):
-    if isinstance(x, (Traced, numbers.Real, np.number)) or (isinstance(x, np.ndarray) and x.ndim == 0):
-        return x if isinstance(x, Traced) else float(x)
-    if isinstance(x, np.ndarray):
-        return constant(x)
-    return _refuse(f"a recorded array meets {type(x).__name__}")
-
-
-def constant(values: np.ndarray) -> Traced:
-    """An array of numbers that the formula brings along."""
-    if values.dtype.kind not in "fiub":
-        _refuse(f"an array of {values.dtype}; a program has real numbers")
-    values = values.astype(float)
-    found = array("", values.shape)
-    return Traced(Node("constant", (), found.node.loops, found.node.out, None, values.reshape(found.node.shape)),
-                  found.groups)
-
-
 def _reduced(over, x, axis, keepdims):
-    gone = set(_axes(x, axis))
-    found = _comprehension("id", [x], [range(x.ndim)], [k for k in range(x.ndim) if k not in gone], over)
-    groups = iter(found.groups)
-    return Traced(found.node, [() if k in gone else next(groups) for k in range(x.ndim)]) if keepdims else found
+    gone = _axes(x, axis)
+    target = [None if k in gone else k for k in range(x.ndim) if keepdims or k not in gone]
+    return _comprehension("id", [x], [range(x.ndim)], target, over)
 
 
 def matmul(a: "Traced | np.ndarray", b: "Traced | np.ndarray") -> Traced:
     """As np.matmul."""
-    a, b = (x if isinstance(x, Traced) else constant(x) for x in (a, b))
+    a, b = recorded(a), recorded(b)
     if not a.ndim or not b.ndim or a.shape[-1] != b.shape[-min(2, b.ndim)]:
         _refuse(f"a product of shapes {a.shape} and {b.shape}")
     left, right = ([*range(2 - x.ndim, 0)] for x in (a, b))
@@ -398,77 +357,64 @@ def einsum(subscripts: str, *arrays: Traced, **_: Any) -> Traced:
         kept = "".join(letter for letter in dict.fromkeys(own[0] + own[1]) if letter in "".join([target, *own[2:]]))
         first = einsum(f"{own[0]},{own[1]}->{kept}", *arrays[:2])
         return einsum(f"{','.join([kept, *own[2:]])}->{target}", first, *arrays[2:])
-    arrays = tuple(x if isinstance(x, Traced) else constant(x) for x in arrays)
-    return _comprehension("multiply" if len(arrays) == 2 else "id", list(arrays), own, target, "sum")
+    return _comprehension("multiply" if len(arrays) == 2 else "id", list(map(recorded, arrays)), own, target, "sum")
 
 
 def concatenate(arrays: Sequence[Any], axis: int = 0) -> Traced:
-    """As np.concatenate."""
+    """As np.concatenate: the sum of the arrays, each of which is 0 beyond its ends."""
     if len(arrays) == 1:
-        return arrays[0]
-    arrays = [_axis_by_axis(x if isinstance(x, Traced) else constant(x)) for x in arrays]
+        return recorded(arrays[0])
+    arrays = [recorded(x) for x in arrays]
     axis = axis % arrays[0].ndim
     if len({(*x.shape[:axis], *x.shape[axis + 1:]) for x in arrays}) > 1:
         _refuse(f"concatenate of shapes {', '.join(str(x.shape) for x in arrays)} along axis {axis}, which do not fit")
-    axes = [k for k in range(arrays[0].ndim) if k == axis or any(x.groups[k] for x in arrays)]
-    args, begins, total = [], [], 0
-    for x in arrays:
-        args.append((x.node, tuple((axes.index(k), 0) for k in axes if x.groups[k])))
-        begins.append(total)
-        total += x.shape[axis]
-    loops = tuple(total if k == axis else arrays[0].shape[k] for k in axes)
-    node = Node("concatenate", tuple(args), loops, tuple(range(len(axes))), detail=(axes.index(axis), tuple(begins)))
-    return Traced(node, [[axes.index(k)] if k in axes else [] for k in range(arrays[0].ndim)])
-
-
-def _axis_by_axis(x):
-    """The same array with at most one axis of its node for each of its own, in order."""
-    order = [k for group in x.groups for k in group]
-    return x if order == sorted(order) and all(len(group) < 2 for group in x.groups) else _laid_out(x, x.shape)
-
-
-def stack(arrays: Sequence[Traced], axis: int = 0) -> Traced:
-    """As np.stack."""
-    at = axis % (arrays[0].ndim + 1)
-    return concatenate([x[(slice(None),) * at + (None,)] for x in arrays], at)
+    ends = [*accumulate(x.shape[axis] for x in arrays)]
+    shape = [*arrays[0].shape[:axis], ends[-1], *arrays[0].shape[axis + 1:]]
+    loops = [group[0] if group else None for group in array("", shape).groups]
+    return _of_shape(shape, "concatenate", [
+        (_axis_by_axis(x, x.shape), tuple((loop, (x.shape[axis] - end) * (k == axis)) for k, loop in enumerate(loops)))
+        for x, end in zip(arrays, ends, strict=True)])
 
 
 PARTIALS: dict[str, Callable[..., list[Any]]] = {
-    "id": lambda v, a: [1], "add": lambda v, a, b: [1, 1], "subtract": lambda v, a, b: [1, -1],
-    "negative": lambda v, a: [-1], "multiply": lambda v, a, b: [b, a], "divide": lambda v, a, b: [1 / b, -v / b],
+    **dict.fromkeys(("id", "concatenate"), lambda v, *parts: [1] * len(parts)), "negative": lambda v, a: [-1],
+    "add": lambda v, a, b: [1, 1], "subtract": lambda v, a, b: [1, -1], "multiply": lambda v, a, b: [b, a],
+    "divide": lambda v, a, b: [1 / b, -v / b], "absolute": lambda v, a: [(a > 0) - (a < 0)],
     "exp": lambda v, a: [v], "log": lambda v, a: [1 / a], "sqrt": lambda v, a: [0.5 / v],
     "log1p": lambda v, a: [1 / (1 + a)], "expm1": lambda v, a: [1 + v], "arctan": lambda v, a: [1 / (1 + a * a)],
     "tanh": lambda v, a: [1 - v * v], "sin": lambda v, a: [elementwise("cos", a)],
     "cos": lambda v, a: [-elementwise("sin", a)],
     "logaddexp": lambda v, a, b: [elementwise("exp", a - v), elementwise("exp", b - v)],
     "maximum": lambda v, a, b: [a >= b, b > a], "minimum": lambda v, a, b: [a <= b, b < a],
-    "absolute": lambda v, a: [elementwise("greater", a, 0) - elementwise("less", a, 0)],
     "power": lambda v, a, b: [b * a ** (b - 1), v * elementwise("log", a)], "where": lambda v, c, a, b: [0, c, 1 - c],
-    **{name: lambda v, a, b: [0, 0] for name in ("equal", "greater", "less", "greater_equal", "less_equal")}}
+    **dict.fromkeys(("equal", "greater", "less", "greater_equal", "less_equal"), lambda v, a, b: [0, 0])}
 """Elementwise function → its value and arguments → its derivatives."""
 
+POWERS: dict[Any, Callable[[Traced], Traced]] = {
+    0: lambda x: _filled(1.0, x.shape), 1: lambda x: x, 2: lambda x: x * x, -1: lambda x: 1 / x,
+    0.5: lambda x: elementwise("sqrt", x)}
+"""Powers that are something simpler."""
+
 for _name, _f in {"add": "add", "sub": "subtract", "mul": "multiply", "truediv": "divide", "gt": "greater",
-                  "lt": "less", "ge": "greater_equal", "le": "less_equal", "eq": "equal", "pow": "power",
-                  "and": "multiply", "or": "maximum"}.items():
-    if _name != "pow":
-        setattr(Traced, f"__{_name}__", lambda a, b, f=_f: elementwise(f, a, b))
+                  "lt": "less", "ge": "greater_equal", "le": "less_equal", "eq": "equal", "and": "multiply",
+                  "or": "maximum"}.items():
+    setattr(Traced, f"__{_name}__", lambda a, b, f=_f: elementwise(f, a, b))
     setattr(Traced, f"__r{_name}__", lambda a, b, f=_f: elementwise(f, b, a))
-
-
-def _in_place(x, other):
-    return NotImplemented if not x.ndim else _refuse(  # a number is no array: a new one takes its name
-        "a write into an array by +=, -=, *= or /=; make a new one: x = x + 1")
-
-
+for _name, _f in {"rpow": lambda a, b: elementwise("power", b, a), "neg": lambda a: elementwise("negative", a),
+                  "abs": lambda a: elementwise("absolute", a), "ne": lambda a, b: 1 - elementwise("equal", a, b),
+                  "matmul": matmul, "rmatmul": lambda a, b: matmul(b, a), "invert": lambda a: 1 - a}.items():
+    setattr(Traced, f"__{_name}__", _f)
+for _name, _what in {
+        "bool": "a branch on the values of an array, which a program has not yet; choose by np.where or np.maximum",
+        "iter": "a loop over the rows of an array; write the formula for the whole array, or loop over range(len(…))",
+        "float": "float() of a recorded array: its numbers come when the program runs",
+        "index": "int() of a recorded number, or its use as an index or a size: its value comes when the program runs",
+        "setitem": "a write into an array; make a new one, by np.where or np.concatenate",
+        "array": "this function asks for the numbers of an array, which come when the program runs"}.items():
+    setattr(Traced, f"__{_name}__", lambda *_, what=_what, **__: _refuse(what))
 for _name in ("iadd", "isub", "imul", "itruediv", "imatmul", "ipow"):
-    setattr(Traced, f"__{_name}__", _in_place)
-Traced.__matmul__ = matmul  # pyright: ignore
-Traced.__rmatmul__ = lambda a, b: matmul(b, a)  # pyright: ignore
-Traced.__neg__ = lambda a: elementwise("negative", a)  # pyright: ignore
-Traced.__ne__ = lambda a, b: 1 - elementwise("equal", a, b)  # pyright: ignore
-Traced.__invert__ = lambda a: 1 - a  # pyright: ignore
-Traced.__hash__ = object.__hash__  # pyright: ignore
-Traced.__abs__ = lambda a: elementwise("absolute", a)  # pyright: ignore
+    setattr(Traced, f"__{_name}__", lambda x, _: NotImplemented if not x.ndim else _refuse(  # a number is no array
+        "a write into an array by +=, -=, *= or /=; make a new one: x = x + 1"))
 
 FUNCTIONS: dict[str, Callable[..., Traced]] = {
     **{name: (lambda *args, f=name: elementwise(f, *args)) for name in PARTIALS if name != "id"},
@@ -480,15 +426,16 @@ FUNCTIONS: dict[str, Callable[..., Traced]] = {
     "norm": lambda x, ord=None, axis=None, keepdims=False: (  # ord: whatever numpy would take beside the Euclidean one
         (x * x).sum(axis, keepdims) ** 0.5 if ord is None else _refuse(f"np.linalg.norm of order {ord}")),
     "ravel": lambda x: x.reshape(-1), "copy": lambda x: x, "outer": lambda a, b: a.reshape(-1, 1) * b.reshape(-1),
-    "concatenate": concatenate, "stack": stack, "swapaxes": Traced.swapaxes, "reshape": Traced.reshape,
+    "concatenate": concatenate, "swapaxes": Traced.swapaxes, "reshape": Traced.reshape,
+    "stack": lambda arrays, axis=0: concatenate(
+        [x[(slice(None),) * (axis % (x.ndim + 1)) + (None,)] for x in arrays], axis),
     **dict.fromkeys(("max", "amax"), lambda x, axis=None, keepdims=False: _reduced("max", x, axis, keepdims)),
     **dict.fromkeys(("min", "amin"), lambda x, axis=None, keepdims=False: -_reduced("max", -x, axis, keepdims)),
     "sum": lambda x, axis=None, keepdims=False: _reduced("sum", x, axis, keepdims),
-    "mean": lambda x, axis=None, keepdims=False: (
-        x.sum(axis, keepdims) / prod(x.shape[k] for k in _axes(x, axis))),
+    "mean": lambda x, axis=None, keepdims=False: x.sum(axis, keepdims) / prod(x.shape[k] for k in _axes(x, axis)),
     "transpose": lambda x, axes=None: Traced(x.node, [x.groups[k] for k in axes or range(x.ndim)[::-1]]),
     "matrix_transpose": lambda x: x.mT, "dot": lambda a, b: matmul(a, b) if a.ndim < 3 > b.ndim else _refuse("np.dot"),
-    "zeros_like": lambda x: zeros(x.shape), "ones_like": lambda x: ones(x.shape)}
+    "zeros_like": lambda x: _filled(0.0, x.shape), "ones_like": lambda x: _filled(1.0, x.shape)}
 """What a formula may call: numpy's functions of these names."""
 LISTED = ", ".join(sorted(FUNCTIONS))
 
@@ -510,9 +457,9 @@ def namespace() -> SimpleNamespace:
     """What ``mhalib._array.namespace`` gives for recorded arrays."""
     limits = np.finfo(float)
     return SimpleNamespace(**FUNCTIONS | {
-        "norm": lambda x, axis: FUNCTIONS["norm"](x, None, axis), "ascontiguousarray": lambda x: x, "zeros": zeros,
-        "new_ones": lambda shape, like: ones(shape), "eps": lambda x: float(limits.eps),
-        "log_max": lambda x: float(np.log(limits.max))})
+        "norm": lambda x, axis: FUNCTIONS["norm"](x, None, axis), "ascontiguousarray": lambda x: x,
+        "zeros": lambda shape: _filled(0.0, shape), "new_ones": lambda shape, like: _filled(1.0, shape),
+        "eps": lambda x: float(limits.eps), "log_max": lambda x: float(np.log(limits.max))})
 
 
 def topological(roots: Iterable[Node]) -> list[Node]:
@@ -521,11 +468,9 @@ def topological(roots: Iterable[Node]) -> list[Node]:
     waiting = [(node, False) for node in roots][::-1]
     while waiting:
         node, ready = waiting.pop()
-        if node in order:
-            continue
         if ready:
             order[node] = None
-        else:
+        elif node not in order:
             waiting += [(node, True), *((arg, False) for arg, _ in reversed(node.args))]
         if len(order) > LONGEST:
             raise Untraceable(f"{node.line}: the program has more than {LONGEST} steps, because a loop was written "
@@ -547,43 +492,25 @@ def gradient(value: Traced, wrt: Sequence[Traced]) -> list[Traced]:
     for v in order:
         if any(arg in needed for arg, _ in v.args):
             needed.add(v)
-    slopes = {value.node: ones(value.node.shape)}
+    slopes = {value.node: _filled(1.0, ())}
     for v in reversed(order):
         for arg, slope in _handed_on(v, slopes[v], needed) if v in slopes and v.args else ():
             slopes[arg] = slopes[arg] + slope if arg in slopes else slope
-    return [_like(slopes[w.node], w) if w.node in slopes else zeros(w.shape) for w in wrt]
-
-
-def _like(x, w):
-    """An array with an axis for each axis of the node of w, as w has them."""
-    return Traced(x.node, [[k for axis in group for k in x.groups[axis]] for group in w.groups])
+    return [slopes[w.node].reshape(w.shape) if w.node in slopes else _filled(0.0, w.shape) for w in wrt]
 
 
 def _handed_on(v, slope, needed):
     """For each argument of node v that is needed: the derivative with respect to it, an axis for each of its axes."""
-    if v.f == "concatenate":
-        joined, begins = v.detail
-        for (arg, index), begin in zip(v.args, begins, strict=True):
-            if arg in needed:
-                axis = next((k for k, (loop, _) in enumerate(index) if loop == joined), None)
-                length = 1 if axis is None else arg.shape[axis]
-                part = slope[(slice(None),) * joined + (slice(begin, begin + length),)]
-                yield arg, _put_back([part], v, arg, index)
-        return
     if v.f == "reshape":
         yield v.args[0][0], _laid_out(slope, v.args[0][0].shape)
         return
     slope = _spread(slope, v.out, v)
-    if v.f == "id" and v.over != "max":
-        partials: list[Any] = [1]
-    else:
-        own = _spread(_stored(v), v.out, v)
-        args = [_spread(_stored(arg), [loop for loop, _ in index], v) for arg, index in v.args]
-        if v.over == "max":
-            tied = elementwise("equal", args[0], own)
-            slope = slope * tied / tied.sum([k for k in range(len(v.loops)) if k not in v.out], keepdims=True)
-        partials = args[::-1] if v.f == "multiply" else PARTIALS[v.f](own, *args)
-    for (arg, index), part in zip(v.args, partials, strict=True):
+    own, *args = (_spread(_stored(node), loops, v) for node, loops in (
+        (v, v.out), *((arg, [loop for loop, _ in index]) for arg, index in v.args)))
+    if v.over == "max":
+        tied = elementwise("equal", args[0], own)
+        slope = slope * tied / tied.sum([k for k in range(len(v.loops)) if k not in v.out], keepdims=True)
+    for (arg, index), part in zip(v.args, PARTIALS[v.f](own, *args), strict=True):
         if arg in needed and not (isinstance(part, int) and part == 0):
             factors = [slope, part] if isinstance(part, Traced) else [slope if part == 1 else -slope]
             yield arg, _put_back(factors, v, arg, index)
@@ -595,7 +522,6 @@ def _stored(node):
 
 def _spread(x, loops, v):
     """An array with an axis for each of ``loops``, as one with an axis for each loop of node v."""
-    loops = list(loops)
     return Traced(x.node, [x.groups[loops.index(k)] if k in loops else () for k in range(len(v.loops))])
 
 
@@ -603,24 +529,16 @@ def _put_back(factors, v, arg, index):
     """The product of the factors, summed over the loops that the argument does not know, where it was read."""
     loops = [loop for loop, _ in index]
     labels = [range(len(v.loops))] * len(factors)
-    kept = [loop for loop in loops if loop is not None]
-    found = _comprehension("multiply" if len(factors) == 2 else "id", factors, labels, kept, "sum")
-    lost = prod(size for k, size in enumerate(v.loops)
-                if k not in loops and v.f != "concatenate" and not any(x.groups[k] for x in factors))
-    found = (found if lost == 1 else found * lost)[tuple(None if loop is None else slice(None) for loop in loops)]
-    there = [1 if loop is None else min(v.loops[loop], arg.shape[axis]) for axis, loop in enumerate(loops)]
-    found = found if found.shape == tuple(there) else _broadcast(found, there)
-    for axis, (_, offset) in enumerate(index):
-        rest = arg.shape[axis] - there[axis] - offset
-        around = [zeros([*there[:axis], size, *there[axis + 1:]]) for size in (offset, rest)]
-        parts = [part for part in (around[0], found, around[1]) if part.shape[axis]]
-        found, there[axis] = concatenate(parts, axis), arg.shape[axis]
-    return found
+    found = _comprehension("multiply" if len(factors) == 2 else "id", factors, labels, loops, "sum")
+    lost = prod(size for k, size in enumerate(v.loops) if k not in loops and not any(x.groups[k] for x in factors))
+    part = _axis_by_axis(found if lost == 1 else found * lost, [1 if loop is None else v.loops[loop] for loop in loops])
+    back = tuple((axis, -offset) for axis, (_, offset) in enumerate(index))
+    return _stored(_node("id", [(part, back)], arg.shape))
 
 
 _NUMPY: dict[str, Callable[..., Any]] = {
     **{name: getattr(np, name) for name in PARTIALS if hasattr(np, name)}, "id": lambda a: a,
-    "where": lambda c, a, b: np.where(c != 0, a, b)}
+    "concatenate": lambda *parts: sum(parts), "where": lambda c, a, b: np.where(c != 0, a, b)}
 
 
 def evaluate(arrays: Sequence[Traced], inputs: Mapping[str, np.ndarray]) -> list[np.ndarray]:
@@ -635,12 +553,8 @@ def evaluate(arrays: Sequence[Traced], inputs: Mapping[str, np.ndarray]) -> list
 
 
 def _computed(v, values, inputs):
-    if v.f == "number" or v.f == "constant":
-        return np.asarray(v.detail)
-    if v.f == "input":
-        return np.asarray(inputs[v.detail], dtype=float).reshape(v.shape)
-    if v.f == "concatenate":
-        return np.concatenate([_read(values[arg], index, v) for arg, index in v.args], v.detail[0])
+    if not v.args:
+        return np.asarray(inputs[v.detail] if v.f == "input" else v.detail, dtype=float).reshape(v.shape)
     if v.f == "reshape":
         return values[v.args[0][0]].reshape(v.shape)
     parts = [_read(values[arg], index, v) for arg, index in v.args]
@@ -656,9 +570,12 @@ def _computed(v, values, inputs):
 
 def _read(a, index, v):
     """An argument at its index, with an axis for each loop of node v."""
-    sizes = [None if loop is None else min(v.loops[loop], a.shape[axis]) for axis, (loop, _) in enumerate(index)]
-    part = a[tuple(offset if size is None else slice(offset, offset + size)
-                   for size, (_, offset) in zip(sizes, index, strict=True))]
+    sizes = [1 if loop is None else v.loops[loop] for loop, _ in index]
+    if beyond(v):
+        a = np.pad(a, [(max(0, -offset), max(0, offset + size - length))
+                       for (_, offset), size, length in zip(index, sizes, a.shape, strict=True)])
+    part = a[tuple(offset if loop is None else slice(max(0, offset), max(0, offset) + size)
+                   for size, (loop, offset) in zip(sizes, index, strict=True))]
     loops = [loop for loop, _ in index if loop is not None]
     part = part.transpose(np.argsort(loops)) if loops else part
     return part[tuple(slice(None) if k in loops else None for k in range(len(v.loops)))]

@@ -16,7 +16,7 @@ from mhalib.live.widget import LiveFigure
 from mhalib.models import Vector
 from mhalib.optim import Adam, AdamW, GradientDescent, Momentum
 from mhalib.optim.rules import Rule
-from mhalib.trace import HIDDEN, Traced, Untraceable, array, constant, evaluate, gradient, strictly
+from mhalib.trace import HIDDEN, Traced, Untraceable, array, evaluate, gradient, recorded, strictly
 from mhalib.training import Path, recorded_steps, train
 
 RULES: dict[type, str] = {GradientDescent: "gd", Momentum: "momentum", Adam: "adam", AdamW: "adamw"}
@@ -153,7 +153,7 @@ def _given_gradient(answer, theta):
                         f"got {answer!r}")
     loss, grad = answer
     slopes = {name: getattr(grad, name, None) for name in theta}
-    slopes = {name: constant(slope) if isinstance(slope, np.ndarray) else slope for name, slope in slopes.items()}
+    slopes = {name: recorded(slope) if isinstance(slope, np.ndarray) else slope for name, slope in slopes.items()}
     for (name, slope), w in zip(slopes.items(), theta.values(), strict=True):
         if not isinstance(slope, Traced) or slope.shape != w.shape:
             raise TypeError(f"loss_and_grad: expected a model whose {name} is an array of shape {w.shape}, the "

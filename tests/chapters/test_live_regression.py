@@ -46,7 +46,7 @@ BUGS = {
     "signs of the spectral start": (DESCENT, SA1, "b * Math.sign(sums[k % d])", "b * -Math.sign(sums[k % d])"),
     "unbalanced spectral start": (DESCENT, SA1, "squares[k % d] ** -0.25", "squares[k % d] ** -0.5"),
     "context": (DESCENT, SA2, "context: x", "context: y"),
-    "half the loss": (DESCENT, SA2, "const an0 = 2.0 * m;", "const an0 = 1.0 * m;"),
+    "half the loss": (DESCENT, SA2, "const number0 = 2.0 * m;", "const number0 = 1.0 * m;"),
     "effective tokens": (DESCENT, SA2, "model.program.effective[0]", "model.program.loss[0]"),
     "‖V‖ by the sample's Σ": (DESCENT, SA2, "whitened(theta, root, d)[1], d, d)",
                               "whitened(theta, model.whitening.root, d)[1], d, d)"),

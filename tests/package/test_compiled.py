@@ -9,7 +9,7 @@ from py_mini_racer import MiniRacer
 from engines import LIVE, exposed
 from mhalib.compiled import Program
 from mhalib.live import formulas
-from mhalib.trace import Untraceable, constant
+from mhalib.trace import Untraceable, recorded
 from oracles import assert_close
 
 PROGRAMS = {name: make() for name, make in formulas.PROGRAMS.items()}
@@ -39,7 +39,7 @@ def flat(program, arrays, sizes):
     """Arrays by the names and in the order of the program."""
     found = {}
     for name, a in arrays.items():
-        place = program._places.get(name)
+        place = program.places.get(name)
         if place is None:
             found[name] = np.ravel(a)
             continue
@@ -95,7 +95,8 @@ def test_a_plain_program_is_the_formula_at_other_sizes(name):
 
 
 @pytest.mark.parametrize("right, wrong", [
-    ("const an1 = 1.0 * n;", "const an1 = 1.0 * T;"), ("const cn2 = 1.0 * n * T * H;", "const cn2 = 1.0 * n * T;"),
+    ("const number1 = 1.0 * n;", "const number1 = 1.0 * T;"),
+    ("const number4 = 1.0 * n * T * H;", "const number4 = 1.0 * n * T;"),
     ("const U = theta;", "const U = direction;"), ("Math.exp(", "Math.expm1("),
 ], ids=["a size", "a product of sizes", "an input", "a function"])
 def test_a_planted_bug_is_seen(right, wrong):
@@ -119,14 +120,15 @@ def one_entry(formula, **shapes):
     (lambda X: sum(X[:, k].sum() for k in range(X.shape[1])), "a loop over a size"),
     (lambda X: X[:, X.shape[1] - 1].sum(), "a place that depends on one"),
     (lambda X: X.sum() / (X.shape[1] + 1), "no product of powers of n, d"),
-], ids=["loop", "place", "sum of sizes"])
+    (lambda X: (X * np.ones(X.shape[1])).sum(), "the same array for all sizes"),
+], ids=["loop", "place", "sum of sizes", "array"])
 def test_what_no_program_for_all_sizes_can_be_is_refused_with_its_line(formula, words):
     with pytest.raises(Untraceable, match=rf"test_compiled.py, line \d+: .*{words}"):
         one_entry(formula, X="n d")
 
 
 def test_a_number_that_another_formula_has_does_not_lend_its_line():
-    other = constant(np.ones(2)) * 8  # that of the formula, at its first size
+    other = recorded(np.ones(2)) * 8  # that of the formula, at its first size
     formula = lambda X: X.sum() / (X.shape[1] + 1)  # noqa: E731
     with pytest.raises(Untraceable, match=f"test_compiled.py, line {formula.__code__.co_firstlineno}: the number 8"):
         one_entry(formula, X="n d")
@@ -135,9 +137,10 @@ def test_a_number_that_another_formula_has_does_not_lend_its_line():
 
 @pytest.mark.parametrize("formula, words", [
     (lambda X: (X @ X.T).sum(), "samples meet each other"),
+    (lambda X: (X[0] * X).sum(), "samples meet each other"),
     (lambda X: X.max(), "a maximum over samples"),
     (lambda X: np.sin(X).sum(), "sin has no compiled form"),
-], ids=["samples meet", "maximum", "function"])
+], ids=["samples meet", "one for all", "maximum", "function"])
 def test_what_has_no_compiled_form_is_refused_with_its_line(formula, words):
     with pytest.raises(Untraceable, match=rf"test_compiled.py, line \d+: .*{words}"):
         one_entry(formula, X="n d").text()

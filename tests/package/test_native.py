@@ -290,3 +290,12 @@ def test_the_wheel_of_ziglang_compiles_too(monkeypatch, tmp_path):
     monkeypatch.setattr(native, "_folder", lambda: tmp_path)
     assert_same(*both(monkeypatch, START, DATA, mha.GradientDescent(0.5), 20))
     assert "ziglang" in native.status()
+
+
+def test_rows_of_several_matrices_are_those_of_one_only_where_they_lie_so():
+    products = {"together": "nthk,kj->nthj", "apart": "nthk,kj->ntjh", "exchanged": "nthk,kj->nhtj"}
+    found = native.library(native.Formulas(
+        "products", lambda a: {"all": {"loss": a["y"].sum()} | {
+            name: np.einsum(subscripts, a["A"], a["B"]) for name, subscripts in products.items()}},
+        {"A": "n T H d", "B": "d m", "y": "n"}, "n", {}), 0.0)
+    assert found, native.status()  # it is compared with numpy before it is given

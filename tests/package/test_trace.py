@@ -217,9 +217,19 @@ def test_a_loop_that_is_too_long_is_refused(monkeypatch):
         evaluate([sum(X[k] for k in range(len(X)))], {"X": np.ones((100, 2))})
 
 
+def test_a_long_sum_is_printed():
+    a = array("a0", (400,))
+    assert in_v8([sum(a[k] * k for k in range(400))], {"a0": np.ones(400)}) == [sum(range(400))]
+
+
 def test_a_gradient_is_of_one_number():
     with pytest.raises(TypeError, match=r"one number .*, got a recorded array of shape \(3, 4\)"):
         gradient(array("X", (3, 4)), [])
+
+
+def test_the_gradient_of_a_number_is_printed():
+    a = array("a0", ())
+    assert in_v8(gradient(a, [a]) + gradient(a + 2, [a]), {"a0": ONE}) == [1, 1]
 
 
 def test_what_a_loss_does_not_see_has_the_gradient_zero():

@@ -20,15 +20,15 @@ const W = theta;
 const U = theta;
 const VW = direction;
 const VU = direction;
-const an0 = 1.0 * root(H);
-const an1 = 1.0 * n;
-const an2 = 1.0 * n * root(H);
-const bn0 = 1.0 * root(H);
-const bn1 = 1.0 * n * root(H);
-const bn2 = 1.0 * n * H;
-const cn0 = 1.0 * root(H);
-const cn1 = 1.0 * n;
-const cn2 = 1.0 * n * T * H;
+const dW = slope;
+const dU = slope;
+const HW = along;
+const HU = along;
+const number0 = 1.0 * root(H);
+const number1 = 1.0 * n;
+const number2 = 1.0 * n * root(H);
+const number3 = 1.0 * n * H;
+const number4 = 1.0 * n * T * H;
 const a3 = new Float64Array((n * H * T * d));
 const a4 = new Float64Array((n * H * T * T));
 const a5 = new Float64Array((n * H * T));
@@ -41,13 +41,12 @@ const a12 = new Float64Array(n);
 const a13 = new Float64Array(n);
 const a14 = new Float64Array(n);
 const a15 = new Float64Array(1);
-const a16 = new Float64Array(1);
 const a17 = new Float64Array(n);
 const a18 = new Float64Array((n * T * d));
 const a19 = new Float64Array((n * H * T * T));
 const a20 = new Float64Array((n * H * T * d));
 const a21 = new Float64Array((H * d * d));
-const a22 = new Float64Array((H * T * d));
+const a23 = new Float64Array((H * T * d));
 const b3 = new Float64Array((n * H * T * d));
 const b4 = new Float64Array((n * H * T * T));
 const b5 = new Float64Array((n * H * T));
@@ -74,8 +73,8 @@ const b28 = new Float64Array(n);
 const b29 = new Float64Array((n * T * H * T));
 const b30 = new Float64Array((n * T * H * d));
 const b31 = new Float64Array((d * H * d));
-const b32 = new Float64Array((n * T * H * T));
-const b33 = new Float64Array((T * H * d));
+const b33 = new Float64Array((n * T * H * T));
+const b34 = new Float64Array((T * H * d));
 const c3 = new Float64Array((n * H * T * d));
 const c4 = new Float64Array((n * H * T * T));
 const c5 = new Float64Array((n * H * T));
@@ -86,96 +85,89 @@ const c10 = new Float64Array((n * H * T * T));
 const c11 = new Float64Array((n * H * T));
 const c12 = new Float64Array(n);
 const c13 = new Float64Array(1);
-const c14 = new Float64Array(1);
 const c16 = new Float64Array((n * H * T));
 const c17 = new Float64Array(1);
-const c18 = new Float64Array(1);
 const c19 = new Float64Array(n);
 const c20 = new Float64Array(1);
-const c21 = new Float64Array(1);
 const run = {
 gradient() {
-for (let i0 = 0; i0 < n; i0++) for (let i3 = 0; i3 < H; i3++) for (let i1 = 0; i1 < T; i1++) for (let i4 = 0; i4 < d; i4++) { let s = 0; for (let i2 = 0; i2 < d; i2++) s += (X[i0 * (T * d) + i1 * d + i2] * W[0 + i3 * (d * d + T * d) + i2 * d + i4]); a3[i0 * (H * T * d) + i3 * (T * d) + i1 * d + i4] = s; }
-for (let i0 = 0; i0 < n; i0++) for (let i1 = 0; i1 < H; i1++) for (let i2 = 0; i2 < T; i2++) for (let i4 = 0; i4 < T; i4++) { let s = 0; for (let i3 = 0; i3 < d; i3++) s += (a3[i0 * (H * T * d) + i1 * (T * d) + i2 * d + i3] * X[i0 * (T * d) + i4 * d + i3]); a4[i0 * (H * T * T) + i1 * (T * T) + i2 * T + i4] = s; }
-for (let i0 = 0; i0 < n; i0++) for (let i1 = 0; i1 < H; i1++) for (let i2 = 0; i2 < T; i2++) { let s = -Infinity; for (let i3 = 0; i3 < T; i3++) s = Math.max(s, a4[i0 * (H * T * T) + i1 * (T * T) + i2 * T + i3]); a5[i0 * (H * T) + i1 * T + i2] = s; }
+for (let i0 = 0; i0 < n; i0++) for (let i3 = 0; i3 < H; i3++) for (let i1 = 0; i1 < T; i1++) for (let i4 = 0; i4 < d; i4++) { let sum = 0; for (let i2 = 0; i2 < d; i2++) sum += (X[i0 * (T * d) + i1 * d + i2] * W[0 + i3 * (d * d + T * d) + i2 * d + i4]); a3[i0 * (H * T * d) + i3 * (T * d) + i1 * d + i4] = sum; }
+for (let i0 = 0; i0 < n; i0++) for (let i1 = 0; i1 < H; i1++) for (let i2 = 0; i2 < T; i2++) for (let i4 = 0; i4 < T; i4++) { let sum = 0; for (let i3 = 0; i3 < d; i3++) sum += (a3[i0 * (H * T * d) + i1 * (T * d) + i2 * d + i3] * X[i0 * (T * d) + i4 * d + i3]); a4[i0 * (H * T * T) + i1 * (T * T) + i2 * T + i4] = sum; }
+for (let i0 = 0; i0 < n; i0++) for (let i1 = 0; i1 < H; i1++) for (let i2 = 0; i2 < T; i2++) { let sum = -Infinity; for (let i3 = 0; i3 < T; i3++) sum = Math.max(sum, a4[i0 * (H * T * T) + i1 * (T * T) + i2 * T + i3]); a5[i0 * (H * T) + i1 * T + i2] = sum; }
 for (let i0 = 0; i0 < n; i0++) for (let i1 = 0; i1 < H; i1++) for (let i2 = 0; i2 < T; i2++) for (let i3 = 0; i3 < T; i3++) a6[i0 * (H * T * T) + i1 * (T * T) + i2 * T + i3] = Math.exp((a4[i0 * (H * T * T) + i1 * (T * T) + i2 * T + i3] - a5[i0 * (H * T) + i1 * T + i2]));
-for (let i0 = 0; i0 < n; i0++) for (let i1 = 0; i1 < H; i1++) for (let i2 = 0; i2 < T; i2++) { let s = 0; for (let i3 = 0; i3 < T; i3++) s += a6[i0 * (H * T * T) + i1 * (T * T) + i2 * T + i3]; a7[i0 * (H * T) + i1 * T + i2] = s; }
+for (let i0 = 0; i0 < n; i0++) for (let i1 = 0; i1 < H; i1++) for (let i2 = 0; i2 < T; i2++) { let sum = 0; for (let i3 = 0; i3 < T; i3++) sum += a6[i0 * (H * T * T) + i1 * (T * T) + i2 * T + i3]; a7[i0 * (H * T) + i1 * T + i2] = sum; }
 for (let i0 = 0; i0 < n; i0++) for (let i1 = 0; i1 < H; i1++) for (let i2 = 0; i2 < T; i2++) for (let i3 = 0; i3 < T; i3++) a8[i0 * (H * T * T) + i1 * (T * T) + i2 * T + i3] = (a6[i0 * (H * T * T) + i1 * (T * T) + i2 * T + i3] / a7[i0 * (H * T) + i1 * T + i2]);
-for (let i3 = 0; i3 < n; i3++) for (let i0 = 0; i0 < H; i0++) for (let i1 = 0; i1 < T; i1++) for (let i4 = 0; i4 < T; i4++) { let s = 0; for (let i2 = 0; i2 < d; i2++) s += (U[d * d + i0 * (d * d + T * d) + i1 * d + i2] * X[i3 * (T * d) + i4 * d + i2]); a10[i3 * (H * T * T) + i0 * (T * T) + i1 * T + i4] = s; }
-for (let i0 = 0; i0 < n; i0++) for (let i1 = 0; i1 < H; i1++) for (let i2 = 0; i2 < T; i2++) { let s = 0; for (let i3 = 0; i3 < T; i3++) s += (a8[i0 * (H * T * T) + i1 * (T * T) + i2 * T + i3] * a10[i0 * (H * T * T) + i1 * (T * T) + i2 * T + i3]); a11[i0 * (H * T) + i1 * T + i2] = s; }
-for (let i0 = 0; i0 < n; i0++) { let s = 0; for (let i1 = 0; i1 < H; i1++) for (let i2 = 0; i2 < T; i2++) s += a11[i0 * (H * T) + i1 * T + i2]; a12[i0] = s; }
-for (let i0 = 0; i0 < n; i0++) a13[i0] = (-((y[i0] * a12[i0]) / an0));
+for (let i3 = 0; i3 < n; i3++) for (let i0 = 0; i0 < H; i0++) for (let i1 = 0; i1 < T; i1++) for (let i4 = 0; i4 < T; i4++) { let sum = 0; for (let i2 = 0; i2 < d; i2++) sum += (U[d * d + i0 * (d * d + T * d) + i1 * d + i2] * X[i3 * (T * d) + i4 * d + i2]); a10[i3 * (H * T * T) + i0 * (T * T) + i1 * T + i4] = sum; }
+for (let i0 = 0; i0 < n; i0++) for (let i1 = 0; i1 < H; i1++) for (let i2 = 0; i2 < T; i2++) { let sum = 0; for (let i3 = 0; i3 < T; i3++) sum += (a8[i0 * (H * T * T) + i1 * (T * T) + i2 * T + i3] * a10[i0 * (H * T * T) + i1 * (T * T) + i2 * T + i3]); a11[i0 * (H * T) + i1 * T + i2] = sum; }
+for (let i0 = 0; i0 < n; i0++) { let sum = 0; for (let i1 = 0; i1 < H; i1++) for (let i2 = 0; i2 < T; i2++) sum += a11[i0 * (H * T) + i1 * T + i2]; a12[i0] = sum; }
+for (let i0 = 0; i0 < n; i0++) a13[i0] = (-((y[i0] * a12[i0]) / number0));
 for (let i0 = 0; i0 < n; i0++) a14[i0] = logaddexp(0.0, a13[i0]);
-{ let s = 0; for (let i0 = 0; i0 < n; i0++) s += a14[i0]; a15[0] = s; }
-a16[0] = (a15[0] / an1);
-for (let i0 = 0; i0 < n; i0++) a17[i0] = ((y[i0] * (-Math.exp((a13[i0] - a14[i0])))) / an2);
+{ let sum = 0; for (let i0 = 0; i0 < n; i0++) sum += a14[i0]; a15[0] = sum; }
+loss[0] = (a15[0] / number1);
+for (let i0 = 0; i0 < n; i0++) a17[i0] = ((y[i0] * (-Math.exp((a13[i0] - a14[i0])))) / number2);
 for (let i0 = 0; i0 < n; i0++) for (let i1 = 0; i1 < T; i1++) for (let i2 = 0; i2 < d; i2++) a18[i0 * (T * d) + i1 * d + i2] = (a17[i0] * X[i0 * (T * d) + i1 * d + i2]);
 for (let i0 = 0; i0 < n; i0++) for (let i1 = 0; i1 < H; i1++) for (let i2 = 0; i2 < T; i2++) for (let i3 = 0; i3 < T; i3++) a19[i0 * (H * T * T) + i1 * (T * T) + i2 * T + i3] = (a8[i0 * (H * T * T) + i1 * (T * T) + i2 * T + i3] * (a10[i0 * (H * T * T) + i1 * (T * T) + i2 * T + i3] - a11[i0 * (H * T) + i1 * T + i2]));
-for (let i0 = 0; i0 < n; i0++) for (let i1 = 0; i1 < H; i1++) for (let i2 = 0; i2 < T; i2++) for (let i4 = 0; i4 < d; i4++) { let s = 0; for (let i3 = 0; i3 < T; i3++) s += (a19[i0 * (H * T * T) + i1 * (T * T) + i2 * T + i3] * X[i0 * (T * d) + i3 * d + i4]); a20[i0 * (H * T * d) + i1 * (T * d) + i2 * d + i4] = s; }
-for (let i3 = 0; i3 < H; i3++) for (let i2 = 0; i2 < d; i2++) for (let i4 = 0; i4 < d; i4++) { let s = 0; for (let i0 = 0; i0 < n; i0++) for (let i1 = 0; i1 < T; i1++) s += (a18[i0 * (T * d) + i1 * d + i2] * a20[i0 * (H * T * d) + i3 * (T * d) + i1 * d + i4]); a21[i3 * (d * d) + i2 * d + i4] = s; }
-for (let i1 = 0; i1 < H; i1++) for (let i2 = 0; i2 < T; i2++) for (let i4 = 0; i4 < d; i4++) { let s = 0; for (let i0 = 0; i0 < n; i0++) for (let i3 = 0; i3 < T; i3++) s += (a8[i0 * (H * T * T) + i1 * (T * T) + i2 * T + i3] * a18[i0 * (T * d) + i3 * d + i4]); a22[i1 * (T * d) + i2 * d + i4] = s; }
-loss[0] = a16[0];
-for (let i0 = 0; i0 < H; i0++) for (let i1 = 0; i1 < d; i1++) for (let i2 = 0; i2 < d; i2++) slope[0 + i0 * (d * d + T * d) + i1 * d + i2 * 1] = a21[i0 * (d * d) + i1 * d + i2];
-for (let i0 = 0; i0 < H; i0++) for (let i1 = 0; i1 < T; i1++) for (let i2 = 0; i2 < d; i2++) slope[d * d + i0 * (d * d + T * d) + i1 * d + i2 * 1] = a22[i0 * (T * d) + i1 * d + i2];
+for (let i0 = 0; i0 < n; i0++) for (let i1 = 0; i1 < H; i1++) for (let i2 = 0; i2 < T; i2++) for (let i4 = 0; i4 < d; i4++) { let sum = 0; for (let i3 = 0; i3 < T; i3++) sum += (a19[i0 * (H * T * T) + i1 * (T * T) + i2 * T + i3] * X[i0 * (T * d) + i3 * d + i4]); a20[i0 * (H * T * d) + i1 * (T * d) + i2 * d + i4] = sum; }
+for (let i3 = 0; i3 < H; i3++) for (let i2 = 0; i2 < d; i2++) for (let i4 = 0; i4 < d; i4++) { let sum = 0; for (let i0 = 0; i0 < n; i0++) for (let i1 = 0; i1 < T; i1++) sum += (a18[i0 * (T * d) + i1 * d + i2] * a20[i0 * (H * T * d) + i3 * (T * d) + i1 * d + i4]); a21[i3 * (d * d) + i2 * d + i4] = sum; }
+for (let i0 = 0; i0 < H; i0++) for (let i1 = 0; i1 < d; i1++) for (let i2 = 0; i2 < d; i2++) dW[0 + i0 * (d * d + T * d) + i1 * d + i2] = a21[i0 * (d * d) + i1 * d + i2];
+for (let i1 = 0; i1 < H; i1++) for (let i2 = 0; i2 < T; i2++) for (let i4 = 0; i4 < d; i4++) { let sum = 0; for (let i0 = 0; i0 < n; i0++) for (let i3 = 0; i3 < T; i3++) sum += (a8[i0 * (H * T * T) + i1 * (T * T) + i2 * T + i3] * a18[i0 * (T * d) + i3 * d + i4]); a23[i1 * (T * d) + i2 * d + i4] = sum; }
+for (let i0 = 0; i0 < H; i0++) for (let i1 = 0; i1 < T; i1++) for (let i2 = 0; i2 < d; i2++) dU[d * d + i0 * (d * d + T * d) + i1 * d + i2] = a23[i0 * (T * d) + i1 * d + i2];
 return loss[0];
 },
 product() {
-for (let i0 = 0; i0 < n; i0++) for (let i3 = 0; i3 < H; i3++) for (let i1 = 0; i1 < T; i1++) for (let i4 = 0; i4 < d; i4++) { let s = 0; for (let i2 = 0; i2 < d; i2++) s += (X[i0 * (T * d) + i1 * d + i2] * W[0 + i3 * (d * d + T * d) + i2 * d + i4]); b3[i0 * (H * T * d) + i3 * (T * d) + i1 * d + i4] = s; }
-for (let i0 = 0; i0 < n; i0++) for (let i1 = 0; i1 < H; i1++) for (let i2 = 0; i2 < T; i2++) for (let i4 = 0; i4 < T; i4++) { let s = 0; for (let i3 = 0; i3 < d; i3++) s += (b3[i0 * (H * T * d) + i1 * (T * d) + i2 * d + i3] * X[i0 * (T * d) + i4 * d + i3]); b4[i0 * (H * T * T) + i1 * (T * T) + i2 * T + i4] = s; }
-for (let i0 = 0; i0 < n; i0++) for (let i1 = 0; i1 < H; i1++) for (let i2 = 0; i2 < T; i2++) { let s = -Infinity; for (let i3 = 0; i3 < T; i3++) s = Math.max(s, b4[i0 * (H * T * T) + i1 * (T * T) + i2 * T + i3]); b5[i0 * (H * T) + i1 * T + i2] = s; }
+for (let i0 = 0; i0 < n; i0++) for (let i3 = 0; i3 < H; i3++) for (let i1 = 0; i1 < T; i1++) for (let i4 = 0; i4 < d; i4++) { let sum = 0; for (let i2 = 0; i2 < d; i2++) sum += (X[i0 * (T * d) + i1 * d + i2] * W[0 + i3 * (d * d + T * d) + i2 * d + i4]); b3[i0 * (H * T * d) + i3 * (T * d) + i1 * d + i4] = sum; }
+for (let i0 = 0; i0 < n; i0++) for (let i1 = 0; i1 < H; i1++) for (let i2 = 0; i2 < T; i2++) for (let i4 = 0; i4 < T; i4++) { let sum = 0; for (let i3 = 0; i3 < d; i3++) sum += (b3[i0 * (H * T * d) + i1 * (T * d) + i2 * d + i3] * X[i0 * (T * d) + i4 * d + i3]); b4[i0 * (H * T * T) + i1 * (T * T) + i2 * T + i4] = sum; }
+for (let i0 = 0; i0 < n; i0++) for (let i1 = 0; i1 < H; i1++) for (let i2 = 0; i2 < T; i2++) { let sum = -Infinity; for (let i3 = 0; i3 < T; i3++) sum = Math.max(sum, b4[i0 * (H * T * T) + i1 * (T * T) + i2 * T + i3]); b5[i0 * (H * T) + i1 * T + i2] = sum; }
 for (let i0 = 0; i0 < n; i0++) for (let i1 = 0; i1 < H; i1++) for (let i2 = 0; i2 < T; i2++) for (let i3 = 0; i3 < T; i3++) b6[i0 * (H * T * T) + i1 * (T * T) + i2 * T + i3] = Math.exp((b4[i0 * (H * T * T) + i1 * (T * T) + i2 * T + i3] - b5[i0 * (H * T) + i1 * T + i2]));
-for (let i0 = 0; i0 < n; i0++) for (let i1 = 0; i1 < H; i1++) for (let i2 = 0; i2 < T; i2++) { let s = 0; for (let i3 = 0; i3 < T; i3++) s += b6[i0 * (H * T * T) + i1 * (T * T) + i2 * T + i3]; b7[i0 * (H * T) + i1 * T + i2] = s; }
+for (let i0 = 0; i0 < n; i0++) for (let i1 = 0; i1 < H; i1++) for (let i2 = 0; i2 < T; i2++) { let sum = 0; for (let i3 = 0; i3 < T; i3++) sum += b6[i0 * (H * T * T) + i1 * (T * T) + i2 * T + i3]; b7[i0 * (H * T) + i1 * T + i2] = sum; }
 for (let i0 = 0; i0 < n; i0++) for (let i1 = 0; i1 < H; i1++) for (let i2 = 0; i2 < T; i2++) for (let i3 = 0; i3 < T; i3++) b8[i0 * (H * T * T) + i1 * (T * T) + i2 * T + i3] = (b6[i0 * (H * T * T) + i1 * (T * T) + i2 * T + i3] / b7[i0 * (H * T) + i1 * T + i2]);
-for (let i3 = 0; i3 < n; i3++) for (let i0 = 0; i0 < H; i0++) for (let i1 = 0; i1 < T; i1++) for (let i4 = 0; i4 < T; i4++) { let s = 0; for (let i2 = 0; i2 < d; i2++) s += (U[d * d + i0 * (d * d + T * d) + i1 * d + i2] * X[i3 * (T * d) + i4 * d + i2]); b10[i3 * (H * T * T) + i0 * (T * T) + i1 * T + i4] = s; }
-for (let i0 = 0; i0 < n; i0++) for (let i1 = 0; i1 < T; i1++) for (let i2 = 0; i2 < H; i2++) { let s = 0; for (let i3 = 0; i3 < T; i3++) s += ((b8[i0 * (H * T * T) + i2 * (T * T) + i1 * T + i3] * b10[i0 * (H * T * T) + i2 * (T * T) + i1 * T + i3]) * 1.0); b11[i0 * (T * H) + i1 * H + i2] = s; }
-for (let i0 = 0; i0 < n; i0++) { let s = 0; for (let i1 = 0; i1 < T; i1++) for (let i2 = 0; i2 < H; i2++) s += b11[i0 * (T * H) + i1 * H + i2]; b12[i0] = s; }
-for (let i0 = 0; i0 < n; i0++) b13[i0] = (-((y[i0] * b12[i0]) / bn0));
+for (let i3 = 0; i3 < n; i3++) for (let i0 = 0; i0 < H; i0++) for (let i1 = 0; i1 < T; i1++) for (let i4 = 0; i4 < T; i4++) { let sum = 0; for (let i2 = 0; i2 < d; i2++) sum += (U[d * d + i0 * (d * d + T * d) + i1 * d + i2] * X[i3 * (T * d) + i4 * d + i2]); b10[i3 * (H * T * T) + i0 * (T * T) + i1 * T + i4] = sum; }
+for (let i0 = 0; i0 < n; i0++) for (let i1 = 0; i1 < T; i1++) for (let i2 = 0; i2 < H; i2++) { let sum = 0; for (let i3 = 0; i3 < T; i3++) sum += ((b8[i0 * (H * T * T) + i2 * (T * T) + i1 * T + i3] * b10[i0 * (H * T * T) + i2 * (T * T) + i1 * T + i3]) * 1.0); b11[i0 * (T * H) + i1 * H + i2] = sum; }
+for (let i0 = 0; i0 < n; i0++) { let sum = 0; for (let i1 = 0; i1 < T; i1++) for (let i2 = 0; i2 < H; i2++) sum += b11[i0 * (T * H) + i1 * H + i2]; b12[i0] = sum; }
+for (let i0 = 0; i0 < n; i0++) b13[i0] = (-((y[i0] * b12[i0]) / number0));
 for (let i0 = 0; i0 < n; i0++) b14[i0] = (-Math.exp((b13[i0] - logaddexp(0.0, b13[i0]))));
-for (let i0 = 0; i0 < n; i0++) b15[i0] = ((y[i0] * b14[i0]) / bn1);
-for (let i0 = 0; i0 < n; i0++) for (let i1 = 0; i1 < T; i1++) for (let i3 = 0; i3 < H; i3++) for (let i4 = 0; i4 < d; i4++) { let s = 0; for (let i2 = 0; i2 < d; i2++) s += (X[i0 * (T * d) + i1 * d + i2] * VW[0 + i3 * (d * d + T * d) + i2 * d + i4]); b17[i0 * (T * H * d) + i1 * (H * d) + i3 * d + i4] = s; }
-for (let i0 = 0; i0 < n; i0++) for (let i1 = 0; i1 < T; i1++) for (let i2 = 0; i2 < H; i2++) for (let i4 = 0; i4 < T; i4++) { let s = 0; for (let i3 = 0; i3 < d; i3++) s += (b17[i0 * (T * H * d) + i1 * (H * d) + i2 * d + i3] * X[i0 * (T * d) + i4 * d + i3]); b18[i0 * (T * H * T) + i1 * (H * T) + i2 * T + i4] = s; }
-for (let i0 = 0; i0 < n; i0++) for (let i1 = 0; i1 < T; i1++) for (let i2 = 0; i2 < H; i2++) { let s = 0; for (let i3 = 0; i3 < T; i3++) s += ((b8[i0 * (H * T * T) + i2 * (T * T) + i1 * T + i3] * b18[i0 * (T * H * T) + i1 * (H * T) + i2 * T + i3]) * 1.0); b19[i0 * (T * H) + i1 * H + i2] = s; }
+for (let i0 = 0; i0 < n; i0++) b15[i0] = ((y[i0] * b14[i0]) / number2);
+for (let i0 = 0; i0 < n; i0++) for (let i1 = 0; i1 < T; i1++) for (let i3 = 0; i3 < H; i3++) for (let i4 = 0; i4 < d; i4++) { let sum = 0; for (let i2 = 0; i2 < d; i2++) sum += (X[i0 * (T * d) + i1 * d + i2] * VW[0 + i3 * (d * d + T * d) + i2 * d + i4]); b17[i0 * (T * H * d) + i1 * (H * d) + i3 * d + i4] = sum; }
+for (let i0 = 0; i0 < n; i0++) for (let i1 = 0; i1 < T; i1++) for (let i2 = 0; i2 < H; i2++) for (let i4 = 0; i4 < T; i4++) { let sum = 0; for (let i3 = 0; i3 < d; i3++) sum += (b17[i0 * (T * H * d) + i1 * (H * d) + i2 * d + i3] * X[i0 * (T * d) + i4 * d + i3]); b18[i0 * (T * H * T) + i1 * (H * T) + i2 * T + i4] = sum; }
+for (let i0 = 0; i0 < n; i0++) for (let i1 = 0; i1 < T; i1++) for (let i2 = 0; i2 < H; i2++) { let sum = 0; for (let i3 = 0; i3 < T; i3++) sum += ((b8[i0 * (H * T * T) + i2 * (T * T) + i1 * T + i3] * b18[i0 * (T * H * T) + i1 * (H * T) + i2 * T + i3]) * 1.0); b19[i0 * (T * H) + i1 * H + i2] = sum; }
 for (let i0 = 0; i0 < n; i0++) for (let i1 = 0; i1 < T; i1++) for (let i2 = 0; i2 < H; i2++) for (let i3 = 0; i3 < T; i3++) b20[i0 * (T * H * T) + i1 * (H * T) + i2 * T + i3] = (b8[i0 * (H * T * T) + i2 * (T * T) + i1 * T + i3] * (b18[i0 * (T * H * T) + i1 * (H * T) + i2 * T + i3] - b19[i0 * (T * H) + i1 * H + i2]));
 for (let i0 = 0; i0 < n; i0++) for (let i1 = 0; i1 < T; i1++) for (let i2 = 0; i2 < H; i2++) for (let i3 = 0; i3 < T; i3++) b21[i0 * (T * H * T) + i1 * (H * T) + i2 * T + i3] = (b10[i0 * (H * T * T) + i2 * (T * T) + i1 * T + i3] - b11[i0 * (T * H) + i1 * H + i2]);
-for (let i3 = 0; i3 < n; i3++) for (let i0 = 0; i0 < T; i0++) for (let i1 = 0; i1 < H; i1++) for (let i4 = 0; i4 < T; i4++) { let s = 0; for (let i2 = 0; i2 < d; i2++) s += (VU[d * d + i1 * (d * d + T * d) + i0 * d + i2] * X[i3 * (T * d) + i4 * d + i2]); b23[i3 * (T * H * T) + i0 * (H * T) + i1 * T + i4] = s; }
+for (let i3 = 0; i3 < n; i3++) for (let i0 = 0; i0 < T; i0++) for (let i1 = 0; i1 < H; i1++) for (let i4 = 0; i4 < T; i4++) { let sum = 0; for (let i2 = 0; i2 < d; i2++) sum += (VU[d * d + i1 * (d * d + T * d) + i0 * d + i2] * X[i3 * (T * d) + i4 * d + i2]); b23[i3 * (T * H * T) + i0 * (H * T) + i1 * T + i4] = sum; }
 for (let i0 = 0; i0 < n; i0++) for (let i1 = 0; i1 < T; i1++) for (let i2 = 0; i2 < H; i2++) for (let i3 = 0; i3 < T; i3++) b24[i0 * (T * H * T) + i1 * (H * T) + i2 * T + i3] = ((b20[i0 * (T * H * T) + i1 * (H * T) + i2 * T + i3] * b21[i0 * (T * H * T) + i1 * (H * T) + i2 * T + i3]) + (b8[i0 * (H * T * T) + i2 * (T * T) + i1 * T + i3] * b23[i0 * (T * H * T) + i1 * (H * T) + i2 * T + i3]));
-for (let i0 = 0; i0 < n; i0++) for (let i1 = 0; i1 < T; i1++) for (let i2 = 0; i2 < H; i2++) { let s = 0; for (let i3 = 0; i3 < T; i3++) s += (b24[i0 * (T * H * T) + i1 * (H * T) + i2 * T + i3] * 1.0); b25[i0 * (T * H) + i1 * H + i2] = s; }
+for (let i0 = 0; i0 < n; i0++) for (let i1 = 0; i1 < T; i1++) for (let i2 = 0; i2 < H; i2++) { let sum = 0; for (let i3 = 0; i3 < T; i3++) sum += (b24[i0 * (T * H * T) + i1 * (H * T) + i2 * T + i3] * 1.0); b25[i0 * (T * H) + i1 * H + i2] = sum; }
 for (let i0 = 0; i0 < n; i0++) b26[i0] = (-b13[i0]);
-for (let i0 = 0; i0 < n; i0++) { let s = 0; for (let i1 = 0; i1 < T; i1++) for (let i2 = 0; i2 < H; i2++) s += b25[i0 * (T * H) + i1 * H + i2]; b27[i0] = s; }
-for (let i0 = 0; i0 < n; i0++) b28[i0] = (((b14[i0] * (-Math.exp((b26[i0] - logaddexp(0.0, b26[i0]))))) / bn2) * b27[i0]);
+for (let i0 = 0; i0 < n; i0++) { let sum = 0; for (let i1 = 0; i1 < T; i1++) for (let i2 = 0; i2 < H; i2++) sum += b25[i0 * (T * H) + i1 * H + i2]; b27[i0] = sum; }
+for (let i0 = 0; i0 < n; i0++) b28[i0] = (((b14[i0] * (-Math.exp((b26[i0] - logaddexp(0.0, b26[i0]))))) / number3) * b27[i0]);
 for (let i0 = 0; i0 < n; i0++) for (let i1 = 0; i1 < T; i1++) for (let i2 = 0; i2 < H; i2++) for (let i3 = 0; i3 < T; i3++) b29[i0 * (T * H * T) + i1 * (H * T) + i2 * T + i3] = ((b15[i0] * (b24[i0 * (T * H * T) + i1 * (H * T) + i2 * T + i3] - (b8[i0 * (H * T * T) + i2 * (T * T) + i1 * T + i3] * b25[i0 * (T * H) + i1 * H + i2]))) + (b28[i0] * (b8[i0 * (H * T * T) + i2 * (T * T) + i1 * T + i3] * b21[i0 * (T * H * T) + i1 * (H * T) + i2 * T + i3])));
-for (let i0 = 0; i0 < n; i0++) for (let i1 = 0; i1 < T; i1++) for (let i2 = 0; i2 < H; i2++) for (let i4 = 0; i4 < d; i4++) { let s = 0; for (let i3 = 0; i3 < T; i3++) s += (b29[i0 * (T * H * T) + i1 * (H * T) + i2 * T + i3] * X[i0 * (T * d) + i3 * d + i4]); b30[i0 * (T * H * d) + i1 * (H * d) + i2 * d + i4] = s; }
-for (let i0 = 0; i0 < d; i0++) for (let i3 = 0; i3 < H; i3++) for (let i4 = 0; i4 < d; i4++) { let s = 0; for (let i1 = 0; i1 < n; i1++) for (let i2 = 0; i2 < T; i2++) s += (X[i1 * (T * d) + i2 * d + i0] * b30[i1 * (T * H * d) + i2 * (H * d) + i3 * d + i4]); b31[i0 * (H * d) + i3 * d + i4] = s; }
-for (let i0 = 0; i0 < n; i0++) for (let i1 = 0; i1 < T; i1++) for (let i2 = 0; i2 < H; i2++) for (let i3 = 0; i3 < T; i3++) b32[i0 * (T * H * T) + i1 * (H * T) + i2 * T + i3] = ((b15[i0] * b20[i0 * (T * H * T) + i1 * (H * T) + i2 * T + i3]) + (b28[i0] * b8[i0 * (H * T * T) + i2 * (T * T) + i1 * T + i3]));
-for (let i0 = 0; i0 < T; i0++) for (let i1 = 0; i1 < H; i1++) for (let i4 = 0; i4 < d; i4++) { let s = 0; for (let i2 = 0; i2 < n; i2++) for (let i3 = 0; i3 < T; i3++) s += (b32[i2 * (T * H * T) + i0 * (H * T) + i1 * T + i3] * X[i2 * (T * d) + i3 * d + i4]); b33[i0 * (H * d) + i1 * d + i4] = s; }
-for (let i1 = 0; i1 < H; i1++) for (let i0 = 0; i0 < d; i0++) for (let i2 = 0; i2 < d; i2++) along[0 + i1 * (d * d + T * d) + i0 * d + i2 * 1] = b31[i0 * (H * d) + i1 * d + i2];
-for (let i1 = 0; i1 < H; i1++) for (let i0 = 0; i0 < T; i0++) for (let i2 = 0; i2 < d; i2++) along[d * d + i1 * (d * d + T * d) + i0 * d + i2 * 1] = b33[i0 * (H * d) + i1 * d + i2];
-return along[0];
+for (let i0 = 0; i0 < n; i0++) for (let i1 = 0; i1 < T; i1++) for (let i2 = 0; i2 < H; i2++) for (let i4 = 0; i4 < d; i4++) { let sum = 0; for (let i3 = 0; i3 < T; i3++) sum += (b29[i0 * (T * H * T) + i1 * (H * T) + i2 * T + i3] * X[i0 * (T * d) + i3 * d + i4]); b30[i0 * (T * H * d) + i1 * (H * d) + i2 * d + i4] = sum; }
+for (let i0 = 0; i0 < d; i0++) for (let i3 = 0; i3 < H; i3++) for (let i4 = 0; i4 < d; i4++) { let sum = 0; for (let i1 = 0; i1 < n; i1++) for (let i2 = 0; i2 < T; i2++) sum += (X[i1 * (T * d) + i2 * d + i0] * b30[i1 * (T * H * d) + i2 * (H * d) + i3 * d + i4]); b31[i0 * (H * d) + i3 * d + i4] = sum; }
+for (let i0 = 0; i0 < H; i0++) for (let i1 = 0; i1 < d; i1++) for (let i2 = 0; i2 < d; i2++) HW[0 + i0 * (d * d + T * d) + i1 * d + i2] = b31[i1 * (H * d) + i0 * d + i2];
+for (let i0 = 0; i0 < n; i0++) for (let i1 = 0; i1 < T; i1++) for (let i2 = 0; i2 < H; i2++) for (let i3 = 0; i3 < T; i3++) b33[i0 * (T * H * T) + i1 * (H * T) + i2 * T + i3] = ((b15[i0] * b20[i0 * (T * H * T) + i1 * (H * T) + i2 * T + i3]) + (b28[i0] * b8[i0 * (H * T * T) + i2 * (T * T) + i1 * T + i3]));
+for (let i0 = 0; i0 < T; i0++) for (let i1 = 0; i1 < H; i1++) for (let i4 = 0; i4 < d; i4++) { let sum = 0; for (let i2 = 0; i2 < n; i2++) for (let i3 = 0; i3 < T; i3++) sum += (b33[i2 * (T * H * T) + i0 * (H * T) + i1 * T + i3] * X[i2 * (T * d) + i3 * d + i4]); b34[i0 * (H * d) + i1 * d + i4] = sum; }
+for (let i0 = 0; i0 < H; i0++) for (let i1 = 0; i1 < T; i1++) for (let i2 = 0; i2 < d; i2++) HU[d * d + i0 * (d * d + T * d) + i1 * d + i2] = b34[i1 * (H * d) + i0 * d + i2];
+return HW[0];
 },
 forward() {
-for (let i0 = 0; i0 < n; i0++) for (let i3 = 0; i3 < H; i3++) for (let i1 = 0; i1 < T; i1++) for (let i4 = 0; i4 < d; i4++) { let s = 0; for (let i2 = 0; i2 < d; i2++) s += (X[i0 * (T * d) + i1 * d + i2] * W[0 + i3 * (d * d + T * d) + i2 * d + i4]); c3[i0 * (H * T * d) + i3 * (T * d) + i1 * d + i4] = s; }
-for (let i0 = 0; i0 < n; i0++) for (let i1 = 0; i1 < H; i1++) for (let i2 = 0; i2 < T; i2++) for (let i4 = 0; i4 < T; i4++) { let s = 0; for (let i3 = 0; i3 < d; i3++) s += (c3[i0 * (H * T * d) + i1 * (T * d) + i2 * d + i3] * X[i0 * (T * d) + i4 * d + i3]); c4[i0 * (H * T * T) + i1 * (T * T) + i2 * T + i4] = s; }
-for (let i0 = 0; i0 < n; i0++) for (let i1 = 0; i1 < H; i1++) for (let i2 = 0; i2 < T; i2++) { let s = -Infinity; for (let i3 = 0; i3 < T; i3++) s = Math.max(s, c4[i0 * (H * T * T) + i1 * (T * T) + i2 * T + i3]); c5[i0 * (H * T) + i1 * T + i2] = s; }
+for (let i0 = 0; i0 < n; i0++) for (let i3 = 0; i3 < H; i3++) for (let i1 = 0; i1 < T; i1++) for (let i4 = 0; i4 < d; i4++) { let sum = 0; for (let i2 = 0; i2 < d; i2++) sum += (X[i0 * (T * d) + i1 * d + i2] * W[0 + i3 * (d * d + T * d) + i2 * d + i4]); c3[i0 * (H * T * d) + i3 * (T * d) + i1 * d + i4] = sum; }
+for (let i0 = 0; i0 < n; i0++) for (let i1 = 0; i1 < H; i1++) for (let i2 = 0; i2 < T; i2++) for (let i4 = 0; i4 < T; i4++) { let sum = 0; for (let i3 = 0; i3 < d; i3++) sum += (c3[i0 * (H * T * d) + i1 * (T * d) + i2 * d + i3] * X[i0 * (T * d) + i4 * d + i3]); c4[i0 * (H * T * T) + i1 * (T * T) + i2 * T + i4] = sum; }
+for (let i0 = 0; i0 < n; i0++) for (let i1 = 0; i1 < H; i1++) for (let i2 = 0; i2 < T; i2++) { let sum = -Infinity; for (let i3 = 0; i3 < T; i3++) sum = Math.max(sum, c4[i0 * (H * T * T) + i1 * (T * T) + i2 * T + i3]); c5[i0 * (H * T) + i1 * T + i2] = sum; }
 for (let i0 = 0; i0 < n; i0++) for (let i1 = 0; i1 < H; i1++) for (let i2 = 0; i2 < T; i2++) for (let i3 = 0; i3 < T; i3++) c6[i0 * (H * T * T) + i1 * (T * T) + i2 * T + i3] = Math.exp((c4[i0 * (H * T * T) + i1 * (T * T) + i2 * T + i3] - c5[i0 * (H * T) + i1 * T + i2]));
-for (let i0 = 0; i0 < n; i0++) for (let i1 = 0; i1 < H; i1++) for (let i2 = 0; i2 < T; i2++) { let s = 0; for (let i3 = 0; i3 < T; i3++) s += c6[i0 * (H * T * T) + i1 * (T * T) + i2 * T + i3]; c7[i0 * (H * T) + i1 * T + i2] = s; }
+for (let i0 = 0; i0 < n; i0++) for (let i1 = 0; i1 < H; i1++) for (let i2 = 0; i2 < T; i2++) { let sum = 0; for (let i3 = 0; i3 < T; i3++) sum += c6[i0 * (H * T * T) + i1 * (T * T) + i2 * T + i3]; c7[i0 * (H * T) + i1 * T + i2] = sum; }
 for (let i0 = 0; i0 < n; i0++) for (let i1 = 0; i1 < H; i1++) for (let i2 = 0; i2 < T; i2++) for (let i3 = 0; i3 < T; i3++) c8[i0 * (H * T * T) + i1 * (T * T) + i2 * T + i3] = (c6[i0 * (H * T * T) + i1 * (T * T) + i2 * T + i3] / c7[i0 * (H * T) + i1 * T + i2]);
-for (let i3 = 0; i3 < n; i3++) for (let i0 = 0; i0 < H; i0++) for (let i1 = 0; i1 < T; i1++) for (let i4 = 0; i4 < T; i4++) { let s = 0; for (let i2 = 0; i2 < d; i2++) s += (U[d * d + i0 * (d * d + T * d) + i1 * d + i2] * X[i3 * (T * d) + i4 * d + i2]); c10[i3 * (H * T * T) + i0 * (T * T) + i1 * T + i4] = s; }
-for (let i0 = 0; i0 < n; i0++) for (let i1 = 0; i1 < H; i1++) for (let i2 = 0; i2 < T; i2++) { let s = 0; for (let i3 = 0; i3 < T; i3++) s += (c8[i0 * (H * T * T) + i1 * (T * T) + i2 * T + i3] * c10[i0 * (H * T * T) + i1 * (T * T) + i2 * T + i3]); c11[i0 * (H * T) + i1 * T + i2] = s; }
-for (let i0 = 0; i0 < n; i0++) { let s = 0; for (let i1 = 0; i1 < H; i1++) for (let i2 = 0; i2 < T; i2++) s += c11[i0 * (H * T) + i1 * T + i2]; c12[i0] = s; }
-{ let s = 0; for (let i0 = 0; i0 < n; i0++) s += logaddexp(0.0, (-((y[i0] * c12[i0]) / cn0))); c13[0] = s; }
-c14[0] = (c13[0] / cn1);
-for (let i0 = 0; i0 < n; i0++) for (let i1 = 0; i1 < H; i1++) for (let i2 = 0; i2 < T; i2++) { let s = 0; for (let i3 = 0; i3 < T; i3++) s += (c8[i0 * (H * T * T) + i1 * (T * T) + i2 * T + i3] * relevant[i0 * T + i3]); c16[i0 * (H * T) + i1 * T + i2] = s; }
-{ let s = 0; for (let i0 = 0; i0 < n; i0++) for (let i1 = 0; i1 < H; i1++) for (let i2 = 0; i2 < T; i2++) s += c16[i0 * (H * T) + i1 * T + i2]; c17[0] = s; }
-c18[0] = (c17[0] / cn2);
-for (let i0 = 0; i0 < n; i0++) c19[i0] = (c12[i0] / cn0);
-{ let s = 0; for (let i0 = 0; i0 < n; i0++) s += +((y[i0] * c19[i0]) > 0.0); c20[0] = s; }
-c21[0] = (c20[0] / cn1);
-loss[0] = c14[0];
-score[0] = c18[0];
-accuracy[0] = c21[0];
-for (let i0 = 0; i0 < n; i0++) logits[0 + i0 * 1] = c19[i0];
-for (let i0 = 0; i0 < n; i0++) for (let i1 = 0; i1 < H; i1++) for (let i2 = 0; i2 < T; i2++) for (let i3 = 0; i3 < T; i3++) A[0 + i0 * (H * T * T) + i1 * (T * T) + i2 * T + i3 * 1] = c8[i0 * (H * T * T) + i1 * (T * T) + i2 * T + i3];
-for (let i0 = 0; i0 < n; i0++) for (let i1 = 0; i1 < H; i1++) for (let i2 = 0; i2 < T; i2++) for (let i3 = 0; i3 < T; i3++) P[0 + i0 * (H * T * T) + i1 * (T * T) + i2 * T + i3 * 1] = c10[i0 * (H * T * T) + i1 * (T * T) + i2 * T + i3];
+for (let i3 = 0; i3 < n; i3++) for (let i0 = 0; i0 < H; i0++) for (let i1 = 0; i1 < T; i1++) for (let i4 = 0; i4 < T; i4++) { let sum = 0; for (let i2 = 0; i2 < d; i2++) sum += (U[d * d + i0 * (d * d + T * d) + i1 * d + i2] * X[i3 * (T * d) + i4 * d + i2]); c10[i3 * (H * T * T) + i0 * (T * T) + i1 * T + i4] = sum; }
+for (let i0 = 0; i0 < n; i0++) for (let i1 = 0; i1 < H; i1++) for (let i2 = 0; i2 < T; i2++) { let sum = 0; for (let i3 = 0; i3 < T; i3++) sum += (c8[i0 * (H * T * T) + i1 * (T * T) + i2 * T + i3] * c10[i0 * (H * T * T) + i1 * (T * T) + i2 * T + i3]); c11[i0 * (H * T) + i1 * T + i2] = sum; }
+for (let i0 = 0; i0 < n; i0++) { let sum = 0; for (let i1 = 0; i1 < H; i1++) for (let i2 = 0; i2 < T; i2++) sum += c11[i0 * (H * T) + i1 * T + i2]; c12[i0] = sum; }
+{ let sum = 0; for (let i0 = 0; i0 < n; i0++) sum += logaddexp(0.0, (-((y[i0] * c12[i0]) / number0))); c13[0] = sum; }
+loss[0] = (c13[0] / number1);
+for (let i0 = 0; i0 < n; i0++) for (let i1 = 0; i1 < H; i1++) for (let i2 = 0; i2 < T; i2++) { let sum = 0; for (let i3 = 0; i3 < T; i3++) sum += (c8[i0 * (H * T * T) + i1 * (T * T) + i2 * T + i3] * relevant[i0 * T + i3]); c16[i0 * (H * T) + i1 * T + i2] = sum; }
+{ let sum = 0; for (let i0 = 0; i0 < n; i0++) for (let i1 = 0; i1 < H; i1++) for (let i2 = 0; i2 < T; i2++) sum += c16[i0 * (H * T) + i1 * T + i2]; c17[0] = sum; }
+score[0] = (c17[0] / number4);
+for (let i0 = 0; i0 < n; i0++) c19[i0] = (c12[i0] / number0);
+{ let sum = 0; for (let i0 = 0; i0 < n; i0++) sum += +((y[i0] * c19[i0]) > 0.0); c20[0] = sum; }
+accuracy[0] = (c20[0] / number1);
+for (let i0 = 0; i0 < n; i0++) logits[i0] = c19[i0];
+for (let i0 = 0; i0 < n; i0++) for (let i1 = 0; i1 < H; i1++) for (let i2 = 0; i2 < T; i2++) for (let i3 = 0; i3 < T; i3++) A[i0 * (H * T * T) + i1 * (T * T) + i2 * T + i3] = c8[i0 * (H * T * T) + i1 * (T * T) + i2 * T + i3];
+for (let i0 = 0; i0 < n; i0++) for (let i1 = 0; i1 < H; i1++) for (let i2 = 0; i2 < T; i2++) for (let i3 = 0; i3 < T; i3++) P[i0 * (H * T * T) + i1 * (T * T) + i2 * T + i3] = c10[i0 * (H * T * T) + i1 * (T * T) + i2 * T + i3];
 return loss[0];
 },
 };

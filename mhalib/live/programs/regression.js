@@ -21,12 +21,15 @@ const A = theta;
 const B = theta;
 const VA = direction;
 const VB = direction;
-const an0 = 2.0 * m;
-const an1 = 1.0 * m;
-const an2 = -1.0 * m;
-const bn0 = 1.0 * m;
-const bn1 = -1.0 * m;
-const cn0 = 2.0 * m;
+const dA = slope;
+const dB = slope;
+const HA = along;
+const HB = along;
+const EA = limit;
+const EB = limit;
+const number0 = 2.0 * m;
+const number1 = 1.0 * m;
+const number2 = -1.0 * m;
 const a3 = new Float64Array((m * d));
 const a5 = new Float64Array((m * n));
 const a6 = new Float64Array(m);
@@ -37,12 +40,9 @@ const a10 = new Float64Array((m * d));
 const a12 = new Float64Array((m * p));
 const a13 = new Float64Array((m * p));
 const a14 = new Float64Array(1);
-const a15 = new Float64Array(1);
 const a16 = new Float64Array(m);
 const a17 = new Float64Array(1);
-const a18 = new Float64Array(1);
 const a19 = new Float64Array((p * d));
-const a20 = new Float64Array((p * d));
 const a21 = new Float64Array((m * d));
 const a22 = new Float64Array((m * d));
 const a23 = new Float64Array((m * n));
@@ -51,7 +51,6 @@ const a25 = new Float64Array((m * d));
 const a26 = new Float64Array(m);
 const a27 = new Float64Array((m * d));
 const a28 = new Float64Array((d * d));
-const a29 = new Float64Array((d * d));
 const b2 = new Float64Array((m * d));
 const b4 = new Float64Array((m * n));
 const b5 = new Float64Array(m);
@@ -72,7 +71,6 @@ const b22 = new Float64Array((p * d));
 const b24 = new Float64Array((m * p));
 const b25 = new Float64Array((m * p));
 const b26 = new Float64Array((p * d));
-const b27 = new Float64Array((p * d));
 const b28 = new Float64Array((m * d));
 const b29 = new Float64Array((m * d));
 const b30 = new Float64Array((m * d));
@@ -89,7 +87,6 @@ const b40 = new Float64Array(m);
 const b41 = new Float64Array(m);
 const b42 = new Float64Array((m * d));
 const b43 = new Float64Array((d * d));
-const b44 = new Float64Array((d * d));
 const c3 = new Float64Array((m * d));
 const c5 = new Float64Array((m * n));
 const c6 = new Float64Array(m);
@@ -100,135 +97,113 @@ const c10 = new Float64Array((m * d));
 const c12 = new Float64Array((m * p));
 const c13 = new Float64Array((m * p));
 const c14 = new Float64Array(1);
-const c15 = new Float64Array(1);
-const c16 = new Float64Array((m * d));
-const c17 = new Float64Array((m * n));
-const c18 = new Float64Array(m);
-const c19 = new Float64Array((m * n));
-const c20 = new Float64Array(m);
-const c21 = new Float64Array((m * n));
 const e2 = new Float64Array((p * d));
 const e4 = new Float64Array((p * d));
 const e6 = new Float64Array((p * d));
 const e7 = new Float64Array((p * d));
 const e8 = new Float64Array(1);
-const e9 = new Float64Array(1);
 const e10 = new Float64Array((p * d));
 const e11 = new Float64Array((p * d));
-const e12 = new Float64Array((d * d));
 const e13 = new Float64Array((d * d));
+const e14 = new Float64Array((d * d));
 const run = {
 gradient() {
-for (let i0 = 0; i0 < m; i0++) for (let i2 = 0; i2 < d; i2++) { let s = 0; for (let i1 = 0; i1 < d; i1++) s += (X[i0 * d + i1] * B[p * d + i1 * d + i2]); a3[i0 * d + i2] = s; }
-for (let i0 = 0; i0 < m; i0++) for (let i2 = 0; i2 < n; i2++) { let s = 0; for (let i1 = 0; i1 < d; i1++) s += (a3[i0 * d + i1] * context[i2 * d + i1]); a5[i0 * n + i2] = s; }
-for (let i0 = 0; i0 < m; i0++) { let s = -Infinity; for (let i1 = 0; i1 < n; i1++) s = Math.max(s, a5[i0 * n + i1]); a6[i0] = s; }
+for (let i0 = 0; i0 < m; i0++) for (let i2 = 0; i2 < d; i2++) { let sum = 0; for (let i1 = 0; i1 < d; i1++) sum += (X[i0 * d + i1] * B[p * d + i1 * d + i2]); a3[i0 * d + i2] = sum; }
+for (let i0 = 0; i0 < m; i0++) for (let i2 = 0; i2 < n; i2++) { let sum = 0; for (let i1 = 0; i1 < d; i1++) sum += (a3[i0 * d + i1] * context[i2 * d + i1]); a5[i0 * n + i2] = sum; }
+for (let i0 = 0; i0 < m; i0++) { let sum = -Infinity; for (let i1 = 0; i1 < n; i1++) sum = Math.max(sum, a5[i0 * n + i1]); a6[i0] = sum; }
 for (let i0 = 0; i0 < m; i0++) for (let i1 = 0; i1 < n; i1++) a7[i0 * n + i1] = Math.exp((a5[i0 * n + i1] - a6[i0]));
-for (let i0 = 0; i0 < m; i0++) { let s = 0; for (let i1 = 0; i1 < n; i1++) s += a7[i0 * n + i1]; a8[i0] = s; }
+for (let i0 = 0; i0 < m; i0++) { let sum = 0; for (let i1 = 0; i1 < n; i1++) sum += a7[i0 * n + i1]; a8[i0] = sum; }
 for (let i0 = 0; i0 < m; i0++) for (let i1 = 0; i1 < n; i1++) a9[i0 * n + i1] = (a7[i0 * n + i1] / a8[i0]);
-for (let i0 = 0; i0 < m; i0++) for (let i2 = 0; i2 < d; i2++) { let s = 0; for (let i1 = 0; i1 < n; i1++) s += (a9[i0 * n + i1] * context[i1 * d + i2]); a10[i0 * d + i2] = s; }
-for (let i0 = 0; i0 < m; i0++) for (let i2 = 0; i2 < p; i2++) { let s = 0; for (let i1 = 0; i1 < d; i1++) s += (a10[i0 * d + i1] * A[0 + i2 * d + i1]); a12[i0 * p + i2] = s; }
+for (let i0 = 0; i0 < m; i0++) for (let i2 = 0; i2 < d; i2++) { let sum = 0; for (let i1 = 0; i1 < n; i1++) sum += (a9[i0 * n + i1] * context[i1 * d + i2]); a10[i0 * d + i2] = sum; }
+for (let i0 = 0; i0 < m; i0++) for (let i2 = 0; i2 < p; i2++) { let sum = 0; for (let i1 = 0; i1 < d; i1++) sum += (a10[i0 * d + i1] * A[0 + i2 * d + i1]); a12[i0 * p + i2] = sum; }
 for (let i0 = 0; i0 < m; i0++) for (let i1 = 0; i1 < p; i1++) a13[i0 * p + i1] = (y[i0 * p + i1] - a12[i0 * p + i1]);
-{ let s = 0; for (let i0 = 0; i0 < m; i0++) for (let i1 = 0; i1 < p; i1++) s += (a13[i0 * p + i1] * a13[i0 * p + i1]); a14[0] = s; }
-a15[0] = (0.0 + (a14[0] / an0));
-for (let i0 = 0; i0 < m; i0++) { let s = 0; for (let i1 = 0; i1 < n; i1++) s += (a9[i0 * n + i1] * a9[i0 * n + i1]); a16[i0] = s; }
-{ let s = 0; for (let i0 = 0; i0 < m; i0++) s += (1.0 / a16[i0]); a17[0] = s; }
-a18[0] = (a17[0] / an1);
-for (let i0 = 0; i0 < p; i0++) for (let i2 = 0; i2 < d; i2++) { let s = 0; for (let i1 = 0; i1 < m; i1++) s += (a13[i1 * p + i0] * a10[i1 * d + i2]); a19[i0 * d + i2] = s; }
-for (let i0 = 0; i0 < p; i0++) for (let i1 = 0; i1 < d; i1++) a20[i0 * d + i1] = (0.0 - (a19[i0 * d + i1] / an1));
-for (let i0 = 0; i0 < m; i0++) for (let i2 = 0; i2 < d; i2++) { let s = 0; for (let i1 = 0; i1 < p; i1++) s += (a13[i0 * p + i1] * A[0 + i1 * d + i2]); a21[i0 * d + i2] = s; }
-for (let i0 = 0; i0 < m; i0++) for (let i1 = 0; i1 < d; i1++) a22[i0 * d + i1] = (a21[i0 * d + i1] / an2);
-for (let i0 = 0; i0 < m; i0++) for (let i2 = 0; i2 < n; i2++) { let s = 0; for (let i1 = 0; i1 < d; i1++) s += (a22[i0 * d + i1] * context[i2 * d + i1]); a23[i0 * n + i2] = s; }
+{ let sum = 0; for (let i0 = 0; i0 < m; i0++) for (let i1 = 0; i1 < p; i1++) sum += (a13[i0 * p + i1] * a13[i0 * p + i1]); a14[0] = sum; }
+loss[0] = (0.0 + (a14[0] / number0));
+for (let i0 = 0; i0 < m; i0++) { let sum = 0; for (let i1 = 0; i1 < n; i1++) sum += (a9[i0 * n + i1] * a9[i0 * n + i1]); a16[i0] = sum; }
+{ let sum = 0; for (let i0 = 0; i0 < m; i0++) sum += (1.0 / a16[i0]); a17[0] = sum; }
+effective[0] = (a17[0] / number1);
+for (let i0 = 0; i0 < p; i0++) for (let i2 = 0; i2 < d; i2++) { let sum = 0; for (let i1 = 0; i1 < m; i1++) sum += (a13[i1 * p + i0] * a10[i1 * d + i2]); a19[i0 * d + i2] = sum; }
+for (let i0 = 0; i0 < p; i0++) for (let i1 = 0; i1 < d; i1++) dA[0 + i0 * d + i1] = (0.0 - (a19[i0 * d + i1] / number1));
+for (let i0 = 0; i0 < m; i0++) for (let i2 = 0; i2 < d; i2++) { let sum = 0; for (let i1 = 0; i1 < p; i1++) sum += (a13[i0 * p + i1] * A[0 + i1 * d + i2]); a21[i0 * d + i2] = sum; }
+for (let i0 = 0; i0 < m; i0++) for (let i1 = 0; i1 < d; i1++) a22[i0 * d + i1] = (a21[i0 * d + i1] / number2);
+for (let i0 = 0; i0 < m; i0++) for (let i2 = 0; i2 < n; i2++) { let sum = 0; for (let i1 = 0; i1 < d; i1++) sum += (a22[i0 * d + i1] * context[i2 * d + i1]); a23[i0 * n + i2] = sum; }
 for (let i0 = 0; i0 < m; i0++) for (let i1 = 0; i1 < n; i1++) a24[i0 * n + i1] = (a9[i0 * n + i1] * a23[i0 * n + i1]);
-for (let i0 = 0; i0 < m; i0++) for (let i2 = 0; i2 < d; i2++) { let s = 0; for (let i1 = 0; i1 < n; i1++) s += (a24[i0 * n + i1] * context[i1 * d + i2]); a25[i0 * d + i2] = s; }
-for (let i0 = 0; i0 < m; i0++) { let s = 0; for (let i1 = 0; i1 < d; i1++) s += (a10[i0 * d + i1] * a22[i0 * d + i1]); a26[i0] = s; }
+for (let i0 = 0; i0 < m; i0++) for (let i2 = 0; i2 < d; i2++) { let sum = 0; for (let i1 = 0; i1 < n; i1++) sum += (a24[i0 * n + i1] * context[i1 * d + i2]); a25[i0 * d + i2] = sum; }
+for (let i0 = 0; i0 < m; i0++) { let sum = 0; for (let i1 = 0; i1 < d; i1++) sum += (a10[i0 * d + i1] * a22[i0 * d + i1]); a26[i0] = sum; }
 for (let i0 = 0; i0 < m; i0++) for (let i1 = 0; i1 < d; i1++) a27[i0 * d + i1] = (a25[i0 * d + i1] - (a10[i0 * d + i1] * a26[i0]));
-for (let i0 = 0; i0 < d; i0++) for (let i2 = 0; i2 < d; i2++) { let s = 0; for (let i1 = 0; i1 < m; i1++) s += (X[i1 * d + i0] * a27[i1 * d + i2]); a28[i0 * d + i2] = s; }
-for (let i0 = 0; i0 < d; i0++) for (let i1 = 0; i1 < d; i1++) a29[i0 * d + i1] = (0.0 + a28[i0 * d + i1]);
-loss[0] = a15[0];
-effective[0] = a18[0];
-for (let i0 = 0; i0 < p; i0++) for (let i1 = 0; i1 < d; i1++) slope[0 + i0 * d + i1 * 1] = a20[i0 * d + i1];
-for (let i0 = 0; i0 < d; i0++) for (let i1 = 0; i1 < d; i1++) slope[p * d + i0 * d + i1 * 1] = a29[i0 * d + i1];
+for (let i0 = 0; i0 < d; i0++) for (let i2 = 0; i2 < d; i2++) { let sum = 0; for (let i1 = 0; i1 < m; i1++) sum += (X[i1 * d + i0] * a27[i1 * d + i2]); a28[i0 * d + i2] = sum; }
+for (let i0 = 0; i0 < d; i0++) for (let i1 = 0; i1 < d; i1++) dB[p * d + i0 * d + i1] = (0.0 + a28[i0 * d + i1]);
 return loss[0];
 },
 product() {
-for (let i0 = 0; i0 < m; i0++) for (let i2 = 0; i2 < d; i2++) { let s = 0; for (let i1 = 0; i1 < d; i1++) s += (X[i0 * d + i1] * B[p * d + i1 * d + i2]); b2[i0 * d + i2] = s; }
-for (let i0 = 0; i0 < m; i0++) for (let i2 = 0; i2 < n; i2++) { let s = 0; for (let i1 = 0; i1 < d; i1++) s += (b2[i0 * d + i1] * context[i2 * d + i1]); b4[i0 * n + i2] = s; }
-for (let i0 = 0; i0 < m; i0++) { let s = -Infinity; for (let i1 = 0; i1 < n; i1++) s = Math.max(s, b4[i0 * n + i1]); b5[i0] = s; }
+for (let i0 = 0; i0 < m; i0++) for (let i2 = 0; i2 < d; i2++) { let sum = 0; for (let i1 = 0; i1 < d; i1++) sum += (X[i0 * d + i1] * B[p * d + i1 * d + i2]); b2[i0 * d + i2] = sum; }
+for (let i0 = 0; i0 < m; i0++) for (let i2 = 0; i2 < n; i2++) { let sum = 0; for (let i1 = 0; i1 < d; i1++) sum += (b2[i0 * d + i1] * context[i2 * d + i1]); b4[i0 * n + i2] = sum; }
+for (let i0 = 0; i0 < m; i0++) { let sum = -Infinity; for (let i1 = 0; i1 < n; i1++) sum = Math.max(sum, b4[i0 * n + i1]); b5[i0] = sum; }
 for (let i0 = 0; i0 < m; i0++) for (let i1 = 0; i1 < n; i1++) b6[i0 * n + i1] = Math.exp((b4[i0 * n + i1] - b5[i0]));
-for (let i0 = 0; i0 < m; i0++) { let s = 0; for (let i1 = 0; i1 < n; i1++) s += b6[i0 * n + i1]; b7[i0] = s; }
+for (let i0 = 0; i0 < m; i0++) { let sum = 0; for (let i1 = 0; i1 < n; i1++) sum += b6[i0 * n + i1]; b7[i0] = sum; }
 for (let i0 = 0; i0 < m; i0++) for (let i1 = 0; i1 < n; i1++) b8[i0 * n + i1] = (b6[i0 * n + i1] / b7[i0]);
-for (let i0 = 0; i0 < m; i0++) for (let i2 = 0; i2 < d; i2++) { let s = 0; for (let i1 = 0; i1 < n; i1++) s += (b8[i0 * n + i1] * context[i1 * d + i2]); b9[i0 * d + i2] = s; }
+for (let i0 = 0; i0 < m; i0++) for (let i2 = 0; i2 < d; i2++) { let sum = 0; for (let i1 = 0; i1 < n; i1++) sum += (b8[i0 * n + i1] * context[i1 * d + i2]); b9[i0 * d + i2] = sum; }
 for (let i0 = 0; i0 < m; i0++) for (let i1 = 0; i1 < d; i1++) b10[i0 * d + i1] = (-b9[i0 * d + i1]);
-for (let i0 = 0; i0 < m; i0++) for (let i2 = 0; i2 < p; i2++) { let s = 0; for (let i1 = 0; i1 < d; i1++) s += (b10[i0 * d + i1] * VA[0 + i2 * d + i1]); b12[i0 * p + i2] = s; }
-for (let i0 = 0; i0 < m; i0++) for (let i2 = 0; i2 < d; i2++) { let s = 0; for (let i1 = 0; i1 < d; i1++) s += (X[i0 * d + i1] * VB[p * d + i1 * d + i2]); b14[i0 * d + i2] = s; }
-for (let i0 = 0; i0 < m; i0++) for (let i2 = 0; i2 < n; i2++) { let s = 0; for (let i1 = 0; i1 < d; i1++) s += (b14[i0 * d + i1] * context[i2 * d + i1]); b15[i0 * n + i2] = s; }
-for (let i0 = 0; i0 < m; i0++) { let s = 0; for (let i1 = 0; i1 < n; i1++) s += (b8[i0 * n + i1] * b15[i0 * n + i1]); b16[i0] = s; }
+for (let i0 = 0; i0 < m; i0++) for (let i2 = 0; i2 < p; i2++) { let sum = 0; for (let i1 = 0; i1 < d; i1++) sum += (b10[i0 * d + i1] * VA[0 + i2 * d + i1]); b12[i0 * p + i2] = sum; }
+for (let i0 = 0; i0 < m; i0++) for (let i2 = 0; i2 < d; i2++) { let sum = 0; for (let i1 = 0; i1 < d; i1++) sum += (X[i0 * d + i1] * VB[p * d + i1 * d + i2]); b14[i0 * d + i2] = sum; }
+for (let i0 = 0; i0 < m; i0++) for (let i2 = 0; i2 < n; i2++) { let sum = 0; for (let i1 = 0; i1 < d; i1++) sum += (b14[i0 * d + i1] * context[i2 * d + i1]); b15[i0 * n + i2] = sum; }
+for (let i0 = 0; i0 < m; i0++) { let sum = 0; for (let i1 = 0; i1 < n; i1++) sum += (b8[i0 * n + i1] * b15[i0 * n + i1]); b16[i0] = sum; }
 for (let i0 = 0; i0 < m; i0++) for (let i1 = 0; i1 < n; i1++) b17[i0 * n + i1] = (b8[i0 * n + i1] * (b15[i0 * n + i1] - b16[i0]));
-for (let i0 = 0; i0 < m; i0++) for (let i2 = 0; i2 < d; i2++) { let s = 0; for (let i1 = 0; i1 < n; i1++) s += (b17[i0 * n + i1] * context[i1 * d + i2]); b18[i0 * d + i2] = s; }
-for (let i0 = 0; i0 < m; i0++) for (let i2 = 0; i2 < p; i2++) { let s = 0; for (let i1 = 0; i1 < d; i1++) s += (b18[i0 * d + i1] * A[0 + i2 * d + i1]); b20[i0 * p + i2] = s; }
+for (let i0 = 0; i0 < m; i0++) for (let i2 = 0; i2 < d; i2++) { let sum = 0; for (let i1 = 0; i1 < n; i1++) sum += (b17[i0 * n + i1] * context[i1 * d + i2]); b18[i0 * d + i2] = sum; }
+for (let i0 = 0; i0 < m; i0++) for (let i2 = 0; i2 < p; i2++) { let sum = 0; for (let i1 = 0; i1 < d; i1++) sum += (b18[i0 * d + i1] * A[0 + i2 * d + i1]); b20[i0 * p + i2] = sum; }
 for (let i0 = 0; i0 < m; i0++) for (let i1 = 0; i1 < p; i1++) b21[i0 * p + i1] = (b12[i0 * p + i1] - b20[i0 * p + i1]);
-for (let i0 = 0; i0 < p; i0++) for (let i2 = 0; i2 < d; i2++) { let s = 0; for (let i1 = 0; i1 < m; i1++) s += (b21[i1 * p + i0] * b9[i1 * d + i2]); b22[i0 * d + i2] = s; }
-for (let i0 = 0; i0 < m; i0++) for (let i2 = 0; i2 < p; i2++) { let s = 0; for (let i1 = 0; i1 < d; i1++) s += (b9[i0 * d + i1] * A[0 + i2 * d + i1]); b24[i0 * p + i2] = s; }
+for (let i0 = 0; i0 < p; i0++) for (let i2 = 0; i2 < d; i2++) { let sum = 0; for (let i1 = 0; i1 < m; i1++) sum += (b21[i1 * p + i0] * b9[i1 * d + i2]); b22[i0 * d + i2] = sum; }
+for (let i0 = 0; i0 < m; i0++) for (let i2 = 0; i2 < p; i2++) { let sum = 0; for (let i1 = 0; i1 < d; i1++) sum += (b9[i0 * d + i1] * A[0 + i2 * d + i1]); b24[i0 * p + i2] = sum; }
 for (let i0 = 0; i0 < m; i0++) for (let i1 = 0; i1 < p; i1++) b25[i0 * p + i1] = (y[i0 * p + i1] - b24[i0 * p + i1]);
-for (let i0 = 0; i0 < p; i0++) for (let i2 = 0; i2 < d; i2++) { let s = 0; for (let i1 = 0; i1 < m; i1++) s += (b25[i1 * p + i0] * b18[i1 * d + i2]); b26[i0 * d + i2] = s; }
-for (let i0 = 0; i0 < p; i0++) for (let i1 = 0; i1 < d; i1++) b27[i0 * d + i1] = (0.0 - ((b22[i0 * d + i1] + b26[i0 * d + i1]) / bn0));
-for (let i0 = 0; i0 < m; i0++) for (let i2 = 0; i2 < d; i2++) { let s = 0; for (let i1 = 0; i1 < p; i1++) s += (b25[i0 * p + i1] * VA[0 + i1 * d + i2]); b28[i0 * d + i2] = s; }
-for (let i0 = 0; i0 < m; i0++) for (let i2 = 0; i2 < d; i2++) { let s = 0; for (let i1 = 0; i1 < p; i1++) s += (b21[i0 * p + i1] * A[0 + i1 * d + i2]); b29[i0 * d + i2] = s; }
-for (let i0 = 0; i0 < m; i0++) for (let i1 = 0; i1 < d; i1++) b30[i0 * d + i1] = ((b28[i0 * d + i1] + b29[i0 * d + i1]) / bn1);
-for (let i0 = 0; i0 < m; i0++) for (let i2 = 0; i2 < n; i2++) { let s = 0; for (let i1 = 0; i1 < d; i1++) s += (b30[i0 * d + i1] * context[i2 * d + i1]); b31[i0 * n + i2] = s; }
+for (let i0 = 0; i0 < p; i0++) for (let i2 = 0; i2 < d; i2++) { let sum = 0; for (let i1 = 0; i1 < m; i1++) sum += (b25[i1 * p + i0] * b18[i1 * d + i2]); b26[i0 * d + i2] = sum; }
+for (let i0 = 0; i0 < p; i0++) for (let i1 = 0; i1 < d; i1++) HA[0 + i0 * d + i1] = (0.0 - ((b22[i0 * d + i1] + b26[i0 * d + i1]) / number1));
+for (let i0 = 0; i0 < m; i0++) for (let i2 = 0; i2 < d; i2++) { let sum = 0; for (let i1 = 0; i1 < p; i1++) sum += (b25[i0 * p + i1] * VA[0 + i1 * d + i2]); b28[i0 * d + i2] = sum; }
+for (let i0 = 0; i0 < m; i0++) for (let i2 = 0; i2 < d; i2++) { let sum = 0; for (let i1 = 0; i1 < p; i1++) sum += (b21[i0 * p + i1] * A[0 + i1 * d + i2]); b29[i0 * d + i2] = sum; }
+for (let i0 = 0; i0 < m; i0++) for (let i1 = 0; i1 < d; i1++) b30[i0 * d + i1] = ((b28[i0 * d + i1] + b29[i0 * d + i1]) / number2);
+for (let i0 = 0; i0 < m; i0++) for (let i2 = 0; i2 < n; i2++) { let sum = 0; for (let i1 = 0; i1 < d; i1++) sum += (b30[i0 * d + i1] * context[i2 * d + i1]); b31[i0 * n + i2] = sum; }
 for (let i0 = 0; i0 < m; i0++) for (let i1 = 0; i1 < n; i1++) b32[i0 * n + i1] = (b8[i0 * n + i1] * b31[i0 * n + i1]);
-for (let i0 = 0; i0 < m; i0++) for (let i2 = 0; i2 < d; i2++) { let s = 0; for (let i1 = 0; i1 < n; i1++) s += (b32[i0 * n + i1] * context[i1 * d + i2]); b33[i0 * d + i2] = s; }
-for (let i0 = 0; i0 < m; i0++) { let s = 0; for (let i1 = 0; i1 < d; i1++) s += (b9[i0 * d + i1] * b30[i0 * d + i1]); b34[i0] = s; }
-for (let i0 = 0; i0 < m; i0++) for (let i2 = 0; i2 < d; i2++) { let s = 0; for (let i1 = 0; i1 < p; i1++) s += (b25[i0 * p + i1] * A[0 + i1 * d + i2]); b35[i0 * d + i2] = s; }
-for (let i0 = 0; i0 < m; i0++) for (let i1 = 0; i1 < d; i1++) b36[i0 * d + i1] = (b35[i0 * d + i1] / bn1);
-for (let i0 = 0; i0 < m; i0++) for (let i2 = 0; i2 < n; i2++) { let s = 0; for (let i1 = 0; i1 < d; i1++) s += (b36[i0 * d + i1] * context[i2 * d + i1]); b37[i0 * n + i2] = s; }
+for (let i0 = 0; i0 < m; i0++) for (let i2 = 0; i2 < d; i2++) { let sum = 0; for (let i1 = 0; i1 < n; i1++) sum += (b32[i0 * n + i1] * context[i1 * d + i2]); b33[i0 * d + i2] = sum; }
+for (let i0 = 0; i0 < m; i0++) { let sum = 0; for (let i1 = 0; i1 < d; i1++) sum += (b9[i0 * d + i1] * b30[i0 * d + i1]); b34[i0] = sum; }
+for (let i0 = 0; i0 < m; i0++) for (let i2 = 0; i2 < d; i2++) { let sum = 0; for (let i1 = 0; i1 < p; i1++) sum += (b25[i0 * p + i1] * A[0 + i1 * d + i2]); b35[i0 * d + i2] = sum; }
+for (let i0 = 0; i0 < m; i0++) for (let i1 = 0; i1 < d; i1++) b36[i0 * d + i1] = (b35[i0 * d + i1] / number2);
+for (let i0 = 0; i0 < m; i0++) for (let i2 = 0; i2 < n; i2++) { let sum = 0; for (let i1 = 0; i1 < d; i1++) sum += (b36[i0 * d + i1] * context[i2 * d + i1]); b37[i0 * n + i2] = sum; }
 for (let i0 = 0; i0 < m; i0++) for (let i1 = 0; i1 < n; i1++) b38[i0 * n + i1] = (b17[i0 * n + i1] * b37[i0 * n + i1]);
-for (let i0 = 0; i0 < m; i0++) for (let i2 = 0; i2 < d; i2++) { let s = 0; for (let i1 = 0; i1 < n; i1++) s += (b38[i0 * n + i1] * context[i1 * d + i2]); b39[i0 * d + i2] = s; }
-for (let i0 = 0; i0 < m; i0++) { let s = 0; for (let i1 = 0; i1 < d; i1++) s += (b9[i0 * d + i1] * b36[i0 * d + i1]); b40[i0] = s; }
-for (let i0 = 0; i0 < m; i0++) { let s = 0; for (let i1 = 0; i1 < d; i1++) s += (b18[i0 * d + i1] * b36[i0 * d + i1]); b41[i0] = s; }
+for (let i0 = 0; i0 < m; i0++) for (let i2 = 0; i2 < d; i2++) { let sum = 0; for (let i1 = 0; i1 < n; i1++) sum += (b38[i0 * n + i1] * context[i1 * d + i2]); b39[i0 * d + i2] = sum; }
+for (let i0 = 0; i0 < m; i0++) { let sum = 0; for (let i1 = 0; i1 < d; i1++) sum += (b9[i0 * d + i1] * b36[i0 * d + i1]); b40[i0] = sum; }
+for (let i0 = 0; i0 < m; i0++) { let sum = 0; for (let i1 = 0; i1 < d; i1++) sum += (b18[i0 * d + i1] * b36[i0 * d + i1]); b41[i0] = sum; }
 for (let i0 = 0; i0 < m; i0++) for (let i1 = 0; i1 < d; i1++) b42[i0 * d + i1] = ((((b33[i0 * d + i1] - (b9[i0 * d + i1] * b34[i0])) + b39[i0 * d + i1]) - (b18[i0 * d + i1] * b40[i0])) - (b9[i0 * d + i1] * b41[i0]));
-for (let i0 = 0; i0 < d; i0++) for (let i2 = 0; i2 < d; i2++) { let s = 0; for (let i1 = 0; i1 < m; i1++) s += (X[i1 * d + i0] * b42[i1 * d + i2]); b43[i0 * d + i2] = s; }
-for (let i0 = 0; i0 < d; i0++) for (let i1 = 0; i1 < d; i1++) b44[i0 * d + i1] = (0.0 + b43[i0 * d + i1]);
-for (let i0 = 0; i0 < p; i0++) for (let i1 = 0; i1 < d; i1++) along[0 + i0 * d + i1 * 1] = b27[i0 * d + i1];
-for (let i0 = 0; i0 < d; i0++) for (let i1 = 0; i1 < d; i1++) along[p * d + i0 * d + i1 * 1] = b44[i0 * d + i1];
-return along[0];
+for (let i0 = 0; i0 < d; i0++) for (let i2 = 0; i2 < d; i2++) { let sum = 0; for (let i1 = 0; i1 < m; i1++) sum += (X[i1 * d + i0] * b42[i1 * d + i2]); b43[i0 * d + i2] = sum; }
+for (let i0 = 0; i0 < d; i0++) for (let i1 = 0; i1 < d; i1++) HB[p * d + i0 * d + i1] = (0.0 + b43[i0 * d + i1]);
+return HA[0];
 },
 forward() {
-for (let i0 = 0; i0 < m; i0++) for (let i2 = 0; i2 < d; i2++) { let s = 0; for (let i1 = 0; i1 < d; i1++) s += (X[i0 * d + i1] * B[p * d + i1 * d + i2]); c3[i0 * d + i2] = s; }
-for (let i0 = 0; i0 < m; i0++) for (let i2 = 0; i2 < n; i2++) { let s = 0; for (let i1 = 0; i1 < d; i1++) s += (c3[i0 * d + i1] * context[i2 * d + i1]); c5[i0 * n + i2] = s; }
-for (let i0 = 0; i0 < m; i0++) { let s = -Infinity; for (let i1 = 0; i1 < n; i1++) s = Math.max(s, c5[i0 * n + i1]); c6[i0] = s; }
+for (let i0 = 0; i0 < m; i0++) for (let i2 = 0; i2 < d; i2++) { let sum = 0; for (let i1 = 0; i1 < d; i1++) sum += (X[i0 * d + i1] * B[p * d + i1 * d + i2]); c3[i0 * d + i2] = sum; }
+for (let i0 = 0; i0 < m; i0++) for (let i2 = 0; i2 < n; i2++) { let sum = 0; for (let i1 = 0; i1 < d; i1++) sum += (c3[i0 * d + i1] * context[i2 * d + i1]); c5[i0 * n + i2] = sum; }
+for (let i0 = 0; i0 < m; i0++) { let sum = -Infinity; for (let i1 = 0; i1 < n; i1++) sum = Math.max(sum, c5[i0 * n + i1]); c6[i0] = sum; }
 for (let i0 = 0; i0 < m; i0++) for (let i1 = 0; i1 < n; i1++) c7[i0 * n + i1] = Math.exp((c5[i0 * n + i1] - c6[i0]));
-for (let i0 = 0; i0 < m; i0++) { let s = 0; for (let i1 = 0; i1 < n; i1++) s += c7[i0 * n + i1]; c8[i0] = s; }
+for (let i0 = 0; i0 < m; i0++) { let sum = 0; for (let i1 = 0; i1 < n; i1++) sum += c7[i0 * n + i1]; c8[i0] = sum; }
 for (let i0 = 0; i0 < m; i0++) for (let i1 = 0; i1 < n; i1++) c9[i0 * n + i1] = (c7[i0 * n + i1] / c8[i0]);
-for (let i0 = 0; i0 < m; i0++) for (let i2 = 0; i2 < d; i2++) { let s = 0; for (let i1 = 0; i1 < n; i1++) s += (c9[i0 * n + i1] * context[i1 * d + i2]); c10[i0 * d + i2] = s; }
-for (let i0 = 0; i0 < m; i0++) for (let i2 = 0; i2 < p; i2++) { let s = 0; for (let i1 = 0; i1 < d; i1++) s += (c10[i0 * d + i1] * A[0 + i2 * d + i1]); c12[i0 * p + i2] = s; }
+for (let i0 = 0; i0 < m; i0++) for (let i2 = 0; i2 < d; i2++) { let sum = 0; for (let i1 = 0; i1 < n; i1++) sum += (c9[i0 * n + i1] * context[i1 * d + i2]); c10[i0 * d + i2] = sum; }
+for (let i0 = 0; i0 < m; i0++) for (let i2 = 0; i2 < p; i2++) { let sum = 0; for (let i1 = 0; i1 < d; i1++) sum += (c10[i0 * d + i1] * A[0 + i2 * d + i1]); c12[i0 * p + i2] = sum; }
 for (let i0 = 0; i0 < m; i0++) for (let i1 = 0; i1 < p; i1++) c13[i0 * p + i1] = (y[i0 * p + i1] - c12[i0 * p + i1]);
-{ let s = 0; for (let i0 = 0; i0 < m; i0++) for (let i1 = 0; i1 < p; i1++) s += (c13[i0 * p + i1] * c13[i0 * p + i1]); c14[0] = s; }
-c15[0] = (0.0 + (c14[0] / cn0));
-for (let i0 = 0; i0 < m; i0++) for (let i2 = 0; i2 < d; i2++) { let s = 0; for (let i1 = 0; i1 < d; i1++) s += (X[i0 * d + i1] * B[p * d + i1 * d + i2]); c16[i0 * d + i2] = s; }
-for (let i0 = 0; i0 < m; i0++) for (let i2 = 0; i2 < n; i2++) { let s = 0; for (let i1 = 0; i1 < d; i1++) s += (c16[i0 * d + i1] * context[i2 * d + i1]); c17[i0 * n + i2] = s; }
-for (let i0 = 0; i0 < m; i0++) { let s = -Infinity; for (let i1 = 0; i1 < n; i1++) s = Math.max(s, c17[i0 * n + i1]); c18[i0] = s; }
-for (let i0 = 0; i0 < m; i0++) for (let i1 = 0; i1 < n; i1++) c19[i0 * n + i1] = Math.exp((c17[i0 * n + i1] - c18[i0]));
-for (let i0 = 0; i0 < m; i0++) { let s = 0; for (let i1 = 0; i1 < n; i1++) s += c19[i0 * n + i1]; c20[i0] = s; }
-for (let i0 = 0; i0 < m; i0++) for (let i1 = 0; i1 < n; i1++) c21[i0 * n + i1] = (c19[i0 * n + i1] / c20[i0]);
-loss[0] = c15[0];
-for (let i0 = 0; i0 < m; i0++) for (let i1 = 0; i1 < n; i1++) weights[0 + i0 * n + i1 * 1] = c21[i0 * n + i1];
+{ let sum = 0; for (let i0 = 0; i0 < m; i0++) for (let i1 = 0; i1 < p; i1++) sum += (c13[i0 * p + i1] * c13[i0 * p + i1]); c14[0] = sum; }
+loss[0] = (0.0 + (c14[0] / number0));
+for (let i0 = 0; i0 < m; i0++) for (let i1 = 0; i1 < n; i1++) weights[i0 * n + i1] = c9[i0 * n + i1];
 return loss[0];
 },
 population() {
-for (let i0 = 0; i0 < p; i0++) for (let i2 = 0; i2 < d; i2++) { let s = 0; for (let i1 = 0; i1 < d; i1++) s += (A[0 + i0 * d + i1] * Sigma[i1 * d + i2]); e2[i0 * d + i2] = s; }
-for (let i0 = 0; i0 < p; i0++) for (let i2 = 0; i2 < d; i2++) { let s = 0; for (let i1 = 0; i1 < d; i1++) s += (e2[i0 * d + i1] * B[p * d + i2 * d + i1]); e4[i0 * d + i2] = s; }
+for (let i0 = 0; i0 < p; i0++) for (let i2 = 0; i2 < d; i2++) { let sum = 0; for (let i1 = 0; i1 < d; i1++) sum += (A[0 + i0 * d + i1] * Sigma[i1 * d + i2]); e2[i0 * d + i2] = sum; }
+for (let i0 = 0; i0 < p; i0++) for (let i2 = 0; i2 < d; i2++) { let sum = 0; for (let i1 = 0; i1 < d; i1++) sum += (e2[i0 * d + i1] * B[p * d + i2 * d + i1]); e4[i0 * d + i2] = sum; }
 for (let i0 = 0; i0 < p; i0++) for (let i1 = 0; i1 < d; i1++) e6[i0 * d + i1] = (e4[i0 * d + i1] - M[i0 * d + i1]);
-for (let i0 = 0; i0 < p; i0++) for (let i2 = 0; i2 < d; i2++) { let s = 0; for (let i1 = 0; i1 < d; i1++) s += (e6[i0 * d + i1] * Sigma[i1 * d + i2]); e7[i0 * d + i2] = s; }
-{ let s = 0; for (let i0 = 0; i0 < p; i0++) for (let i1 = 0; i1 < d; i1++) s += (e7[i0 * d + i1] * e6[i0 * d + i1]); e8[0] = s; }
-e9[0] = (e8[0] / 2.0);
-for (let i0 = 0; i0 < p; i0++) for (let i2 = 0; i2 < d; i2++) { let s = 0; for (let i1 = 0; i1 < d; i1++) s += (e7[i0 * d + i1] * B[p * d + i1 * d + i2]); e10[i0 * d + i2] = s; }
-for (let i0 = 0; i0 < p; i0++) for (let i2 = 0; i2 < d; i2++) { let s = 0; for (let i1 = 0; i1 < d; i1++) s += (e10[i0 * d + i1] * Sigma[i1 * d + i2]); e11[i0 * d + i2] = s; }
-for (let i0 = 0; i0 < d; i0++) for (let i2 = 0; i2 < d; i2++) { let s = 0; for (let i1 = 0; i1 < p; i1++) s += (e7[i1 * d + i0] * A[0 + i1 * d + i2]); e12[i0 * d + i2] = s; }
-for (let i0 = 0; i0 < d; i0++) for (let i2 = 0; i2 < d; i2++) { let s = 0; for (let i1 = 0; i1 < d; i1++) s += (e12[i0 * d + i1] * Sigma[i1 * d + i2]); e13[i0 * d + i2] = s; }
-excess[0] = e9[0];
-for (let i0 = 0; i0 < p; i0++) for (let i1 = 0; i1 < d; i1++) limit[0 + i0 * d + i1 * 1] = e11[i0 * d + i1];
-for (let i0 = 0; i0 < d; i0++) for (let i1 = 0; i1 < d; i1++) limit[p * d + i0 * d + i1 * 1] = e13[i0 * d + i1];
+for (let i0 = 0; i0 < p; i0++) for (let i2 = 0; i2 < d; i2++) { let sum = 0; for (let i1 = 0; i1 < d; i1++) sum += (e6[i0 * d + i1] * Sigma[i1 * d + i2]); e7[i0 * d + i2] = sum; }
+{ let sum = 0; for (let i0 = 0; i0 < p; i0++) for (let i1 = 0; i1 < d; i1++) sum += (e7[i0 * d + i1] * e6[i0 * d + i1]); e8[0] = sum; }
+excess[0] = (e8[0] / 2.0);
+for (let i0 = 0; i0 < p; i0++) for (let i2 = 0; i2 < d; i2++) { let sum = 0; for (let i1 = 0; i1 < d; i1++) sum += (e7[i0 * d + i1] * B[p * d + i1 * d + i2]); e10[i0 * d + i2] = sum; }
+for (let i0 = 0; i0 < p; i0++) for (let i2 = 0; i2 < d; i2++) { let sum = 0; for (let i1 = 0; i1 < d; i1++) sum += (e10[i0 * d + i1] * Sigma[i1 * d + i2]); e11[i0 * d + i2] = sum; }
+for (let i0 = 0; i0 < p; i0++) for (let i1 = 0; i1 < d; i1++) EA[0 + i0 * d + i1] = e11[i0 * d + i1];
+for (let i0 = 0; i0 < d; i0++) for (let i2 = 0; i2 < d; i2++) { let sum = 0; for (let i1 = 0; i1 < p; i1++) sum += (e7[i1 * d + i0] * A[0 + i1 * d + i2]); e13[i0 * d + i2] = sum; }
+for (let i0 = 0; i0 < d; i0++) for (let i2 = 0; i2 < d; i2++) { let sum = 0; for (let i1 = 0; i1 < d; i1++) sum += (e13[i0 * d + i1] * Sigma[i1 * d + i2]); e14[i0 * d + i2] = sum; }
+for (let i0 = 0; i0 < d; i0++) for (let i1 = 0; i1 < d; i1++) EB[p * d + i0 * d + i1] = e14[i0 * d + i1];
 return excess[0];
 },
 };

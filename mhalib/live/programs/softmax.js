@@ -11,7 +11,7 @@ const loss = new Float64Array(1);
 const slope = new Float64Array((H * (3 * D * d + d * m)));
 const along = new Float64Array((H * (3 * D * d + d * m)));
 const weights = new Float64Array((N * H * n * n));
-const mixed = new Float64Array((N * H * n * D));
+const mixed = new Float64Array((N * n * H * D));
 const WQ = theta;
 const WK = theta;
 const WV = theta;
@@ -20,13 +20,17 @@ const VWQ = direction;
 const VWK = direction;
 const VWV = direction;
 const VWO = direction;
-const an0 = 1.0 * root(d);
-const an1 = 2.0 * N;
-const an2 = 1.0 * N;
-const bn0 = 1.0 * root(d);
-const bn1 = 1.0 * N;
-const cn0 = 1.0 * root(d);
-const cn1 = 2.0 * N;
+const dWQ = slope;
+const dWK = slope;
+const dWV = slope;
+const dWO = slope;
+const HWQ = along;
+const HWK = along;
+const HWV = along;
+const HWO = along;
+const number0 = 1.0 * root(d);
+const number1 = 2.0 * N;
+const number2 = 1.0 * N;
 const a2 = new Float64Array((N * H * n * d));
 const a4 = new Float64Array((N * H * n * d));
 const a5 = new Float64Array((N * H * n * n));
@@ -41,7 +45,6 @@ const a15 = new Float64Array((N * H * n * m));
 const a16 = new Float64Array((N * n * m));
 const a18 = new Float64Array((N * n * m));
 const a19 = new Float64Array(1);
-const a20 = new Float64Array(1);
 const a21 = new Float64Array((N * H * n * n));
 const a22 = new Float64Array((N * H * n * n));
 const a23 = new Float64Array((N * H * n));
@@ -50,17 +53,17 @@ const a25 = new Float64Array((N * H * n * d));
 const a26 = new Float64Array((N * H * n * d));
 const a27 = new Float64Array((N * H * D * d));
 const a28 = new Float64Array((H * D * d));
-const a29 = new Float64Array((N * H * n * d));
 const a30 = new Float64Array((N * H * n * d));
-const a31 = new Float64Array((N * H * D * d));
-const a32 = new Float64Array((H * D * d));
-const a33 = new Float64Array((N * H * n * m));
-const a34 = new Float64Array((N * H * n * m));
-const a35 = new Float64Array((N * H * n * d));
-const a36 = new Float64Array((N * H * D * d));
-const a37 = new Float64Array((H * D * d));
-const a38 = new Float64Array((N * H * d * m));
-const a39 = new Float64Array((H * d * m));
+const a31 = new Float64Array((N * H * n * d));
+const a32 = new Float64Array((N * H * D * d));
+const a33 = new Float64Array((H * D * d));
+const a35 = new Float64Array((N * H * n * m));
+const a36 = new Float64Array((N * H * n * m));
+const a37 = new Float64Array((N * H * n * d));
+const a38 = new Float64Array((N * H * D * d));
+const a39 = new Float64Array((H * D * d));
+const a41 = new Float64Array((N * H * d * m));
+const a42 = new Float64Array((H * d * m));
 const b2 = new Float64Array((N * H * n * d));
 const b4 = new Float64Array((N * H * n * d));
 const b5 = new Float64Array((N * H * n * n));
@@ -104,24 +107,24 @@ const b49 = new Float64Array((N * H * n * d));
 const b50 = new Float64Array((N * H * n * d));
 const b51 = new Float64Array((N * H * D * d));
 const b52 = new Float64Array((H * D * d));
-const b53 = new Float64Array((N * H * n * d));
 const b54 = new Float64Array((N * H * n * d));
 const b55 = new Float64Array((N * H * n * d));
-const b56 = new Float64Array((N * H * D * d));
-const b57 = new Float64Array((H * D * d));
-const b58 = new Float64Array((N * H * n * m));
-const b59 = new Float64Array((N * H * n * m));
+const b56 = new Float64Array((N * H * n * d));
+const b57 = new Float64Array((N * H * D * d));
+const b58 = new Float64Array((H * D * d));
 const b60 = new Float64Array((N * H * n * m));
-const b61 = new Float64Array((N * H * n * d));
+const b61 = new Float64Array((N * H * n * m));
 const b62 = new Float64Array((N * H * n * m));
-const b63 = new Float64Array((N * H * n * m));
-const b64 = new Float64Array((N * H * n * d));
-const b65 = new Float64Array((N * H * n * d));
-const b66 = new Float64Array((N * H * D * d));
-const b67 = new Float64Array((H * D * d));
-const b68 = new Float64Array((N * H * d * m));
-const b69 = new Float64Array((N * H * d * m));
-const b70 = new Float64Array((H * d * m));
+const b63 = new Float64Array((N * H * n * d));
+const b64 = new Float64Array((N * H * n * m));
+const b65 = new Float64Array((N * H * n * m));
+const b66 = new Float64Array((N * H * n * d));
+const b67 = new Float64Array((N * H * n * d));
+const b68 = new Float64Array((N * H * D * d));
+const b69 = new Float64Array((H * D * d));
+const b71 = new Float64Array((N * H * d * m));
+const b72 = new Float64Array((N * H * d * m));
+const b73 = new Float64Array((H * d * m));
 const c2 = new Float64Array((N * H * n * d));
 const c4 = new Float64Array((N * H * n * d));
 const c5 = new Float64Array((N * H * n * n));
@@ -136,139 +139,136 @@ const c15 = new Float64Array((N * H * n * m));
 const c16 = new Float64Array((N * n * m));
 const c18 = new Float64Array((N * n * m));
 const c19 = new Float64Array(1);
-const c20 = new Float64Array(1);
-const c21 = new Float64Array((N * H * n * D));
+const c22 = new Float64Array((N * H * n * D));
 const run = {
 gradient() {
-for (let i0 = 0; i0 < N; i0++) for (let i3 = 0; i3 < H; i3++) for (let i1 = 0; i1 < n; i1++) for (let i4 = 0; i4 < d; i4++) { let s = 0; for (let i2 = 0; i2 < D; i2++) s += (X[i0 * (n * D) + i1 * D + i2] * WQ[0 * H * D * d + i3 * (D * d) + i2 * d + i4]); a2[i0 * (H * n * d) + i3 * (n * d) + i1 * d + i4] = s; }
-for (let i0 = 0; i0 < N; i0++) for (let i3 = 0; i3 < H; i3++) for (let i1 = 0; i1 < n; i1++) for (let i4 = 0; i4 < d; i4++) { let s = 0; for (let i2 = 0; i2 < D; i2++) s += (X[i0 * (n * D) + i1 * D + i2] * WK[1 * H * D * d + i3 * (D * d) + i2 * d + i4]); a4[i0 * (H * n * d) + i3 * (n * d) + i1 * d + i4] = s; }
-for (let i0 = 0; i0 < N; i0++) for (let i1 = 0; i1 < H; i1++) for (let i2 = 0; i2 < n; i2++) for (let i4 = 0; i4 < n; i4++) { let s = 0; for (let i3 = 0; i3 < d; i3++) s += (a2[i0 * (H * n * d) + i1 * (n * d) + i2 * d + i3] * a4[i0 * (H * n * d) + i1 * (n * d) + i4 * d + i3]); a5[i0 * (H * n * n) + i1 * (n * n) + i2 * n + i4] = s; }
-for (let i0 = 0; i0 < N; i0++) for (let i1 = 0; i1 < H; i1++) for (let i2 = 0; i2 < n; i2++) for (let i3 = 0; i3 < n; i3++) a6[i0 * (H * n * n) + i1 * (n * n) + i2 * n + i3] = (a5[i0 * (H * n * n) + i1 * (n * n) + i2 * n + i3] / an0);
-for (let i0 = 0; i0 < N; i0++) for (let i1 = 0; i1 < H; i1++) for (let i2 = 0; i2 < n; i2++) { let s = -Infinity; for (let i3 = 0; i3 < n; i3++) s = Math.max(s, a6[i0 * (H * n * n) + i1 * (n * n) + i2 * n + i3]); a7[i0 * (H * n) + i1 * n + i2] = s; }
+for (let i0 = 0; i0 < N; i0++) for (let i3 = 0; i3 < H; i3++) for (let i1 = 0; i1 < n; i1++) for (let i4 = 0; i4 < d; i4++) { let sum = 0; for (let i2 = 0; i2 < D; i2++) sum += (X[i0 * (n * D) + i1 * D + i2] * WQ[0 * H * D * d + i3 * (D * d) + i2 * d + i4]); a2[i0 * (H * n * d) + i3 * (n * d) + i1 * d + i4] = sum; }
+for (let i0 = 0; i0 < N; i0++) for (let i3 = 0; i3 < H; i3++) for (let i1 = 0; i1 < n; i1++) for (let i4 = 0; i4 < d; i4++) { let sum = 0; for (let i2 = 0; i2 < D; i2++) sum += (X[i0 * (n * D) + i1 * D + i2] * WK[1 * H * D * d + i3 * (D * d) + i2 * d + i4]); a4[i0 * (H * n * d) + i3 * (n * d) + i1 * d + i4] = sum; }
+for (let i0 = 0; i0 < N; i0++) for (let i1 = 0; i1 < H; i1++) for (let i2 = 0; i2 < n; i2++) for (let i4 = 0; i4 < n; i4++) { let sum = 0; for (let i3 = 0; i3 < d; i3++) sum += (a2[i0 * (H * n * d) + i1 * (n * d) + i2 * d + i3] * a4[i0 * (H * n * d) + i1 * (n * d) + i4 * d + i3]); a5[i0 * (H * n * n) + i1 * (n * n) + i2 * n + i4] = sum; }
+for (let i0 = 0; i0 < N; i0++) for (let i1 = 0; i1 < H; i1++) for (let i2 = 0; i2 < n; i2++) for (let i3 = 0; i3 < n; i3++) a6[i0 * (H * n * n) + i1 * (n * n) + i2 * n + i3] = (a5[i0 * (H * n * n) + i1 * (n * n) + i2 * n + i3] / number0);
+for (let i0 = 0; i0 < N; i0++) for (let i1 = 0; i1 < H; i1++) for (let i2 = 0; i2 < n; i2++) { let sum = -Infinity; for (let i3 = 0; i3 < n; i3++) sum = Math.max(sum, a6[i0 * (H * n * n) + i1 * (n * n) + i2 * n + i3]); a7[i0 * (H * n) + i1 * n + i2] = sum; }
 for (let i0 = 0; i0 < N; i0++) for (let i1 = 0; i1 < H; i1++) for (let i2 = 0; i2 < n; i2++) for (let i3 = 0; i3 < n; i3++) a8[i0 * (H * n * n) + i1 * (n * n) + i2 * n + i3] = Math.exp((a6[i0 * (H * n * n) + i1 * (n * n) + i2 * n + i3] - a7[i0 * (H * n) + i1 * n + i2]));
-for (let i0 = 0; i0 < N; i0++) for (let i1 = 0; i1 < H; i1++) for (let i2 = 0; i2 < n; i2++) { let s = 0; for (let i3 = 0; i3 < n; i3++) s += a8[i0 * (H * n * n) + i1 * (n * n) + i2 * n + i3]; a9[i0 * (H * n) + i1 * n + i2] = s; }
+for (let i0 = 0; i0 < N; i0++) for (let i1 = 0; i1 < H; i1++) for (let i2 = 0; i2 < n; i2++) { let sum = 0; for (let i3 = 0; i3 < n; i3++) sum += a8[i0 * (H * n * n) + i1 * (n * n) + i2 * n + i3]; a9[i0 * (H * n) + i1 * n + i2] = sum; }
 for (let i0 = 0; i0 < N; i0++) for (let i1 = 0; i1 < H; i1++) for (let i2 = 0; i2 < n; i2++) for (let i3 = 0; i3 < n; i3++) a10[i0 * (H * n * n) + i1 * (n * n) + i2 * n + i3] = (a8[i0 * (H * n * n) + i1 * (n * n) + i2 * n + i3] / a9[i0 * (H * n) + i1 * n + i2]);
-for (let i0 = 0; i0 < N; i0++) for (let i3 = 0; i3 < H; i3++) for (let i1 = 0; i1 < n; i1++) for (let i4 = 0; i4 < d; i4++) { let s = 0; for (let i2 = 0; i2 < D; i2++) s += (X[i0 * (n * D) + i1 * D + i2] * WV[2 * H * D * d + i3 * (D * d) + i2 * d + i4]); a12[i0 * (H * n * d) + i3 * (n * d) + i1 * d + i4] = s; }
-for (let i0 = 0; i0 < N; i0++) for (let i1 = 0; i1 < H; i1++) for (let i2 = 0; i2 < n; i2++) for (let i4 = 0; i4 < m; i4++) { let s = 0; for (let i3 = 0; i3 < d; i3++) s += (a12[i0 * (H * n * d) + i1 * (n * d) + i2 * d + i3] * WO[3 * H * D * d + i1 * (d * m) + i3 * m + i4]); a14[i0 * (H * n * m) + i1 * (n * m) + i2 * m + i4] = s; }
-for (let i0 = 0; i0 < N; i0++) for (let i1 = 0; i1 < H; i1++) for (let i2 = 0; i2 < n; i2++) for (let i4 = 0; i4 < m; i4++) { let s = 0; for (let i3 = 0; i3 < n; i3++) s += (a10[i0 * (H * n * n) + i1 * (n * n) + i2 * n + i3] * a14[i0 * (H * n * m) + i1 * (n * m) + i3 * m + i4]); a15[i0 * (H * n * m) + i1 * (n * m) + i2 * m + i4] = s; }
-for (let i0 = 0; i0 < N; i0++) for (let i2 = 0; i2 < n; i2++) for (let i3 = 0; i3 < m; i3++) { let s = 0; for (let i1 = 0; i1 < H; i1++) s += a15[i0 * (H * n * m) + i1 * (n * m) + i2 * m + i3]; a16[i0 * (n * m) + i2 * m + i3] = s; }
+for (let i0 = 0; i0 < N; i0++) for (let i3 = 0; i3 < H; i3++) for (let i1 = 0; i1 < n; i1++) for (let i4 = 0; i4 < d; i4++) { let sum = 0; for (let i2 = 0; i2 < D; i2++) sum += (X[i0 * (n * D) + i1 * D + i2] * WV[2 * H * D * d + i3 * (D * d) + i2 * d + i4]); a12[i0 * (H * n * d) + i3 * (n * d) + i1 * d + i4] = sum; }
+for (let i0 = 0; i0 < N; i0++) for (let i1 = 0; i1 < H; i1++) for (let i2 = 0; i2 < n; i2++) for (let i4 = 0; i4 < m; i4++) { let sum = 0; for (let i3 = 0; i3 < d; i3++) sum += (a12[i0 * (H * n * d) + i1 * (n * d) + i2 * d + i3] * WO[3 * H * D * d + i1 * (d * m) + i3 * m + i4]); a14[i0 * (H * n * m) + i1 * (n * m) + i2 * m + i4] = sum; }
+for (let i0 = 0; i0 < N; i0++) for (let i1 = 0; i1 < H; i1++) for (let i2 = 0; i2 < n; i2++) for (let i4 = 0; i4 < m; i4++) { let sum = 0; for (let i3 = 0; i3 < n; i3++) sum += (a10[i0 * (H * n * n) + i1 * (n * n) + i2 * n + i3] * a14[i0 * (H * n * m) + i1 * (n * m) + i3 * m + i4]); a15[i0 * (H * n * m) + i1 * (n * m) + i2 * m + i4] = sum; }
+for (let i0 = 0; i0 < N; i0++) for (let i2 = 0; i2 < n; i2++) for (let i3 = 0; i3 < m; i3++) { let sum = 0; for (let i1 = 0; i1 < H; i1++) sum += a15[i0 * (H * n * m) + i1 * (n * m) + i2 * m + i3]; a16[i0 * (n * m) + i2 * m + i3] = sum; }
 for (let i0 = 0; i0 < N; i0++) for (let i1 = 0; i1 < n; i1++) for (let i2 = 0; i2 < m; i2++) a18[i0 * (n * m) + i1 * m + i2] = (a16[i0 * (n * m) + i1 * m + i2] - y[i0 * (n * m) + i1 * m + i2]);
-{ let s = 0; for (let i0 = 0; i0 < N; i0++) for (let i1 = 0; i1 < n; i1++) for (let i2 = 0; i2 < m; i2++) s += (a18[i0 * (n * m) + i1 * m + i2] * a18[i0 * (n * m) + i1 * m + i2]); a19[0] = s; }
-a20[0] = (a19[0] / an1);
-for (let i0 = 0; i0 < N; i0++) for (let i3 = 0; i3 < H; i3++) for (let i1 = 0; i1 < n; i1++) for (let i4 = 0; i4 < n; i4++) { let s = 0; for (let i2 = 0; i2 < m; i2++) s += (a18[i0 * (n * m) + i1 * m + i2] * a14[i0 * (H * n * m) + i3 * (n * m) + i4 * m + i2]); a21[i0 * (H * n * n) + i3 * (n * n) + i1 * n + i4] = s; }
-for (let i0 = 0; i0 < N; i0++) for (let i1 = 0; i1 < H; i1++) for (let i2 = 0; i2 < n; i2++) for (let i3 = 0; i3 < n; i3++) a22[i0 * (H * n * n) + i1 * (n * n) + i2 * n + i3] = (a21[i0 * (H * n * n) + i1 * (n * n) + i2 * n + i3] / an2);
-for (let i0 = 0; i0 < N; i0++) for (let i1 = 0; i1 < H; i1++) for (let i2 = 0; i2 < n; i2++) { let s = 0; for (let i3 = 0; i3 < n; i3++) s += (a10[i0 * (H * n * n) + i1 * (n * n) + i2 * n + i3] * a22[i0 * (H * n * n) + i1 * (n * n) + i2 * n + i3]); a23[i0 * (H * n) + i1 * n + i2] = s; }
+{ let sum = 0; for (let i0 = 0; i0 < N; i0++) for (let i1 = 0; i1 < n; i1++) for (let i2 = 0; i2 < m; i2++) sum += (a18[i0 * (n * m) + i1 * m + i2] * a18[i0 * (n * m) + i1 * m + i2]); a19[0] = sum; }
+loss[0] = (a19[0] / number1);
+for (let i0 = 0; i0 < N; i0++) for (let i3 = 0; i3 < H; i3++) for (let i1 = 0; i1 < n; i1++) for (let i4 = 0; i4 < n; i4++) { let sum = 0; for (let i2 = 0; i2 < m; i2++) sum += (a18[i0 * (n * m) + i1 * m + i2] * a14[i0 * (H * n * m) + i3 * (n * m) + i4 * m + i2]); a21[i0 * (H * n * n) + i3 * (n * n) + i1 * n + i4] = sum; }
+for (let i0 = 0; i0 < N; i0++) for (let i1 = 0; i1 < H; i1++) for (let i2 = 0; i2 < n; i2++) for (let i3 = 0; i3 < n; i3++) a22[i0 * (H * n * n) + i1 * (n * n) + i2 * n + i3] = (a21[i0 * (H * n * n) + i1 * (n * n) + i2 * n + i3] / number2);
+for (let i0 = 0; i0 < N; i0++) for (let i1 = 0; i1 < H; i1++) for (let i2 = 0; i2 < n; i2++) { let sum = 0; for (let i3 = 0; i3 < n; i3++) sum += (a10[i0 * (H * n * n) + i1 * (n * n) + i2 * n + i3] * a22[i0 * (H * n * n) + i1 * (n * n) + i2 * n + i3]); a23[i0 * (H * n) + i1 * n + i2] = sum; }
 for (let i0 = 0; i0 < N; i0++) for (let i1 = 0; i1 < H; i1++) for (let i2 = 0; i2 < n; i2++) for (let i3 = 0; i3 < n; i3++) a24[i0 * (H * n * n) + i1 * (n * n) + i2 * n + i3] = (a10[i0 * (H * n * n) + i1 * (n * n) + i2 * n + i3] * (a22[i0 * (H * n * n) + i1 * (n * n) + i2 * n + i3] - a23[i0 * (H * n) + i1 * n + i2]));
-for (let i0 = 0; i0 < N; i0++) for (let i1 = 0; i1 < H; i1++) for (let i2 = 0; i2 < n; i2++) for (let i4 = 0; i4 < d; i4++) { let s = 0; for (let i3 = 0; i3 < n; i3++) s += (a24[i0 * (H * n * n) + i1 * (n * n) + i2 * n + i3] * a4[i0 * (H * n * d) + i1 * (n * d) + i3 * d + i4]); a25[i0 * (H * n * d) + i1 * (n * d) + i2 * d + i4] = s; }
-for (let i0 = 0; i0 < N; i0++) for (let i1 = 0; i1 < H; i1++) for (let i2 = 0; i2 < n; i2++) for (let i3 = 0; i3 < d; i3++) a26[i0 * (H * n * d) + i1 * (n * d) + i2 * d + i3] = (a25[i0 * (H * n * d) + i1 * (n * d) + i2 * d + i3] / an0);
-for (let i0 = 0; i0 < N; i0++) for (let i3 = 0; i3 < H; i3++) for (let i1 = 0; i1 < D; i1++) for (let i4 = 0; i4 < d; i4++) { let s = 0; for (let i2 = 0; i2 < n; i2++) s += (X[i0 * (n * D) + i2 * D + i1] * a26[i0 * (H * n * d) + i3 * (n * d) + i2 * d + i4]); a27[i0 * (H * D * d) + i3 * (D * d) + i1 * d + i4] = s; }
-for (let i1 = 0; i1 < H; i1++) for (let i2 = 0; i2 < D; i2++) for (let i3 = 0; i3 < d; i3++) { let s = 0; for (let i0 = 0; i0 < N; i0++) s += a27[i0 * (H * D * d) + i1 * (D * d) + i2 * d + i3]; a28[i1 * (D * d) + i2 * d + i3] = s; }
-for (let i0 = 0; i0 < N; i0++) for (let i1 = 0; i1 < H; i1++) for (let i2 = 0; i2 < n; i2++) for (let i4 = 0; i4 < d; i4++) { let s = 0; for (let i3 = 0; i3 < n; i3++) s += (a24[i0 * (H * n * n) + i1 * (n * n) + i3 * n + i2] * a2[i0 * (H * n * d) + i1 * (n * d) + i3 * d + i4]); a29[i0 * (H * n * d) + i1 * (n * d) + i2 * d + i4] = s; }
-for (let i0 = 0; i0 < N; i0++) for (let i1 = 0; i1 < H; i1++) for (let i2 = 0; i2 < n; i2++) for (let i3 = 0; i3 < d; i3++) a30[i0 * (H * n * d) + i1 * (n * d) + i2 * d + i3] = (a29[i0 * (H * n * d) + i1 * (n * d) + i2 * d + i3] / an0);
-for (let i0 = 0; i0 < N; i0++) for (let i3 = 0; i3 < H; i3++) for (let i1 = 0; i1 < D; i1++) for (let i4 = 0; i4 < d; i4++) { let s = 0; for (let i2 = 0; i2 < n; i2++) s += (X[i0 * (n * D) + i2 * D + i1] * a30[i0 * (H * n * d) + i3 * (n * d) + i2 * d + i4]); a31[i0 * (H * D * d) + i3 * (D * d) + i1 * d + i4] = s; }
-for (let i1 = 0; i1 < H; i1++) for (let i2 = 0; i2 < D; i2++) for (let i3 = 0; i3 < d; i3++) { let s = 0; for (let i0 = 0; i0 < N; i0++) s += a31[i0 * (H * D * d) + i1 * (D * d) + i2 * d + i3]; a32[i1 * (D * d) + i2 * d + i3] = s; }
-for (let i0 = 0; i0 < N; i0++) for (let i1 = 0; i1 < H; i1++) for (let i2 = 0; i2 < n; i2++) for (let i4 = 0; i4 < m; i4++) { let s = 0; for (let i3 = 0; i3 < n; i3++) s += (a10[i0 * (H * n * n) + i1 * (n * n) + i3 * n + i2] * a18[i0 * (n * m) + i3 * m + i4]); a33[i0 * (H * n * m) + i1 * (n * m) + i2 * m + i4] = s; }
-for (let i0 = 0; i0 < N; i0++) for (let i1 = 0; i1 < H; i1++) for (let i2 = 0; i2 < n; i2++) for (let i3 = 0; i3 < m; i3++) a34[i0 * (H * n * m) + i1 * (n * m) + i2 * m + i3] = (a33[i0 * (H * n * m) + i1 * (n * m) + i2 * m + i3] / an2);
-for (let i0 = 0; i0 < N; i0++) for (let i1 = 0; i1 < H; i1++) for (let i2 = 0; i2 < n; i2++) for (let i4 = 0; i4 < d; i4++) { let s = 0; for (let i3 = 0; i3 < m; i3++) s += (a34[i0 * (H * n * m) + i1 * (n * m) + i2 * m + i3] * WO[3 * H * D * d + i1 * (d * m) + i4 * m + i3]); a35[i0 * (H * n * d) + i1 * (n * d) + i2 * d + i4] = s; }
-for (let i0 = 0; i0 < N; i0++) for (let i3 = 0; i3 < H; i3++) for (let i1 = 0; i1 < D; i1++) for (let i4 = 0; i4 < d; i4++) { let s = 0; for (let i2 = 0; i2 < n; i2++) s += (X[i0 * (n * D) + i2 * D + i1] * a35[i0 * (H * n * d) + i3 * (n * d) + i2 * d + i4]); a36[i0 * (H * D * d) + i3 * (D * d) + i1 * d + i4] = s; }
-for (let i1 = 0; i1 < H; i1++) for (let i2 = 0; i2 < D; i2++) for (let i3 = 0; i3 < d; i3++) { let s = 0; for (let i0 = 0; i0 < N; i0++) s += a36[i0 * (H * D * d) + i1 * (D * d) + i2 * d + i3]; a37[i1 * (D * d) + i2 * d + i3] = s; }
-for (let i0 = 0; i0 < N; i0++) for (let i1 = 0; i1 < H; i1++) for (let i2 = 0; i2 < d; i2++) for (let i4 = 0; i4 < m; i4++) { let s = 0; for (let i3 = 0; i3 < n; i3++) s += (a12[i0 * (H * n * d) + i1 * (n * d) + i3 * d + i2] * a34[i0 * (H * n * m) + i1 * (n * m) + i3 * m + i4]); a38[i0 * (H * d * m) + i1 * (d * m) + i2 * m + i4] = s; }
-for (let i1 = 0; i1 < H; i1++) for (let i2 = 0; i2 < d; i2++) for (let i3 = 0; i3 < m; i3++) { let s = 0; for (let i0 = 0; i0 < N; i0++) s += a38[i0 * (H * d * m) + i1 * (d * m) + i2 * m + i3]; a39[i1 * (d * m) + i2 * m + i3] = s; }
-loss[0] = a20[0];
-for (let i0 = 0; i0 < H; i0++) for (let i1 = 0; i1 < D; i1++) for (let i2 = 0; i2 < d; i2++) slope[0 * H * D * d + i0 * (D * d) + i1 * d + i2 * 1] = a28[i0 * (D * d) + i1 * d + i2];
-for (let i0 = 0; i0 < H; i0++) for (let i1 = 0; i1 < D; i1++) for (let i2 = 0; i2 < d; i2++) slope[1 * H * D * d + i0 * (D * d) + i1 * d + i2 * 1] = a32[i0 * (D * d) + i1 * d + i2];
-for (let i0 = 0; i0 < H; i0++) for (let i1 = 0; i1 < D; i1++) for (let i2 = 0; i2 < d; i2++) slope[2 * H * D * d + i0 * (D * d) + i1 * d + i2 * 1] = a37[i0 * (D * d) + i1 * d + i2];
-for (let i0 = 0; i0 < H; i0++) for (let i1 = 0; i1 < d; i1++) for (let i2 = 0; i2 < m; i2++) slope[3 * H * D * d + i0 * (d * m) + i1 * m + i2 * 1] = a39[i0 * (d * m) + i1 * m + i2];
+for (let i0 = 0; i0 < N; i0++) for (let i1 = 0; i1 < H; i1++) for (let i2 = 0; i2 < n; i2++) for (let i4 = 0; i4 < d; i4++) { let sum = 0; for (let i3 = 0; i3 < n; i3++) sum += (a24[i0 * (H * n * n) + i1 * (n * n) + i2 * n + i3] * a4[i0 * (H * n * d) + i1 * (n * d) + i3 * d + i4]); a25[i0 * (H * n * d) + i1 * (n * d) + i2 * d + i4] = sum; }
+for (let i0 = 0; i0 < N; i0++) for (let i1 = 0; i1 < H; i1++) for (let i2 = 0; i2 < n; i2++) for (let i3 = 0; i3 < d; i3++) a26[i0 * (H * n * d) + i1 * (n * d) + i2 * d + i3] = (a25[i0 * (H * n * d) + i1 * (n * d) + i2 * d + i3] / number0);
+for (let i0 = 0; i0 < N; i0++) for (let i3 = 0; i3 < H; i3++) for (let i1 = 0; i1 < D; i1++) for (let i4 = 0; i4 < d; i4++) { let sum = 0; for (let i2 = 0; i2 < n; i2++) sum += (X[i0 * (n * D) + i2 * D + i1] * a26[i0 * (H * n * d) + i3 * (n * d) + i2 * d + i4]); a27[i0 * (H * D * d) + i3 * (D * d) + i1 * d + i4] = sum; }
+for (let i1 = 0; i1 < H; i1++) for (let i2 = 0; i2 < D; i2++) for (let i3 = 0; i3 < d; i3++) { let sum = 0; for (let i0 = 0; i0 < N; i0++) sum += a27[i0 * (H * D * d) + i1 * (D * d) + i2 * d + i3]; a28[i1 * (D * d) + i2 * d + i3] = sum; }
+for (let i0 = 0; i0 < H; i0++) for (let i1 = 0; i1 < D; i1++) for (let i2 = 0; i2 < d; i2++) dWQ[0 * H * D * d + i0 * (D * d) + i1 * d + i2] = a28[i0 * (D * d) + i1 * d + i2];
+for (let i0 = 0; i0 < N; i0++) for (let i1 = 0; i1 < H; i1++) for (let i2 = 0; i2 < n; i2++) for (let i4 = 0; i4 < d; i4++) { let sum = 0; for (let i3 = 0; i3 < n; i3++) sum += (a24[i0 * (H * n * n) + i1 * (n * n) + i3 * n + i2] * a2[i0 * (H * n * d) + i1 * (n * d) + i3 * d + i4]); a30[i0 * (H * n * d) + i1 * (n * d) + i2 * d + i4] = sum; }
+for (let i0 = 0; i0 < N; i0++) for (let i1 = 0; i1 < H; i1++) for (let i2 = 0; i2 < n; i2++) for (let i3 = 0; i3 < d; i3++) a31[i0 * (H * n * d) + i1 * (n * d) + i2 * d + i3] = (a30[i0 * (H * n * d) + i1 * (n * d) + i2 * d + i3] / number0);
+for (let i0 = 0; i0 < N; i0++) for (let i3 = 0; i3 < H; i3++) for (let i1 = 0; i1 < D; i1++) for (let i4 = 0; i4 < d; i4++) { let sum = 0; for (let i2 = 0; i2 < n; i2++) sum += (X[i0 * (n * D) + i2 * D + i1] * a31[i0 * (H * n * d) + i3 * (n * d) + i2 * d + i4]); a32[i0 * (H * D * d) + i3 * (D * d) + i1 * d + i4] = sum; }
+for (let i1 = 0; i1 < H; i1++) for (let i2 = 0; i2 < D; i2++) for (let i3 = 0; i3 < d; i3++) { let sum = 0; for (let i0 = 0; i0 < N; i0++) sum += a32[i0 * (H * D * d) + i1 * (D * d) + i2 * d + i3]; a33[i1 * (D * d) + i2 * d + i3] = sum; }
+for (let i0 = 0; i0 < H; i0++) for (let i1 = 0; i1 < D; i1++) for (let i2 = 0; i2 < d; i2++) dWK[1 * H * D * d + i0 * (D * d) + i1 * d + i2] = a33[i0 * (D * d) + i1 * d + i2];
+for (let i0 = 0; i0 < N; i0++) for (let i1 = 0; i1 < H; i1++) for (let i2 = 0; i2 < n; i2++) for (let i4 = 0; i4 < m; i4++) { let sum = 0; for (let i3 = 0; i3 < n; i3++) sum += (a10[i0 * (H * n * n) + i1 * (n * n) + i3 * n + i2] * a18[i0 * (n * m) + i3 * m + i4]); a35[i0 * (H * n * m) + i1 * (n * m) + i2 * m + i4] = sum; }
+for (let i0 = 0; i0 < N; i0++) for (let i1 = 0; i1 < H; i1++) for (let i2 = 0; i2 < n; i2++) for (let i3 = 0; i3 < m; i3++) a36[i0 * (H * n * m) + i1 * (n * m) + i2 * m + i3] = (a35[i0 * (H * n * m) + i1 * (n * m) + i2 * m + i3] / number2);
+for (let i0 = 0; i0 < N; i0++) for (let i1 = 0; i1 < H; i1++) for (let i2 = 0; i2 < n; i2++) for (let i4 = 0; i4 < d; i4++) { let sum = 0; for (let i3 = 0; i3 < m; i3++) sum += (a36[i0 * (H * n * m) + i1 * (n * m) + i2 * m + i3] * WO[3 * H * D * d + i1 * (d * m) + i4 * m + i3]); a37[i0 * (H * n * d) + i1 * (n * d) + i2 * d + i4] = sum; }
+for (let i0 = 0; i0 < N; i0++) for (let i3 = 0; i3 < H; i3++) for (let i1 = 0; i1 < D; i1++) for (let i4 = 0; i4 < d; i4++) { let sum = 0; for (let i2 = 0; i2 < n; i2++) sum += (X[i0 * (n * D) + i2 * D + i1] * a37[i0 * (H * n * d) + i3 * (n * d) + i2 * d + i4]); a38[i0 * (H * D * d) + i3 * (D * d) + i1 * d + i4] = sum; }
+for (let i1 = 0; i1 < H; i1++) for (let i2 = 0; i2 < D; i2++) for (let i3 = 0; i3 < d; i3++) { let sum = 0; for (let i0 = 0; i0 < N; i0++) sum += a38[i0 * (H * D * d) + i1 * (D * d) + i2 * d + i3]; a39[i1 * (D * d) + i2 * d + i3] = sum; }
+for (let i0 = 0; i0 < H; i0++) for (let i1 = 0; i1 < D; i1++) for (let i2 = 0; i2 < d; i2++) dWV[2 * H * D * d + i0 * (D * d) + i1 * d + i2] = a39[i0 * (D * d) + i1 * d + i2];
+for (let i0 = 0; i0 < N; i0++) for (let i1 = 0; i1 < H; i1++) for (let i2 = 0; i2 < d; i2++) for (let i4 = 0; i4 < m; i4++) { let sum = 0; for (let i3 = 0; i3 < n; i3++) sum += (a12[i0 * (H * n * d) + i1 * (n * d) + i3 * d + i2] * a36[i0 * (H * n * m) + i1 * (n * m) + i3 * m + i4]); a41[i0 * (H * d * m) + i1 * (d * m) + i2 * m + i4] = sum; }
+for (let i1 = 0; i1 < H; i1++) for (let i2 = 0; i2 < d; i2++) for (let i3 = 0; i3 < m; i3++) { let sum = 0; for (let i0 = 0; i0 < N; i0++) sum += a41[i0 * (H * d * m) + i1 * (d * m) + i2 * m + i3]; a42[i1 * (d * m) + i2 * m + i3] = sum; }
+for (let i0 = 0; i0 < H; i0++) for (let i1 = 0; i1 < d; i1++) for (let i2 = 0; i2 < m; i2++) dWO[3 * H * D * d + i0 * (d * m) + i1 * m + i2] = a42[i0 * (d * m) + i1 * m + i2];
 return loss[0];
 },
 product() {
-for (let i0 = 0; i0 < N; i0++) for (let i3 = 0; i3 < H; i3++) for (let i1 = 0; i1 < n; i1++) for (let i4 = 0; i4 < d; i4++) { let s = 0; for (let i2 = 0; i2 < D; i2++) s += (X[i0 * (n * D) + i1 * D + i2] * WQ[0 * H * D * d + i3 * (D * d) + i2 * d + i4]); b2[i0 * (H * n * d) + i3 * (n * d) + i1 * d + i4] = s; }
-for (let i0 = 0; i0 < N; i0++) for (let i3 = 0; i3 < H; i3++) for (let i1 = 0; i1 < n; i1++) for (let i4 = 0; i4 < d; i4++) { let s = 0; for (let i2 = 0; i2 < D; i2++) s += (X[i0 * (n * D) + i1 * D + i2] * WK[1 * H * D * d + i3 * (D * d) + i2 * d + i4]); b4[i0 * (H * n * d) + i3 * (n * d) + i1 * d + i4] = s; }
-for (let i0 = 0; i0 < N; i0++) for (let i1 = 0; i1 < H; i1++) for (let i2 = 0; i2 < n; i2++) for (let i4 = 0; i4 < n; i4++) { let s = 0; for (let i3 = 0; i3 < d; i3++) s += (b2[i0 * (H * n * d) + i1 * (n * d) + i2 * d + i3] * b4[i0 * (H * n * d) + i1 * (n * d) + i4 * d + i3]); b5[i0 * (H * n * n) + i1 * (n * n) + i2 * n + i4] = s; }
-for (let i0 = 0; i0 < N; i0++) for (let i1 = 0; i1 < H; i1++) for (let i2 = 0; i2 < n; i2++) for (let i3 = 0; i3 < n; i3++) b6[i0 * (H * n * n) + i1 * (n * n) + i2 * n + i3] = (b5[i0 * (H * n * n) + i1 * (n * n) + i2 * n + i3] / bn0);
-for (let i0 = 0; i0 < N; i0++) for (let i1 = 0; i1 < H; i1++) for (let i2 = 0; i2 < n; i2++) { let s = -Infinity; for (let i3 = 0; i3 < n; i3++) s = Math.max(s, b6[i0 * (H * n * n) + i1 * (n * n) + i2 * n + i3]); b7[i0 * (H * n) + i1 * n + i2] = s; }
+for (let i0 = 0; i0 < N; i0++) for (let i3 = 0; i3 < H; i3++) for (let i1 = 0; i1 < n; i1++) for (let i4 = 0; i4 < d; i4++) { let sum = 0; for (let i2 = 0; i2 < D; i2++) sum += (X[i0 * (n * D) + i1 * D + i2] * WQ[0 * H * D * d + i3 * (D * d) + i2 * d + i4]); b2[i0 * (H * n * d) + i3 * (n * d) + i1 * d + i4] = sum; }
+for (let i0 = 0; i0 < N; i0++) for (let i3 = 0; i3 < H; i3++) for (let i1 = 0; i1 < n; i1++) for (let i4 = 0; i4 < d; i4++) { let sum = 0; for (let i2 = 0; i2 < D; i2++) sum += (X[i0 * (n * D) + i1 * D + i2] * WK[1 * H * D * d + i3 * (D * d) + i2 * d + i4]); b4[i0 * (H * n * d) + i3 * (n * d) + i1 * d + i4] = sum; }
+for (let i0 = 0; i0 < N; i0++) for (let i1 = 0; i1 < H; i1++) for (let i2 = 0; i2 < n; i2++) for (let i4 = 0; i4 < n; i4++) { let sum = 0; for (let i3 = 0; i3 < d; i3++) sum += (b2[i0 * (H * n * d) + i1 * (n * d) + i2 * d + i3] * b4[i0 * (H * n * d) + i1 * (n * d) + i4 * d + i3]); b5[i0 * (H * n * n) + i1 * (n * n) + i2 * n + i4] = sum; }
+for (let i0 = 0; i0 < N; i0++) for (let i1 = 0; i1 < H; i1++) for (let i2 = 0; i2 < n; i2++) for (let i3 = 0; i3 < n; i3++) b6[i0 * (H * n * n) + i1 * (n * n) + i2 * n + i3] = (b5[i0 * (H * n * n) + i1 * (n * n) + i2 * n + i3] / number0);
+for (let i0 = 0; i0 < N; i0++) for (let i1 = 0; i1 < H; i1++) for (let i2 = 0; i2 < n; i2++) { let sum = -Infinity; for (let i3 = 0; i3 < n; i3++) sum = Math.max(sum, b6[i0 * (H * n * n) + i1 * (n * n) + i2 * n + i3]); b7[i0 * (H * n) + i1 * n + i2] = sum; }
 for (let i0 = 0; i0 < N; i0++) for (let i1 = 0; i1 < H; i1++) for (let i2 = 0; i2 < n; i2++) for (let i3 = 0; i3 < n; i3++) b8[i0 * (H * n * n) + i1 * (n * n) + i2 * n + i3] = Math.exp((b6[i0 * (H * n * n) + i1 * (n * n) + i2 * n + i3] - b7[i0 * (H * n) + i1 * n + i2]));
-for (let i0 = 0; i0 < N; i0++) for (let i1 = 0; i1 < H; i1++) for (let i2 = 0; i2 < n; i2++) { let s = 0; for (let i3 = 0; i3 < n; i3++) s += b8[i0 * (H * n * n) + i1 * (n * n) + i2 * n + i3]; b9[i0 * (H * n) + i1 * n + i2] = s; }
+for (let i0 = 0; i0 < N; i0++) for (let i1 = 0; i1 < H; i1++) for (let i2 = 0; i2 < n; i2++) { let sum = 0; for (let i3 = 0; i3 < n; i3++) sum += b8[i0 * (H * n * n) + i1 * (n * n) + i2 * n + i3]; b9[i0 * (H * n) + i1 * n + i2] = sum; }
 for (let i0 = 0; i0 < N; i0++) for (let i1 = 0; i1 < H; i1++) for (let i2 = 0; i2 < n; i2++) for (let i3 = 0; i3 < n; i3++) b10[i0 * (H * n * n) + i1 * (n * n) + i2 * n + i3] = (b8[i0 * (H * n * n) + i1 * (n * n) + i2 * n + i3] / b9[i0 * (H * n) + i1 * n + i2]);
-for (let i0 = 0; i0 < N; i0++) for (let i3 = 0; i3 < H; i3++) for (let i1 = 0; i1 < n; i1++) for (let i4 = 0; i4 < d; i4++) { let s = 0; for (let i2 = 0; i2 < D; i2++) s += (X[i0 * (n * D) + i1 * D + i2] * VWQ[0 * H * D * d + i3 * (D * d) + i2 * d + i4]); b12[i0 * (H * n * d) + i3 * (n * d) + i1 * d + i4] = s; }
-for (let i0 = 0; i0 < N; i0++) for (let i1 = 0; i1 < H; i1++) for (let i2 = 0; i2 < n; i2++) for (let i4 = 0; i4 < n; i4++) { let s = 0; for (let i3 = 0; i3 < d; i3++) s += (b12[i0 * (H * n * d) + i1 * (n * d) + i2 * d + i3] * b4[i0 * (H * n * d) + i1 * (n * d) + i4 * d + i3]); b13[i0 * (H * n * n) + i1 * (n * n) + i2 * n + i4] = s; }
-for (let i0 = 0; i0 < N; i0++) for (let i3 = 0; i3 < H; i3++) for (let i1 = 0; i1 < n; i1++) for (let i4 = 0; i4 < d; i4++) { let s = 0; for (let i2 = 0; i2 < D; i2++) s += (X[i0 * (n * D) + i1 * D + i2] * VWK[1 * H * D * d + i3 * (D * d) + i2 * d + i4]); b15[i0 * (H * n * d) + i3 * (n * d) + i1 * d + i4] = s; }
-for (let i0 = 0; i0 < N; i0++) for (let i1 = 0; i1 < H; i1++) for (let i2 = 0; i2 < n; i2++) for (let i4 = 0; i4 < n; i4++) { let s = 0; for (let i3 = 0; i3 < d; i3++) s += (b2[i0 * (H * n * d) + i1 * (n * d) + i2 * d + i3] * b15[i0 * (H * n * d) + i1 * (n * d) + i4 * d + i3]); b16[i0 * (H * n * n) + i1 * (n * n) + i2 * n + i4] = s; }
-for (let i0 = 0; i0 < N; i0++) for (let i1 = 0; i1 < H; i1++) for (let i2 = 0; i2 < n; i2++) for (let i3 = 0; i3 < n; i3++) b17[i0 * (H * n * n) + i1 * (n * n) + i2 * n + i3] = ((b13[i0 * (H * n * n) + i1 * (n * n) + i2 * n + i3] + b16[i0 * (H * n * n) + i1 * (n * n) + i2 * n + i3]) / bn0);
-for (let i0 = 0; i0 < N; i0++) for (let i1 = 0; i1 < H; i1++) for (let i2 = 0; i2 < n; i2++) { let s = 0; for (let i3 = 0; i3 < n; i3++) s += (b10[i0 * (H * n * n) + i1 * (n * n) + i2 * n + i3] * b17[i0 * (H * n * n) + i1 * (n * n) + i2 * n + i3]); b18[i0 * (H * n) + i1 * n + i2] = s; }
+for (let i0 = 0; i0 < N; i0++) for (let i3 = 0; i3 < H; i3++) for (let i1 = 0; i1 < n; i1++) for (let i4 = 0; i4 < d; i4++) { let sum = 0; for (let i2 = 0; i2 < D; i2++) sum += (X[i0 * (n * D) + i1 * D + i2] * VWQ[0 * H * D * d + i3 * (D * d) + i2 * d + i4]); b12[i0 * (H * n * d) + i3 * (n * d) + i1 * d + i4] = sum; }
+for (let i0 = 0; i0 < N; i0++) for (let i1 = 0; i1 < H; i1++) for (let i2 = 0; i2 < n; i2++) for (let i4 = 0; i4 < n; i4++) { let sum = 0; for (let i3 = 0; i3 < d; i3++) sum += (b12[i0 * (H * n * d) + i1 * (n * d) + i2 * d + i3] * b4[i0 * (H * n * d) + i1 * (n * d) + i4 * d + i3]); b13[i0 * (H * n * n) + i1 * (n * n) + i2 * n + i4] = sum; }
+for (let i0 = 0; i0 < N; i0++) for (let i3 = 0; i3 < H; i3++) for (let i1 = 0; i1 < n; i1++) for (let i4 = 0; i4 < d; i4++) { let sum = 0; for (let i2 = 0; i2 < D; i2++) sum += (X[i0 * (n * D) + i1 * D + i2] * VWK[1 * H * D * d + i3 * (D * d) + i2 * d + i4]); b15[i0 * (H * n * d) + i3 * (n * d) + i1 * d + i4] = sum; }
+for (let i0 = 0; i0 < N; i0++) for (let i1 = 0; i1 < H; i1++) for (let i2 = 0; i2 < n; i2++) for (let i4 = 0; i4 < n; i4++) { let sum = 0; for (let i3 = 0; i3 < d; i3++) sum += (b2[i0 * (H * n * d) + i1 * (n * d) + i2 * d + i3] * b15[i0 * (H * n * d) + i1 * (n * d) + i4 * d + i3]); b16[i0 * (H * n * n) + i1 * (n * n) + i2 * n + i4] = sum; }
+for (let i0 = 0; i0 < N; i0++) for (let i1 = 0; i1 < H; i1++) for (let i2 = 0; i2 < n; i2++) for (let i3 = 0; i3 < n; i3++) b17[i0 * (H * n * n) + i1 * (n * n) + i2 * n + i3] = ((b13[i0 * (H * n * n) + i1 * (n * n) + i2 * n + i3] + b16[i0 * (H * n * n) + i1 * (n * n) + i2 * n + i3]) / number0);
+for (let i0 = 0; i0 < N; i0++) for (let i1 = 0; i1 < H; i1++) for (let i2 = 0; i2 < n; i2++) { let sum = 0; for (let i3 = 0; i3 < n; i3++) sum += (b10[i0 * (H * n * n) + i1 * (n * n) + i2 * n + i3] * b17[i0 * (H * n * n) + i1 * (n * n) + i2 * n + i3]); b18[i0 * (H * n) + i1 * n + i2] = sum; }
 for (let i0 = 0; i0 < N; i0++) for (let i1 = 0; i1 < H; i1++) for (let i2 = 0; i2 < n; i2++) for (let i3 = 0; i3 < n; i3++) b19[i0 * (H * n * n) + i1 * (n * n) + i2 * n + i3] = (b10[i0 * (H * n * n) + i1 * (n * n) + i2 * n + i3] * (b17[i0 * (H * n * n) + i1 * (n * n) + i2 * n + i3] - b18[i0 * (H * n) + i1 * n + i2]));
-for (let i0 = 0; i0 < N; i0++) for (let i3 = 0; i3 < H; i3++) for (let i1 = 0; i1 < n; i1++) for (let i4 = 0; i4 < d; i4++) { let s = 0; for (let i2 = 0; i2 < D; i2++) s += (X[i0 * (n * D) + i1 * D + i2] * WV[2 * H * D * d + i3 * (D * d) + i2 * d + i4]); b21[i0 * (H * n * d) + i3 * (n * d) + i1 * d + i4] = s; }
-for (let i0 = 0; i0 < N; i0++) for (let i1 = 0; i1 < H; i1++) for (let i2 = 0; i2 < n; i2++) for (let i4 = 0; i4 < m; i4++) { let s = 0; for (let i3 = 0; i3 < d; i3++) s += (b21[i0 * (H * n * d) + i1 * (n * d) + i2 * d + i3] * WO[3 * H * D * d + i1 * (d * m) + i3 * m + i4]); b23[i0 * (H * n * m) + i1 * (n * m) + i2 * m + i4] = s; }
-for (let i0 = 0; i0 < N; i0++) for (let i1 = 0; i1 < H; i1++) for (let i2 = 0; i2 < n; i2++) for (let i4 = 0; i4 < m; i4++) { let s = 0; for (let i3 = 0; i3 < n; i3++) s += (b10[i0 * (H * n * n) + i1 * (n * n) + i2 * n + i3] * b23[i0 * (H * n * m) + i1 * (n * m) + i3 * m + i4]); b24[i0 * (H * n * m) + i1 * (n * m) + i2 * m + i4] = s; }
-for (let i0 = 0; i0 < N; i0++) for (let i2 = 0; i2 < n; i2++) for (let i3 = 0; i3 < m; i3++) { let s = 0; for (let i1 = 0; i1 < H; i1++) s += b24[i0 * (H * n * m) + i1 * (n * m) + i2 * m + i3]; b25[i0 * (n * m) + i2 * m + i3] = s; }
+for (let i0 = 0; i0 < N; i0++) for (let i3 = 0; i3 < H; i3++) for (let i1 = 0; i1 < n; i1++) for (let i4 = 0; i4 < d; i4++) { let sum = 0; for (let i2 = 0; i2 < D; i2++) sum += (X[i0 * (n * D) + i1 * D + i2] * WV[2 * H * D * d + i3 * (D * d) + i2 * d + i4]); b21[i0 * (H * n * d) + i3 * (n * d) + i1 * d + i4] = sum; }
+for (let i0 = 0; i0 < N; i0++) for (let i1 = 0; i1 < H; i1++) for (let i2 = 0; i2 < n; i2++) for (let i4 = 0; i4 < m; i4++) { let sum = 0; for (let i3 = 0; i3 < d; i3++) sum += (b21[i0 * (H * n * d) + i1 * (n * d) + i2 * d + i3] * WO[3 * H * D * d + i1 * (d * m) + i3 * m + i4]); b23[i0 * (H * n * m) + i1 * (n * m) + i2 * m + i4] = sum; }
+for (let i0 = 0; i0 < N; i0++) for (let i1 = 0; i1 < H; i1++) for (let i2 = 0; i2 < n; i2++) for (let i4 = 0; i4 < m; i4++) { let sum = 0; for (let i3 = 0; i3 < n; i3++) sum += (b10[i0 * (H * n * n) + i1 * (n * n) + i2 * n + i3] * b23[i0 * (H * n * m) + i1 * (n * m) + i3 * m + i4]); b24[i0 * (H * n * m) + i1 * (n * m) + i2 * m + i4] = sum; }
+for (let i0 = 0; i0 < N; i0++) for (let i2 = 0; i2 < n; i2++) for (let i3 = 0; i3 < m; i3++) { let sum = 0; for (let i1 = 0; i1 < H; i1++) sum += b24[i0 * (H * n * m) + i1 * (n * m) + i2 * m + i3]; b25[i0 * (n * m) + i2 * m + i3] = sum; }
 for (let i0 = 0; i0 < N; i0++) for (let i1 = 0; i1 < n; i1++) for (let i2 = 0; i2 < m; i2++) b27[i0 * (n * m) + i1 * m + i2] = (b25[i0 * (n * m) + i1 * m + i2] - y[i0 * (n * m) + i1 * m + i2]);
-for (let i0 = 0; i0 < N; i0++) for (let i3 = 0; i3 < H; i3++) for (let i1 = 0; i1 < n; i1++) for (let i4 = 0; i4 < n; i4++) { let s = 0; for (let i2 = 0; i2 < m; i2++) s += (b27[i0 * (n * m) + i1 * m + i2] * b23[i0 * (H * n * m) + i3 * (n * m) + i4 * m + i2]); b28[i0 * (H * n * n) + i3 * (n * n) + i1 * n + i4] = s; }
-for (let i0 = 0; i0 < N; i0++) for (let i1 = 0; i1 < H; i1++) for (let i2 = 0; i2 < n; i2++) for (let i3 = 0; i3 < n; i3++) b29[i0 * (H * n * n) + i1 * (n * n) + i2 * n + i3] = (b28[i0 * (H * n * n) + i1 * (n * n) + i2 * n + i3] / bn1);
-for (let i0 = 0; i0 < N; i0++) for (let i1 = 0; i1 < H; i1++) for (let i2 = 0; i2 < n; i2++) { let s = 0; for (let i3 = 0; i3 < n; i3++) s += (b10[i0 * (H * n * n) + i1 * (n * n) + i2 * n + i3] * b29[i0 * (H * n * n) + i1 * (n * n) + i2 * n + i3]); b30[i0 * (H * n) + i1 * n + i2] = s; }
+for (let i0 = 0; i0 < N; i0++) for (let i3 = 0; i3 < H; i3++) for (let i1 = 0; i1 < n; i1++) for (let i4 = 0; i4 < n; i4++) { let sum = 0; for (let i2 = 0; i2 < m; i2++) sum += (b27[i0 * (n * m) + i1 * m + i2] * b23[i0 * (H * n * m) + i3 * (n * m) + i4 * m + i2]); b28[i0 * (H * n * n) + i3 * (n * n) + i1 * n + i4] = sum; }
+for (let i0 = 0; i0 < N; i0++) for (let i1 = 0; i1 < H; i1++) for (let i2 = 0; i2 < n; i2++) for (let i3 = 0; i3 < n; i3++) b29[i0 * (H * n * n) + i1 * (n * n) + i2 * n + i3] = (b28[i0 * (H * n * n) + i1 * (n * n) + i2 * n + i3] / number2);
+for (let i0 = 0; i0 < N; i0++) for (let i1 = 0; i1 < H; i1++) for (let i2 = 0; i2 < n; i2++) { let sum = 0; for (let i3 = 0; i3 < n; i3++) sum += (b10[i0 * (H * n * n) + i1 * (n * n) + i2 * n + i3] * b29[i0 * (H * n * n) + i1 * (n * n) + i2 * n + i3]); b30[i0 * (H * n) + i1 * n + i2] = sum; }
 for (let i0 = 0; i0 < N; i0++) for (let i1 = 0; i1 < H; i1++) for (let i2 = 0; i2 < n; i2++) for (let i3 = 0; i3 < n; i3++) b31[i0 * (H * n * n) + i1 * (n * n) + i2 * n + i3] = (b29[i0 * (H * n * n) + i1 * (n * n) + i2 * n + i3] - b30[i0 * (H * n) + i1 * n + i2]);
-for (let i0 = 0; i0 < N; i0++) for (let i1 = 0; i1 < H; i1++) for (let i2 = 0; i2 < n; i2++) for (let i4 = 0; i4 < m; i4++) { let s = 0; for (let i3 = 0; i3 < n; i3++) s += (b19[i0 * (H * n * n) + i1 * (n * n) + i2 * n + i3] * b23[i0 * (H * n * m) + i1 * (n * m) + i3 * m + i4]); b32[i0 * (H * n * m) + i1 * (n * m) + i2 * m + i4] = s; }
-for (let i0 = 0; i0 < N; i0++) for (let i3 = 0; i3 < H; i3++) for (let i1 = 0; i1 < n; i1++) for (let i4 = 0; i4 < d; i4++) { let s = 0; for (let i2 = 0; i2 < D; i2++) s += (X[i0 * (n * D) + i1 * D + i2] * VWV[2 * H * D * d + i3 * (D * d) + i2 * d + i4]); b34[i0 * (H * n * d) + i3 * (n * d) + i1 * d + i4] = s; }
-for (let i0 = 0; i0 < N; i0++) for (let i1 = 0; i1 < H; i1++) for (let i2 = 0; i2 < n; i2++) for (let i4 = 0; i4 < m; i4++) { let s = 0; for (let i3 = 0; i3 < d; i3++) s += (b34[i0 * (H * n * d) + i1 * (n * d) + i2 * d + i3] * WO[3 * H * D * d + i1 * (d * m) + i3 * m + i4]); b35[i0 * (H * n * m) + i1 * (n * m) + i2 * m + i4] = s; }
-for (let i0 = 0; i0 < N; i0++) for (let i1 = 0; i1 < H; i1++) for (let i2 = 0; i2 < n; i2++) for (let i4 = 0; i4 < m; i4++) { let s = 0; for (let i3 = 0; i3 < d; i3++) s += (b21[i0 * (H * n * d) + i1 * (n * d) + i2 * d + i3] * VWO[3 * H * D * d + i1 * (d * m) + i3 * m + i4]); b37[i0 * (H * n * m) + i1 * (n * m) + i2 * m + i4] = s; }
+for (let i0 = 0; i0 < N; i0++) for (let i1 = 0; i1 < H; i1++) for (let i2 = 0; i2 < n; i2++) for (let i4 = 0; i4 < m; i4++) { let sum = 0; for (let i3 = 0; i3 < n; i3++) sum += (b19[i0 * (H * n * n) + i1 * (n * n) + i2 * n + i3] * b23[i0 * (H * n * m) + i1 * (n * m) + i3 * m + i4]); b32[i0 * (H * n * m) + i1 * (n * m) + i2 * m + i4] = sum; }
+for (let i0 = 0; i0 < N; i0++) for (let i3 = 0; i3 < H; i3++) for (let i1 = 0; i1 < n; i1++) for (let i4 = 0; i4 < d; i4++) { let sum = 0; for (let i2 = 0; i2 < D; i2++) sum += (X[i0 * (n * D) + i1 * D + i2] * VWV[2 * H * D * d + i3 * (D * d) + i2 * d + i4]); b34[i0 * (H * n * d) + i3 * (n * d) + i1 * d + i4] = sum; }
+for (let i0 = 0; i0 < N; i0++) for (let i1 = 0; i1 < H; i1++) for (let i2 = 0; i2 < n; i2++) for (let i4 = 0; i4 < m; i4++) { let sum = 0; for (let i3 = 0; i3 < d; i3++) sum += (b34[i0 * (H * n * d) + i1 * (n * d) + i2 * d + i3] * WO[3 * H * D * d + i1 * (d * m) + i3 * m + i4]); b35[i0 * (H * n * m) + i1 * (n * m) + i2 * m + i4] = sum; }
+for (let i0 = 0; i0 < N; i0++) for (let i1 = 0; i1 < H; i1++) for (let i2 = 0; i2 < n; i2++) for (let i4 = 0; i4 < m; i4++) { let sum = 0; for (let i3 = 0; i3 < d; i3++) sum += (b21[i0 * (H * n * d) + i1 * (n * d) + i2 * d + i3] * VWO[3 * H * D * d + i1 * (d * m) + i3 * m + i4]); b37[i0 * (H * n * m) + i1 * (n * m) + i2 * m + i4] = sum; }
 for (let i0 = 0; i0 < N; i0++) for (let i1 = 0; i1 < H; i1++) for (let i2 = 0; i2 < n; i2++) for (let i3 = 0; i3 < m; i3++) b38[i0 * (H * n * m) + i1 * (n * m) + i2 * m + i3] = (b35[i0 * (H * n * m) + i1 * (n * m) + i2 * m + i3] + b37[i0 * (H * n * m) + i1 * (n * m) + i2 * m + i3]);
-for (let i0 = 0; i0 < N; i0++) for (let i1 = 0; i1 < H; i1++) for (let i2 = 0; i2 < n; i2++) for (let i4 = 0; i4 < m; i4++) { let s = 0; for (let i3 = 0; i3 < n; i3++) s += (b10[i0 * (H * n * n) + i1 * (n * n) + i2 * n + i3] * b38[i0 * (H * n * m) + i1 * (n * m) + i3 * m + i4]); b39[i0 * (H * n * m) + i1 * (n * m) + i2 * m + i4] = s; }
-for (let i0 = 0; i0 < N; i0++) for (let i2 = 0; i2 < n; i2++) for (let i3 = 0; i3 < m; i3++) { let s = 0; for (let i1 = 0; i1 < H; i1++) s += (b32[i0 * (H * n * m) + i1 * (n * m) + i2 * m + i3] + b39[i0 * (H * n * m) + i1 * (n * m) + i2 * m + i3]); b40[i0 * (n * m) + i2 * m + i3] = s; }
-for (let i0 = 0; i0 < N; i0++) for (let i3 = 0; i3 < H; i3++) for (let i1 = 0; i1 < n; i1++) for (let i4 = 0; i4 < n; i4++) { let s = 0; for (let i2 = 0; i2 < m; i2++) s += (b40[i0 * (n * m) + i1 * m + i2] * b23[i0 * (H * n * m) + i3 * (n * m) + i4 * m + i2]); b41[i0 * (H * n * n) + i3 * (n * n) + i1 * n + i4] = s; }
-for (let i0 = 0; i0 < N; i0++) for (let i3 = 0; i3 < H; i3++) for (let i1 = 0; i1 < n; i1++) for (let i4 = 0; i4 < n; i4++) { let s = 0; for (let i2 = 0; i2 < m; i2++) s += (b27[i0 * (n * m) + i1 * m + i2] * b38[i0 * (H * n * m) + i3 * (n * m) + i4 * m + i2]); b42[i0 * (H * n * n) + i3 * (n * n) + i1 * n + i4] = s; }
-for (let i0 = 0; i0 < N; i0++) for (let i1 = 0; i1 < H; i1++) for (let i2 = 0; i2 < n; i2++) for (let i3 = 0; i3 < n; i3++) b43[i0 * (H * n * n) + i1 * (n * n) + i2 * n + i3] = ((b41[i0 * (H * n * n) + i1 * (n * n) + i2 * n + i3] + b42[i0 * (H * n * n) + i1 * (n * n) + i2 * n + i3]) / bn1);
-for (let i0 = 0; i0 < N; i0++) for (let i1 = 0; i1 < H; i1++) for (let i2 = 0; i2 < n; i2++) { let s = 0; for (let i3 = 0; i3 < n; i3++) s += (b10[i0 * (H * n * n) + i1 * (n * n) + i2 * n + i3] * b43[i0 * (H * n * n) + i1 * (n * n) + i2 * n + i3]); b44[i0 * (H * n) + i1 * n + i2] = s; }
-for (let i0 = 0; i0 < N; i0++) for (let i1 = 0; i1 < H; i1++) for (let i2 = 0; i2 < n; i2++) { let s = 0; for (let i3 = 0; i3 < n; i3++) s += (b19[i0 * (H * n * n) + i1 * (n * n) + i2 * n + i3] * b29[i0 * (H * n * n) + i1 * (n * n) + i2 * n + i3]); b45[i0 * (H * n) + i1 * n + i2] = s; }
+for (let i0 = 0; i0 < N; i0++) for (let i1 = 0; i1 < H; i1++) for (let i2 = 0; i2 < n; i2++) for (let i4 = 0; i4 < m; i4++) { let sum = 0; for (let i3 = 0; i3 < n; i3++) sum += (b10[i0 * (H * n * n) + i1 * (n * n) + i2 * n + i3] * b38[i0 * (H * n * m) + i1 * (n * m) + i3 * m + i4]); b39[i0 * (H * n * m) + i1 * (n * m) + i2 * m + i4] = sum; }
+for (let i0 = 0; i0 < N; i0++) for (let i2 = 0; i2 < n; i2++) for (let i3 = 0; i3 < m; i3++) { let sum = 0; for (let i1 = 0; i1 < H; i1++) sum += (b32[i0 * (H * n * m) + i1 * (n * m) + i2 * m + i3] + b39[i0 * (H * n * m) + i1 * (n * m) + i2 * m + i3]); b40[i0 * (n * m) + i2 * m + i3] = sum; }
+for (let i0 = 0; i0 < N; i0++) for (let i3 = 0; i3 < H; i3++) for (let i1 = 0; i1 < n; i1++) for (let i4 = 0; i4 < n; i4++) { let sum = 0; for (let i2 = 0; i2 < m; i2++) sum += (b40[i0 * (n * m) + i1 * m + i2] * b23[i0 * (H * n * m) + i3 * (n * m) + i4 * m + i2]); b41[i0 * (H * n * n) + i3 * (n * n) + i1 * n + i4] = sum; }
+for (let i0 = 0; i0 < N; i0++) for (let i3 = 0; i3 < H; i3++) for (let i1 = 0; i1 < n; i1++) for (let i4 = 0; i4 < n; i4++) { let sum = 0; for (let i2 = 0; i2 < m; i2++) sum += (b27[i0 * (n * m) + i1 * m + i2] * b38[i0 * (H * n * m) + i3 * (n * m) + i4 * m + i2]); b42[i0 * (H * n * n) + i3 * (n * n) + i1 * n + i4] = sum; }
+for (let i0 = 0; i0 < N; i0++) for (let i1 = 0; i1 < H; i1++) for (let i2 = 0; i2 < n; i2++) for (let i3 = 0; i3 < n; i3++) b43[i0 * (H * n * n) + i1 * (n * n) + i2 * n + i3] = ((b41[i0 * (H * n * n) + i1 * (n * n) + i2 * n + i3] + b42[i0 * (H * n * n) + i1 * (n * n) + i2 * n + i3]) / number2);
+for (let i0 = 0; i0 < N; i0++) for (let i1 = 0; i1 < H; i1++) for (let i2 = 0; i2 < n; i2++) { let sum = 0; for (let i3 = 0; i3 < n; i3++) sum += (b10[i0 * (H * n * n) + i1 * (n * n) + i2 * n + i3] * b43[i0 * (H * n * n) + i1 * (n * n) + i2 * n + i3]); b44[i0 * (H * n) + i1 * n + i2] = sum; }
+for (let i0 = 0; i0 < N; i0++) for (let i1 = 0; i1 < H; i1++) for (let i2 = 0; i2 < n; i2++) { let sum = 0; for (let i3 = 0; i3 < n; i3++) sum += (b19[i0 * (H * n * n) + i1 * (n * n) + i2 * n + i3] * b29[i0 * (H * n * n) + i1 * (n * n) + i2 * n + i3]); b45[i0 * (H * n) + i1 * n + i2] = sum; }
 for (let i0 = 0; i0 < N; i0++) for (let i1 = 0; i1 < H; i1++) for (let i2 = 0; i2 < n; i2++) for (let i3 = 0; i3 < n; i3++) b46[i0 * (H * n * n) + i1 * (n * n) + i2 * n + i3] = ((b19[i0 * (H * n * n) + i1 * (n * n) + i2 * n + i3] * b31[i0 * (H * n * n) + i1 * (n * n) + i2 * n + i3]) + (b10[i0 * (H * n * n) + i1 * (n * n) + i2 * n + i3] * ((b43[i0 * (H * n * n) + i1 * (n * n) + i2 * n + i3] - b44[i0 * (H * n) + i1 * n + i2]) - b45[i0 * (H * n) + i1 * n + i2])));
-for (let i0 = 0; i0 < N; i0++) for (let i1 = 0; i1 < H; i1++) for (let i2 = 0; i2 < n; i2++) for (let i4 = 0; i4 < d; i4++) { let s = 0; for (let i3 = 0; i3 < n; i3++) s += (b46[i0 * (H * n * n) + i1 * (n * n) + i2 * n + i3] * b4[i0 * (H * n * d) + i1 * (n * d) + i3 * d + i4]); b47[i0 * (H * n * d) + i1 * (n * d) + i2 * d + i4] = s; }
+for (let i0 = 0; i0 < N; i0++) for (let i1 = 0; i1 < H; i1++) for (let i2 = 0; i2 < n; i2++) for (let i4 = 0; i4 < d; i4++) { let sum = 0; for (let i3 = 0; i3 < n; i3++) sum += (b46[i0 * (H * n * n) + i1 * (n * n) + i2 * n + i3] * b4[i0 * (H * n * d) + i1 * (n * d) + i3 * d + i4]); b47[i0 * (H * n * d) + i1 * (n * d) + i2 * d + i4] = sum; }
 for (let i0 = 0; i0 < N; i0++) for (let i1 = 0; i1 < H; i1++) for (let i2 = 0; i2 < n; i2++) for (let i3 = 0; i3 < n; i3++) b48[i0 * (H * n * n) + i1 * (n * n) + i2 * n + i3] = (b10[i0 * (H * n * n) + i1 * (n * n) + i2 * n + i3] * b31[i0 * (H * n * n) + i1 * (n * n) + i2 * n + i3]);
-for (let i0 = 0; i0 < N; i0++) for (let i1 = 0; i1 < H; i1++) for (let i2 = 0; i2 < n; i2++) for (let i4 = 0; i4 < d; i4++) { let s = 0; for (let i3 = 0; i3 < n; i3++) s += (b48[i0 * (H * n * n) + i1 * (n * n) + i2 * n + i3] * b15[i0 * (H * n * d) + i1 * (n * d) + i3 * d + i4]); b49[i0 * (H * n * d) + i1 * (n * d) + i2 * d + i4] = s; }
-for (let i0 = 0; i0 < N; i0++) for (let i1 = 0; i1 < H; i1++) for (let i2 = 0; i2 < n; i2++) for (let i3 = 0; i3 < d; i3++) b50[i0 * (H * n * d) + i1 * (n * d) + i2 * d + i3] = ((b47[i0 * (H * n * d) + i1 * (n * d) + i2 * d + i3] / bn0) + (b49[i0 * (H * n * d) + i1 * (n * d) + i2 * d + i3] / bn0));
-for (let i0 = 0; i0 < N; i0++) for (let i3 = 0; i3 < H; i3++) for (let i1 = 0; i1 < D; i1++) for (let i4 = 0; i4 < d; i4++) { let s = 0; for (let i2 = 0; i2 < n; i2++) s += (X[i0 * (n * D) + i2 * D + i1] * b50[i0 * (H * n * d) + i3 * (n * d) + i2 * d + i4]); b51[i0 * (H * D * d) + i3 * (D * d) + i1 * d + i4] = s; }
-for (let i1 = 0; i1 < H; i1++) for (let i2 = 0; i2 < D; i2++) for (let i3 = 0; i3 < d; i3++) { let s = 0; for (let i0 = 0; i0 < N; i0++) s += b51[i0 * (H * D * d) + i1 * (D * d) + i2 * d + i3]; b52[i1 * (D * d) + i2 * d + i3] = s; }
-for (let i0 = 0; i0 < N; i0++) for (let i1 = 0; i1 < H; i1++) for (let i2 = 0; i2 < n; i2++) for (let i4 = 0; i4 < d; i4++) { let s = 0; for (let i3 = 0; i3 < n; i3++) s += (b46[i0 * (H * n * n) + i1 * (n * n) + i3 * n + i2] * b2[i0 * (H * n * d) + i1 * (n * d) + i3 * d + i4]); b53[i0 * (H * n * d) + i1 * (n * d) + i2 * d + i4] = s; }
-for (let i0 = 0; i0 < N; i0++) for (let i1 = 0; i1 < H; i1++) for (let i2 = 0; i2 < n; i2++) for (let i4 = 0; i4 < d; i4++) { let s = 0; for (let i3 = 0; i3 < n; i3++) s += (b48[i0 * (H * n * n) + i1 * (n * n) + i3 * n + i2] * b12[i0 * (H * n * d) + i1 * (n * d) + i3 * d + i4]); b54[i0 * (H * n * d) + i1 * (n * d) + i2 * d + i4] = s; }
-for (let i0 = 0; i0 < N; i0++) for (let i1 = 0; i1 < H; i1++) for (let i2 = 0; i2 < n; i2++) for (let i3 = 0; i3 < d; i3++) b55[i0 * (H * n * d) + i1 * (n * d) + i2 * d + i3] = ((b53[i0 * (H * n * d) + i1 * (n * d) + i2 * d + i3] / bn0) + (b54[i0 * (H * n * d) + i1 * (n * d) + i2 * d + i3] / bn0));
-for (let i0 = 0; i0 < N; i0++) for (let i3 = 0; i3 < H; i3++) for (let i1 = 0; i1 < D; i1++) for (let i4 = 0; i4 < d; i4++) { let s = 0; for (let i2 = 0; i2 < n; i2++) s += (X[i0 * (n * D) + i2 * D + i1] * b55[i0 * (H * n * d) + i3 * (n * d) + i2 * d + i4]); b56[i0 * (H * D * d) + i3 * (D * d) + i1 * d + i4] = s; }
-for (let i1 = 0; i1 < H; i1++) for (let i2 = 0; i2 < D; i2++) for (let i3 = 0; i3 < d; i3++) { let s = 0; for (let i0 = 0; i0 < N; i0++) s += b56[i0 * (H * D * d) + i1 * (D * d) + i2 * d + i3]; b57[i1 * (D * d) + i2 * d + i3] = s; }
-for (let i0 = 0; i0 < N; i0++) for (let i1 = 0; i1 < H; i1++) for (let i2 = 0; i2 < n; i2++) for (let i4 = 0; i4 < m; i4++) { let s = 0; for (let i3 = 0; i3 < n; i3++) s += (b19[i0 * (H * n * n) + i1 * (n * n) + i3 * n + i2] * b27[i0 * (n * m) + i3 * m + i4]); b58[i0 * (H * n * m) + i1 * (n * m) + i2 * m + i4] = s; }
-for (let i0 = 0; i0 < N; i0++) for (let i1 = 0; i1 < H; i1++) for (let i2 = 0; i2 < n; i2++) for (let i4 = 0; i4 < m; i4++) { let s = 0; for (let i3 = 0; i3 < n; i3++) s += (b10[i0 * (H * n * n) + i1 * (n * n) + i3 * n + i2] * b40[i0 * (n * m) + i3 * m + i4]); b59[i0 * (H * n * m) + i1 * (n * m) + i2 * m + i4] = s; }
-for (let i0 = 0; i0 < N; i0++) for (let i1 = 0; i1 < H; i1++) for (let i2 = 0; i2 < n; i2++) for (let i3 = 0; i3 < m; i3++) b60[i0 * (H * n * m) + i1 * (n * m) + i2 * m + i3] = ((b58[i0 * (H * n * m) + i1 * (n * m) + i2 * m + i3] + b59[i0 * (H * n * m) + i1 * (n * m) + i2 * m + i3]) / bn1);
-for (let i0 = 0; i0 < N; i0++) for (let i1 = 0; i1 < H; i1++) for (let i2 = 0; i2 < n; i2++) for (let i4 = 0; i4 < d; i4++) { let s = 0; for (let i3 = 0; i3 < m; i3++) s += (b60[i0 * (H * n * m) + i1 * (n * m) + i2 * m + i3] * WO[3 * H * D * d + i1 * (d * m) + i4 * m + i3]); b61[i0 * (H * n * d) + i1 * (n * d) + i2 * d + i4] = s; }
-for (let i0 = 0; i0 < N; i0++) for (let i1 = 0; i1 < H; i1++) for (let i2 = 0; i2 < n; i2++) for (let i4 = 0; i4 < m; i4++) { let s = 0; for (let i3 = 0; i3 < n; i3++) s += (b10[i0 * (H * n * n) + i1 * (n * n) + i3 * n + i2] * b27[i0 * (n * m) + i3 * m + i4]); b62[i0 * (H * n * m) + i1 * (n * m) + i2 * m + i4] = s; }
-for (let i0 = 0; i0 < N; i0++) for (let i1 = 0; i1 < H; i1++) for (let i2 = 0; i2 < n; i2++) for (let i3 = 0; i3 < m; i3++) b63[i0 * (H * n * m) + i1 * (n * m) + i2 * m + i3] = (b62[i0 * (H * n * m) + i1 * (n * m) + i2 * m + i3] / bn1);
-for (let i0 = 0; i0 < N; i0++) for (let i1 = 0; i1 < H; i1++) for (let i2 = 0; i2 < n; i2++) for (let i4 = 0; i4 < d; i4++) { let s = 0; for (let i3 = 0; i3 < m; i3++) s += (b63[i0 * (H * n * m) + i1 * (n * m) + i2 * m + i3] * VWO[3 * H * D * d + i1 * (d * m) + i4 * m + i3]); b64[i0 * (H * n * d) + i1 * (n * d) + i2 * d + i4] = s; }
-for (let i0 = 0; i0 < N; i0++) for (let i1 = 0; i1 < H; i1++) for (let i2 = 0; i2 < n; i2++) for (let i3 = 0; i3 < d; i3++) b65[i0 * (H * n * d) + i1 * (n * d) + i2 * d + i3] = (b61[i0 * (H * n * d) + i1 * (n * d) + i2 * d + i3] + b64[i0 * (H * n * d) + i1 * (n * d) + i2 * d + i3]);
-for (let i0 = 0; i0 < N; i0++) for (let i3 = 0; i3 < H; i3++) for (let i1 = 0; i1 < D; i1++) for (let i4 = 0; i4 < d; i4++) { let s = 0; for (let i2 = 0; i2 < n; i2++) s += (X[i0 * (n * D) + i2 * D + i1] * b65[i0 * (H * n * d) + i3 * (n * d) + i2 * d + i4]); b66[i0 * (H * D * d) + i3 * (D * d) + i1 * d + i4] = s; }
-for (let i1 = 0; i1 < H; i1++) for (let i2 = 0; i2 < D; i2++) for (let i3 = 0; i3 < d; i3++) { let s = 0; for (let i0 = 0; i0 < N; i0++) s += b66[i0 * (H * D * d) + i1 * (D * d) + i2 * d + i3]; b67[i1 * (D * d) + i2 * d + i3] = s; }
-for (let i0 = 0; i0 < N; i0++) for (let i1 = 0; i1 < H; i1++) for (let i2 = 0; i2 < d; i2++) for (let i4 = 0; i4 < m; i4++) { let s = 0; for (let i3 = 0; i3 < n; i3++) s += (b34[i0 * (H * n * d) + i1 * (n * d) + i3 * d + i2] * b63[i0 * (H * n * m) + i1 * (n * m) + i3 * m + i4]); b68[i0 * (H * d * m) + i1 * (d * m) + i2 * m + i4] = s; }
-for (let i0 = 0; i0 < N; i0++) for (let i1 = 0; i1 < H; i1++) for (let i2 = 0; i2 < d; i2++) for (let i4 = 0; i4 < m; i4++) { let s = 0; for (let i3 = 0; i3 < n; i3++) s += (b21[i0 * (H * n * d) + i1 * (n * d) + i3 * d + i2] * b60[i0 * (H * n * m) + i1 * (n * m) + i3 * m + i4]); b69[i0 * (H * d * m) + i1 * (d * m) + i2 * m + i4] = s; }
-for (let i1 = 0; i1 < H; i1++) for (let i2 = 0; i2 < d; i2++) for (let i3 = 0; i3 < m; i3++) { let s = 0; for (let i0 = 0; i0 < N; i0++) s += (b68[i0 * (H * d * m) + i1 * (d * m) + i2 * m + i3] + b69[i0 * (H * d * m) + i1 * (d * m) + i2 * m + i3]); b70[i1 * (d * m) + i2 * m + i3] = s; }
-for (let i0 = 0; i0 < H; i0++) for (let i1 = 0; i1 < D; i1++) for (let i2 = 0; i2 < d; i2++) along[0 * H * D * d + i0 * (D * d) + i1 * d + i2 * 1] = b52[i0 * (D * d) + i1 * d + i2];
-for (let i0 = 0; i0 < H; i0++) for (let i1 = 0; i1 < D; i1++) for (let i2 = 0; i2 < d; i2++) along[1 * H * D * d + i0 * (D * d) + i1 * d + i2 * 1] = b57[i0 * (D * d) + i1 * d + i2];
-for (let i0 = 0; i0 < H; i0++) for (let i1 = 0; i1 < D; i1++) for (let i2 = 0; i2 < d; i2++) along[2 * H * D * d + i0 * (D * d) + i1 * d + i2 * 1] = b67[i0 * (D * d) + i1 * d + i2];
-for (let i0 = 0; i0 < H; i0++) for (let i1 = 0; i1 < d; i1++) for (let i2 = 0; i2 < m; i2++) along[3 * H * D * d + i0 * (d * m) + i1 * m + i2 * 1] = b70[i0 * (d * m) + i1 * m + i2];
-return along[0];
+for (let i0 = 0; i0 < N; i0++) for (let i1 = 0; i1 < H; i1++) for (let i2 = 0; i2 < n; i2++) for (let i4 = 0; i4 < d; i4++) { let sum = 0; for (let i3 = 0; i3 < n; i3++) sum += (b48[i0 * (H * n * n) + i1 * (n * n) + i2 * n + i3] * b15[i0 * (H * n * d) + i1 * (n * d) + i3 * d + i4]); b49[i0 * (H * n * d) + i1 * (n * d) + i2 * d + i4] = sum; }
+for (let i0 = 0; i0 < N; i0++) for (let i1 = 0; i1 < H; i1++) for (let i2 = 0; i2 < n; i2++) for (let i3 = 0; i3 < d; i3++) b50[i0 * (H * n * d) + i1 * (n * d) + i2 * d + i3] = ((b47[i0 * (H * n * d) + i1 * (n * d) + i2 * d + i3] / number0) + (b49[i0 * (H * n * d) + i1 * (n * d) + i2 * d + i3] / number0));
+for (let i0 = 0; i0 < N; i0++) for (let i3 = 0; i3 < H; i3++) for (let i1 = 0; i1 < D; i1++) for (let i4 = 0; i4 < d; i4++) { let sum = 0; for (let i2 = 0; i2 < n; i2++) sum += (X[i0 * (n * D) + i2 * D + i1] * b50[i0 * (H * n * d) + i3 * (n * d) + i2 * d + i4]); b51[i0 * (H * D * d) + i3 * (D * d) + i1 * d + i4] = sum; }
+for (let i1 = 0; i1 < H; i1++) for (let i2 = 0; i2 < D; i2++) for (let i3 = 0; i3 < d; i3++) { let sum = 0; for (let i0 = 0; i0 < N; i0++) sum += b51[i0 * (H * D * d) + i1 * (D * d) + i2 * d + i3]; b52[i1 * (D * d) + i2 * d + i3] = sum; }
+for (let i0 = 0; i0 < H; i0++) for (let i1 = 0; i1 < D; i1++) for (let i2 = 0; i2 < d; i2++) HWQ[0 * H * D * d + i0 * (D * d) + i1 * d + i2] = b52[i0 * (D * d) + i1 * d + i2];
+for (let i0 = 0; i0 < N; i0++) for (let i1 = 0; i1 < H; i1++) for (let i2 = 0; i2 < n; i2++) for (let i4 = 0; i4 < d; i4++) { let sum = 0; for (let i3 = 0; i3 < n; i3++) sum += (b46[i0 * (H * n * n) + i1 * (n * n) + i3 * n + i2] * b2[i0 * (H * n * d) + i1 * (n * d) + i3 * d + i4]); b54[i0 * (H * n * d) + i1 * (n * d) + i2 * d + i4] = sum; }
+for (let i0 = 0; i0 < N; i0++) for (let i1 = 0; i1 < H; i1++) for (let i2 = 0; i2 < n; i2++) for (let i4 = 0; i4 < d; i4++) { let sum = 0; for (let i3 = 0; i3 < n; i3++) sum += (b48[i0 * (H * n * n) + i1 * (n * n) + i3 * n + i2] * b12[i0 * (H * n * d) + i1 * (n * d) + i3 * d + i4]); b55[i0 * (H * n * d) + i1 * (n * d) + i2 * d + i4] = sum; }
+for (let i0 = 0; i0 < N; i0++) for (let i1 = 0; i1 < H; i1++) for (let i2 = 0; i2 < n; i2++) for (let i3 = 0; i3 < d; i3++) b56[i0 * (H * n * d) + i1 * (n * d) + i2 * d + i3] = ((b54[i0 * (H * n * d) + i1 * (n * d) + i2 * d + i3] / number0) + (b55[i0 * (H * n * d) + i1 * (n * d) + i2 * d + i3] / number0));
+for (let i0 = 0; i0 < N; i0++) for (let i3 = 0; i3 < H; i3++) for (let i1 = 0; i1 < D; i1++) for (let i4 = 0; i4 < d; i4++) { let sum = 0; for (let i2 = 0; i2 < n; i2++) sum += (X[i0 * (n * D) + i2 * D + i1] * b56[i0 * (H * n * d) + i3 * (n * d) + i2 * d + i4]); b57[i0 * (H * D * d) + i3 * (D * d) + i1 * d + i4] = sum; }
+for (let i1 = 0; i1 < H; i1++) for (let i2 = 0; i2 < D; i2++) for (let i3 = 0; i3 < d; i3++) { let sum = 0; for (let i0 = 0; i0 < N; i0++) sum += b57[i0 * (H * D * d) + i1 * (D * d) + i2 * d + i3]; b58[i1 * (D * d) + i2 * d + i3] = sum; }
+for (let i0 = 0; i0 < H; i0++) for (let i1 = 0; i1 < D; i1++) for (let i2 = 0; i2 < d; i2++) HWK[1 * H * D * d + i0 * (D * d) + i1 * d + i2] = b58[i0 * (D * d) + i1 * d + i2];
+for (let i0 = 0; i0 < N; i0++) for (let i1 = 0; i1 < H; i1++) for (let i2 = 0; i2 < n; i2++) for (let i4 = 0; i4 < m; i4++) { let sum = 0; for (let i3 = 0; i3 < n; i3++) sum += (b19[i0 * (H * n * n) + i1 * (n * n) + i3 * n + i2] * b27[i0 * (n * m) + i3 * m + i4]); b60[i0 * (H * n * m) + i1 * (n * m) + i2 * m + i4] = sum; }
+for (let i0 = 0; i0 < N; i0++) for (let i1 = 0; i1 < H; i1++) for (let i2 = 0; i2 < n; i2++) for (let i4 = 0; i4 < m; i4++) { let sum = 0; for (let i3 = 0; i3 < n; i3++) sum += (b10[i0 * (H * n * n) + i1 * (n * n) + i3 * n + i2] * b40[i0 * (n * m) + i3 * m + i4]); b61[i0 * (H * n * m) + i1 * (n * m) + i2 * m + i4] = sum; }
+for (let i0 = 0; i0 < N; i0++) for (let i1 = 0; i1 < H; i1++) for (let i2 = 0; i2 < n; i2++) for (let i3 = 0; i3 < m; i3++) b62[i0 * (H * n * m) + i1 * (n * m) + i2 * m + i3] = ((b60[i0 * (H * n * m) + i1 * (n * m) + i2 * m + i3] + b61[i0 * (H * n * m) + i1 * (n * m) + i2 * m + i3]) / number2);
+for (let i0 = 0; i0 < N; i0++) for (let i1 = 0; i1 < H; i1++) for (let i2 = 0; i2 < n; i2++) for (let i4 = 0; i4 < d; i4++) { let sum = 0; for (let i3 = 0; i3 < m; i3++) sum += (b62[i0 * (H * n * m) + i1 * (n * m) + i2 * m + i3] * WO[3 * H * D * d + i1 * (d * m) + i4 * m + i3]); b63[i0 * (H * n * d) + i1 * (n * d) + i2 * d + i4] = sum; }
+for (let i0 = 0; i0 < N; i0++) for (let i1 = 0; i1 < H; i1++) for (let i2 = 0; i2 < n; i2++) for (let i4 = 0; i4 < m; i4++) { let sum = 0; for (let i3 = 0; i3 < n; i3++) sum += (b10[i0 * (H * n * n) + i1 * (n * n) + i3 * n + i2] * b27[i0 * (n * m) + i3 * m + i4]); b64[i0 * (H * n * m) + i1 * (n * m) + i2 * m + i4] = sum; }
+for (let i0 = 0; i0 < N; i0++) for (let i1 = 0; i1 < H; i1++) for (let i2 = 0; i2 < n; i2++) for (let i3 = 0; i3 < m; i3++) b65[i0 * (H * n * m) + i1 * (n * m) + i2 * m + i3] = (b64[i0 * (H * n * m) + i1 * (n * m) + i2 * m + i3] / number2);
+for (let i0 = 0; i0 < N; i0++) for (let i1 = 0; i1 < H; i1++) for (let i2 = 0; i2 < n; i2++) for (let i4 = 0; i4 < d; i4++) { let sum = 0; for (let i3 = 0; i3 < m; i3++) sum += (b65[i0 * (H * n * m) + i1 * (n * m) + i2 * m + i3] * VWO[3 * H * D * d + i1 * (d * m) + i4 * m + i3]); b66[i0 * (H * n * d) + i1 * (n * d) + i2 * d + i4] = sum; }
+for (let i0 = 0; i0 < N; i0++) for (let i1 = 0; i1 < H; i1++) for (let i2 = 0; i2 < n; i2++) for (let i3 = 0; i3 < d; i3++) b67[i0 * (H * n * d) + i1 * (n * d) + i2 * d + i3] = (b63[i0 * (H * n * d) + i1 * (n * d) + i2 * d + i3] + b66[i0 * (H * n * d) + i1 * (n * d) + i2 * d + i3]);
+for (let i0 = 0; i0 < N; i0++) for (let i3 = 0; i3 < H; i3++) for (let i1 = 0; i1 < D; i1++) for (let i4 = 0; i4 < d; i4++) { let sum = 0; for (let i2 = 0; i2 < n; i2++) sum += (X[i0 * (n * D) + i2 * D + i1] * b67[i0 * (H * n * d) + i3 * (n * d) + i2 * d + i4]); b68[i0 * (H * D * d) + i3 * (D * d) + i1 * d + i4] = sum; }
+for (let i1 = 0; i1 < H; i1++) for (let i2 = 0; i2 < D; i2++) for (let i3 = 0; i3 < d; i3++) { let sum = 0; for (let i0 = 0; i0 < N; i0++) sum += b68[i0 * (H * D * d) + i1 * (D * d) + i2 * d + i3]; b69[i1 * (D * d) + i2 * d + i3] = sum; }
+for (let i0 = 0; i0 < H; i0++) for (let i1 = 0; i1 < D; i1++) for (let i2 = 0; i2 < d; i2++) HWV[2 * H * D * d + i0 * (D * d) + i1 * d + i2] = b69[i0 * (D * d) + i1 * d + i2];
+for (let i0 = 0; i0 < N; i0++) for (let i1 = 0; i1 < H; i1++) for (let i2 = 0; i2 < d; i2++) for (let i4 = 0; i4 < m; i4++) { let sum = 0; for (let i3 = 0; i3 < n; i3++) sum += (b34[i0 * (H * n * d) + i1 * (n * d) + i3 * d + i2] * b65[i0 * (H * n * m) + i1 * (n * m) + i3 * m + i4]); b71[i0 * (H * d * m) + i1 * (d * m) + i2 * m + i4] = sum; }
+for (let i0 = 0; i0 < N; i0++) for (let i1 = 0; i1 < H; i1++) for (let i2 = 0; i2 < d; i2++) for (let i4 = 0; i4 < m; i4++) { let sum = 0; for (let i3 = 0; i3 < n; i3++) sum += (b21[i0 * (H * n * d) + i1 * (n * d) + i3 * d + i2] * b62[i0 * (H * n * m) + i1 * (n * m) + i3 * m + i4]); b72[i0 * (H * d * m) + i1 * (d * m) + i2 * m + i4] = sum; }
+for (let i1 = 0; i1 < H; i1++) for (let i2 = 0; i2 < d; i2++) for (let i3 = 0; i3 < m; i3++) { let sum = 0; for (let i0 = 0; i0 < N; i0++) sum += (b71[i0 * (H * d * m) + i1 * (d * m) + i2 * m + i3] + b72[i0 * (H * d * m) + i1 * (d * m) + i2 * m + i3]); b73[i1 * (d * m) + i2 * m + i3] = sum; }
+for (let i0 = 0; i0 < H; i0++) for (let i1 = 0; i1 < d; i1++) for (let i2 = 0; i2 < m; i2++) HWO[3 * H * D * d + i0 * (d * m) + i1 * m + i2] = b73[i0 * (d * m) + i1 * m + i2];
+return HWQ[0];
 },
 forward() {
-for (let i0 = 0; i0 < N; i0++) for (let i3 = 0; i3 < H; i3++) for (let i1 = 0; i1 < n; i1++) for (let i4 = 0; i4 < d; i4++) { let s = 0; for (let i2 = 0; i2 < D; i2++) s += (X[i0 * (n * D) + i1 * D + i2] * WQ[0 * H * D * d + i3 * (D * d) + i2 * d + i4]); c2[i0 * (H * n * d) + i3 * (n * d) + i1 * d + i4] = s; }
-for (let i0 = 0; i0 < N; i0++) for (let i3 = 0; i3 < H; i3++) for (let i1 = 0; i1 < n; i1++) for (let i4 = 0; i4 < d; i4++) { let s = 0; for (let i2 = 0; i2 < D; i2++) s += (X[i0 * (n * D) + i1 * D + i2] * WK[1 * H * D * d + i3 * (D * d) + i2 * d + i4]); c4[i0 * (H * n * d) + i3 * (n * d) + i1 * d + i4] = s; }
-for (let i0 = 0; i0 < N; i0++) for (let i1 = 0; i1 < H; i1++) for (let i2 = 0; i2 < n; i2++) for (let i4 = 0; i4 < n; i4++) { let s = 0; for (let i3 = 0; i3 < d; i3++) s += (c2[i0 * (H * n * d) + i1 * (n * d) + i2 * d + i3] * c4[i0 * (H * n * d) + i1 * (n * d) + i4 * d + i3]); c5[i0 * (H * n * n) + i1 * (n * n) + i2 * n + i4] = s; }
-for (let i0 = 0; i0 < N; i0++) for (let i1 = 0; i1 < H; i1++) for (let i2 = 0; i2 < n; i2++) for (let i3 = 0; i3 < n; i3++) c6[i0 * (H * n * n) + i1 * (n * n) + i2 * n + i3] = (c5[i0 * (H * n * n) + i1 * (n * n) + i2 * n + i3] / cn0);
-for (let i0 = 0; i0 < N; i0++) for (let i1 = 0; i1 < H; i1++) for (let i2 = 0; i2 < n; i2++) { let s = -Infinity; for (let i3 = 0; i3 < n; i3++) s = Math.max(s, c6[i0 * (H * n * n) + i1 * (n * n) + i2 * n + i3]); c7[i0 * (H * n) + i1 * n + i2] = s; }
+for (let i0 = 0; i0 < N; i0++) for (let i3 = 0; i3 < H; i3++) for (let i1 = 0; i1 < n; i1++) for (let i4 = 0; i4 < d; i4++) { let sum = 0; for (let i2 = 0; i2 < D; i2++) sum += (X[i0 * (n * D) + i1 * D + i2] * WQ[0 * H * D * d + i3 * (D * d) + i2 * d + i4]); c2[i0 * (H * n * d) + i3 * (n * d) + i1 * d + i4] = sum; }
+for (let i0 = 0; i0 < N; i0++) for (let i3 = 0; i3 < H; i3++) for (let i1 = 0; i1 < n; i1++) for (let i4 = 0; i4 < d; i4++) { let sum = 0; for (let i2 = 0; i2 < D; i2++) sum += (X[i0 * (n * D) + i1 * D + i2] * WK[1 * H * D * d + i3 * (D * d) + i2 * d + i4]); c4[i0 * (H * n * d) + i3 * (n * d) + i1 * d + i4] = sum; }
+for (let i0 = 0; i0 < N; i0++) for (let i1 = 0; i1 < H; i1++) for (let i2 = 0; i2 < n; i2++) for (let i4 = 0; i4 < n; i4++) { let sum = 0; for (let i3 = 0; i3 < d; i3++) sum += (c2[i0 * (H * n * d) + i1 * (n * d) + i2 * d + i3] * c4[i0 * (H * n * d) + i1 * (n * d) + i4 * d + i3]); c5[i0 * (H * n * n) + i1 * (n * n) + i2 * n + i4] = sum; }
+for (let i0 = 0; i0 < N; i0++) for (let i1 = 0; i1 < H; i1++) for (let i2 = 0; i2 < n; i2++) for (let i3 = 0; i3 < n; i3++) c6[i0 * (H * n * n) + i1 * (n * n) + i2 * n + i3] = (c5[i0 * (H * n * n) + i1 * (n * n) + i2 * n + i3] / number0);
+for (let i0 = 0; i0 < N; i0++) for (let i1 = 0; i1 < H; i1++) for (let i2 = 0; i2 < n; i2++) { let sum = -Infinity; for (let i3 = 0; i3 < n; i3++) sum = Math.max(sum, c6[i0 * (H * n * n) + i1 * (n * n) + i2 * n + i3]); c7[i0 * (H * n) + i1 * n + i2] = sum; }
 for (let i0 = 0; i0 < N; i0++) for (let i1 = 0; i1 < H; i1++) for (let i2 = 0; i2 < n; i2++) for (let i3 = 0; i3 < n; i3++) c8[i0 * (H * n * n) + i1 * (n * n) + i2 * n + i3] = Math.exp((c6[i0 * (H * n * n) + i1 * (n * n) + i2 * n + i3] - c7[i0 * (H * n) + i1 * n + i2]));
-for (let i0 = 0; i0 < N; i0++) for (let i1 = 0; i1 < H; i1++) for (let i2 = 0; i2 < n; i2++) { let s = 0; for (let i3 = 0; i3 < n; i3++) s += c8[i0 * (H * n * n) + i1 * (n * n) + i2 * n + i3]; c9[i0 * (H * n) + i1 * n + i2] = s; }
+for (let i0 = 0; i0 < N; i0++) for (let i1 = 0; i1 < H; i1++) for (let i2 = 0; i2 < n; i2++) { let sum = 0; for (let i3 = 0; i3 < n; i3++) sum += c8[i0 * (H * n * n) + i1 * (n * n) + i2 * n + i3]; c9[i0 * (H * n) + i1 * n + i2] = sum; }
 for (let i0 = 0; i0 < N; i0++) for (let i1 = 0; i1 < H; i1++) for (let i2 = 0; i2 < n; i2++) for (let i3 = 0; i3 < n; i3++) c10[i0 * (H * n * n) + i1 * (n * n) + i2 * n + i3] = (c8[i0 * (H * n * n) + i1 * (n * n) + i2 * n + i3] / c9[i0 * (H * n) + i1 * n + i2]);
-for (let i0 = 0; i0 < N; i0++) for (let i3 = 0; i3 < H; i3++) for (let i1 = 0; i1 < n; i1++) for (let i4 = 0; i4 < d; i4++) { let s = 0; for (let i2 = 0; i2 < D; i2++) s += (X[i0 * (n * D) + i1 * D + i2] * WV[2 * H * D * d + i3 * (D * d) + i2 * d + i4]); c12[i0 * (H * n * d) + i3 * (n * d) + i1 * d + i4] = s; }
-for (let i0 = 0; i0 < N; i0++) for (let i1 = 0; i1 < H; i1++) for (let i2 = 0; i2 < n; i2++) for (let i4 = 0; i4 < m; i4++) { let s = 0; for (let i3 = 0; i3 < d; i3++) s += (c12[i0 * (H * n * d) + i1 * (n * d) + i2 * d + i3] * WO[3 * H * D * d + i1 * (d * m) + i3 * m + i4]); c14[i0 * (H * n * m) + i1 * (n * m) + i2 * m + i4] = s; }
-for (let i0 = 0; i0 < N; i0++) for (let i1 = 0; i1 < H; i1++) for (let i2 = 0; i2 < n; i2++) for (let i4 = 0; i4 < m; i4++) { let s = 0; for (let i3 = 0; i3 < n; i3++) s += (c10[i0 * (H * n * n) + i1 * (n * n) + i2 * n + i3] * c14[i0 * (H * n * m) + i1 * (n * m) + i3 * m + i4]); c15[i0 * (H * n * m) + i1 * (n * m) + i2 * m + i4] = s; }
-for (let i0 = 0; i0 < N; i0++) for (let i2 = 0; i2 < n; i2++) for (let i3 = 0; i3 < m; i3++) { let s = 0; for (let i1 = 0; i1 < H; i1++) s += c15[i0 * (H * n * m) + i1 * (n * m) + i2 * m + i3]; c16[i0 * (n * m) + i2 * m + i3] = s; }
+for (let i0 = 0; i0 < N; i0++) for (let i3 = 0; i3 < H; i3++) for (let i1 = 0; i1 < n; i1++) for (let i4 = 0; i4 < d; i4++) { let sum = 0; for (let i2 = 0; i2 < D; i2++) sum += (X[i0 * (n * D) + i1 * D + i2] * WV[2 * H * D * d + i3 * (D * d) + i2 * d + i4]); c12[i0 * (H * n * d) + i3 * (n * d) + i1 * d + i4] = sum; }
+for (let i0 = 0; i0 < N; i0++) for (let i1 = 0; i1 < H; i1++) for (let i2 = 0; i2 < n; i2++) for (let i4 = 0; i4 < m; i4++) { let sum = 0; for (let i3 = 0; i3 < d; i3++) sum += (c12[i0 * (H * n * d) + i1 * (n * d) + i2 * d + i3] * WO[3 * H * D * d + i1 * (d * m) + i3 * m + i4]); c14[i0 * (H * n * m) + i1 * (n * m) + i2 * m + i4] = sum; }
+for (let i0 = 0; i0 < N; i0++) for (let i1 = 0; i1 < H; i1++) for (let i2 = 0; i2 < n; i2++) for (let i4 = 0; i4 < m; i4++) { let sum = 0; for (let i3 = 0; i3 < n; i3++) sum += (c10[i0 * (H * n * n) + i1 * (n * n) + i2 * n + i3] * c14[i0 * (H * n * m) + i1 * (n * m) + i3 * m + i4]); c15[i0 * (H * n * m) + i1 * (n * m) + i2 * m + i4] = sum; }
+for (let i0 = 0; i0 < N; i0++) for (let i2 = 0; i2 < n; i2++) for (let i3 = 0; i3 < m; i3++) { let sum = 0; for (let i1 = 0; i1 < H; i1++) sum += c15[i0 * (H * n * m) + i1 * (n * m) + i2 * m + i3]; c16[i0 * (n * m) + i2 * m + i3] = sum; }
 for (let i0 = 0; i0 < N; i0++) for (let i1 = 0; i1 < n; i1++) for (let i2 = 0; i2 < m; i2++) c18[i0 * (n * m) + i1 * m + i2] = (c16[i0 * (n * m) + i1 * m + i2] - y[i0 * (n * m) + i1 * m + i2]);
-{ let s = 0; for (let i0 = 0; i0 < N; i0++) for (let i1 = 0; i1 < n; i1++) for (let i2 = 0; i2 < m; i2++) s += (c18[i0 * (n * m) + i1 * m + i2] * c18[i0 * (n * m) + i1 * m + i2]); c19[0] = s; }
-c20[0] = (c19[0] / cn1);
-for (let i0 = 0; i0 < N; i0++) for (let i1 = 0; i1 < H; i1++) for (let i2 = 0; i2 < n; i2++) for (let i4 = 0; i4 < D; i4++) { let s = 0; for (let i3 = 0; i3 < n; i3++) s += (c10[i0 * (H * n * n) + i1 * (n * n) + i2 * n + i3] * X[i0 * (n * D) + i3 * D + i4]); c21[i0 * (H * n * D) + i1 * (n * D) + i2 * D + i4] = s; }
-loss[0] = c20[0];
-for (let i0 = 0; i0 < N; i0++) for (let i1 = 0; i1 < H; i1++) for (let i2 = 0; i2 < n; i2++) for (let i3 = 0; i3 < n; i3++) weights[0 + i0 * (H * n * n) + i1 * (n * n) + i2 * n + i3 * 1] = c10[i0 * (H * n * n) + i1 * (n * n) + i2 * n + i3];
-for (let i0 = 0; i0 < N; i0++) for (let i2 = 0; i2 < n; i2++) for (let i1 = 0; i1 < H; i1++) for (let i3 = 0; i3 < D; i3++) mixed[0 + i0 * (n * H * D) + i2 * (H * D) + i1 * D + i3 * 1] = c21[i0 * (H * n * D) + i1 * (n * D) + i2 * D + i3];
+{ let sum = 0; for (let i0 = 0; i0 < N; i0++) for (let i1 = 0; i1 < n; i1++) for (let i2 = 0; i2 < m; i2++) sum += (c18[i0 * (n * m) + i1 * m + i2] * c18[i0 * (n * m) + i1 * m + i2]); c19[0] = sum; }
+loss[0] = (c19[0] / number1);
+for (let i0 = 0; i0 < N; i0++) for (let i1 = 0; i1 < H; i1++) for (let i2 = 0; i2 < n; i2++) for (let i3 = 0; i3 < n; i3++) weights[i0 * (H * n * n) + i1 * (n * n) + i2 * n + i3] = c10[i0 * (H * n * n) + i1 * (n * n) + i2 * n + i3];
+for (let i0 = 0; i0 < N; i0++) for (let i1 = 0; i1 < H; i1++) for (let i2 = 0; i2 < n; i2++) for (let i4 = 0; i4 < D; i4++) { let sum = 0; for (let i3 = 0; i3 < n; i3++) sum += (c10[i0 * (H * n * n) + i1 * (n * n) + i2 * n + i3] * X[i0 * (n * D) + i3 * D + i4]); c22[i0 * (H * n * D) + i1 * (n * D) + i2 * D + i4] = sum; }
+for (let i0 = 0; i0 < N; i0++) for (let i1 = 0; i1 < n; i1++) for (let i2 = 0; i2 < H; i2++) for (let i3 = 0; i3 < D; i3++) mixed[i0 * (n * H * D) + i1 * (H * D) + i2 * D + i3] = c22[i0 * (H * n * D) + i2 * (n * D) + i1 * D + i3];
 return loss[0];
 },
 };
