@@ -171,7 +171,8 @@ class Traced:
                               f".T .mT .shape, and as methods or as np.… {LISTED}")
 
     def __array_ufunc__(self, ufunc: Any, method: str, *inputs: Any, **options: Any) -> "Traced":
-        return _call(f"np.{ufunc.__name__}", ufunc.__name__ if method == "__call__" else method, inputs, options)
+        name = ufunc.__name__ if method == "__call__" else f"{ufunc.__name__}.{method}"
+        return _call(f"np.{name}" if hasattr(np, ufunc.__name__) else name, name, inputs, options)
 
     def __array_function__(self, function: Any, types: Any, args: Any, options: Any) -> "Traced":
         said = f"{function.__module__}.{function.__name__}".replace("numpy", "np")
@@ -233,8 +234,8 @@ def _part(key, size):
         first, stop, step = key.indices(size)
         if step == 1 and stop > first:
             return first, stop - first
-    elif isinstance(key, (int, np.integer)) and not isinstance(key, bool) and -size <= key < size:
-        return int(key) % size, 1
+    elif isinstance(key, (int, np.integer)) and not isinstance(key, bool):
+        return (int(key) % size, 1) if -size <= key < size else _refuse(f"the index {key} of an axis of {size}")
     said = repr(key) if isinstance(key, (int, slice)) else f"of type {type(key).__name__}"
     return _refuse(f"the index {said} of an axis of {size}; slices, None and whole numbers in it are recorded, masks, "
                    "lists and steps not: choose by np.where(mask, x, 0), or multiply by rows of 0 and 1")
@@ -405,12 +406,16 @@ for _name, _f in {"rpow": lambda a, b: elementwise("power", b, a), "neg": lambda
                   "matmul": matmul, "rmatmul": lambda a, b: matmul(b, a), "invert": lambda a: 1 - a}.items():
     setattr(Traced, f"__{_name}__", _f)
 for _name, _what in {
-        "bool": "a branch on the values of an array, which a program has not yet; choose by np.where or np.maximum",
+        "bool": "a branch on the values of an array or of a slider, which a program has not yet; choose by np.where",
         "iter": "a loop over the rows of an array; write the formula for the whole array, or loop over range(len(…))",
-        "float": "float() of a recorded array: its numbers come when the program runs",
+        "float": "float() of a recorded array: its numbers come when the program runs; leave float() out",
         "index": "int() of a recorded number, or its use as an index or a size: its value comes when the program runs",
+        "format": "the text of a recorded number: its value comes when the program runs", **dict.fromkeys(
+            ("floordiv", "rfloordiv", "mod", "rmod", "divmod", "round"), "//, % or round() of an array: not recorded"),
+        "contains": "in: a branch on the values of an array; choose by np.where",
         "setitem": "a write into an array; make a new one, by np.where or np.concatenate",
-        "array": "this function asks for the numbers of an array, which come when the program runs"}.items():
+        "array": "this function asks for the numbers of an array, which come when the program runs; arrays are joined "
+                 "by np.stack or np.concatenate"}.items():
     setattr(Traced, f"__{_name}__", lambda *_, what=_what, **__: _refuse(what))
 for _name in ("iadd", "isub", "imul", "itruediv", "imatmul", "ipow"):
     setattr(Traced, f"__{_name}__", lambda x, _: NotImplemented if not x.ndim else _refuse(  # a number is no array
@@ -424,7 +429,8 @@ FUNCTIONS: dict[str, Callable[..., Traced]] = {
     "clip": lambda x, low, high: elementwise("minimum", elementwise("maximum", x, low), high),
     "softplus": lambda x: elementwise("logaddexp", 0, x), "matmul": matmul, "einsum": einsum,
     "norm": lambda x, ord=None, axis=None, keepdims=False: (  # ord: whatever numpy would take beside the Euclidean one
-        (x * x).sum(axis, keepdims) ** 0.5 if ord is None else _refuse(f"np.linalg.norm of order {ord}")),
+        (x * x).sum(axis, keepdims) ** 0.5 if ord is None else _refuse(
+            f"np.linalg.norm of order {ord}; only the Euclidean norm is recorded, which has none")),
     "ravel": lambda x: x.reshape(-1), "copy": lambda x: x, "outer": lambda a, b: a.reshape(-1, 1) * b.reshape(-1),
     "concatenate": concatenate, "swapaxes": Traced.swapaxes, "reshape": Traced.reshape,
     "stack": lambda arrays, axis=0: concatenate(
@@ -434,7 +440,9 @@ FUNCTIONS: dict[str, Callable[..., Traced]] = {
     "sum": lambda x, axis=None, keepdims=False: _reduced("sum", x, axis, keepdims),
     "mean": lambda x, axis=None, keepdims=False: x.sum(axis, keepdims) / prod(x.shape[k] for k in _axes(x, axis)),
     "transpose": lambda x, axes=None: Traced(x.node, [x.groups[k] for k in axes or range(x.ndim)[::-1]]),
-    "matrix_transpose": lambda x: x.mT, "dot": lambda a, b: matmul(a, b) if a.ndim < 3 > b.ndim else _refuse("np.dot"),
+    "matrix_transpose": lambda x: x.mT, "dot": lambda a, b: (
+        matmul(a, b) if a.ndim < 3 > b.ndim else _refuse("np.dot of more than two axes; write a @ b or np.einsum")),
+   
     "zeros_like": lambda x: _filled(0.0, x.shape), "ones_like": lambda x: _filled(1.0, x.shape)}
 """What a formula may call: numpy's functions of these names."""
 LISTED = ", ".join(sorted(FUNCTIONS))
@@ -450,7 +458,7 @@ def _call(said, name, args, options):
     except TypeError as error:
         if isinstance(error, Untraceable):
             raise
-        return _refuse(f"{said} with these arguments: {error}")
+        return _refuse(f"{said} with these arguments: {str(error).replace('<lambda>()', 'it')}")
 
 
 def namespace() -> SimpleNamespace:
