@@ -25,18 +25,11 @@ PREFIXES = "abcefg"
 
 
 class Entry(Printer):
-    """The C++ of one function of a program, which computes ``outputs``; samples are the loops of size ``sample``."""
+    """The C++ of one function of a program; ``memory`` has the type and length of every buffer."""
 
     loop = "for (int {0} = 0; {0} < {1}; {0}++) "
     outside = "at_"
     _over = {"sum": ("0.", "sum += {};"), "max": ("-__builtin_inf()", "sum = larger(sum, {});")}
-
-    def __init__(self, outputs: Mapping[str, Traced], prefix: str, sizes: Sizes, places: Mapping[str, Place],
-                 sample: str) -> None:
-        self._sample = sample
-        self.memory: dict[str, tuple[str, str]] = {}
-        """Name of a buffer → type and length."""
-        super().__init__(outputs, prefix, sizes, places)
 
     def _of_samples(self, v):
         return self._sample in self._sizes.loops[v]

@@ -26,24 +26,25 @@ class Printer:
     """Statements for the recorded arrays ``outputs``, whose inputs are variables of the same names.
 
     ``made`` are the buffers to be made once, ``lines`` the statements, and ``at[name]`` where an output lies. Sizes are
-    numbers, or the names that ``sizes`` gives them; ``places`` says what lies in a longer array.
+    numbers, or the names that ``sizes`` gives them; ``places`` says what lies in a longer array. The loop of size
+    ``sample`` is around the statements.
     """
 
     loop = "for (let {0} = 0; {0} < {1}; {0}++) "
     _over = {"sum": ("0", "sum += {};"), "max": ("-Infinity", "sum = Math.max(sum, {});")}
     """How a sum and a maximum begin, and go on."""
-    _sample: str | None = None
-    """The size whose loop is around the statements, if there is one."""
     outside = ""
     """What the names of arrays begin with that are read or written."""
 
     def __init__(self, outputs: Mapping[str, Traced], prefix: str, sizes: Sizes | None = None,
-                 places: Mapping[str, Place] | None = None) -> None:
+                 places: Mapping[str, Place] | None = None, sample: str | None = None) -> None:
         order, roots = topological(x.node for x in outputs.values()), {x.node for x in outputs.values()}
+        self._sample = sample
         self._places, self._sizes = places or {}, sizes or Sizes([*outputs.values()], [*outputs.values()], {})
         self._names: dict[Node, str] = {}
         self._inline = _inlined(order, roots)
         self.made: list[str] = []
+        self.memory: dict[str, tuple[str, str]] = {}
         self.lines: list[str] = []
         for v in order:
             if v.f in ("input", "output"):

@@ -21,6 +21,7 @@ from typing import Any, NoReturn
 from weakref import WeakValueDictionary
 
 import numpy as np
+from numpy.lib.mixins import NDArrayOperatorsMixin
 
 Index = tuple[tuple[int | None, int], ...]
 """Where an argument is read, an entry an axis: (which loop, plus how much), or (None, a fixed place).
@@ -39,7 +40,7 @@ def _line() -> str:
     """File and line of the formula that called into this module."""
     frame = sys._getframe(1)
     while frame.f_back and (frame.f_code.co_filename in (__file__, "<string>")  # a dataclass's own code
-                            or "site-packages" in frame.f_code.co_filename):
+                            or "-packages" in frame.f_code.co_filename):
         frame = frame.f_back
     return f"{Path(frame.f_code.co_filename).name}, line {frame.f_lineno}"
 
@@ -112,7 +113,7 @@ def beyond(v: Node) -> bool:
                for arg, index in v.args for (loop, offset), size in zip(index, arg.shape, strict=True))
 
 
-class Traced:
+class Traced(NDArrayOperatorsMixin):
     """A recorded array. ``groups[k]`` are the axes of its node that make up axis k, none for an axis of length 1: so
     transposes, new axes and merged axes cost nothing.
 
@@ -124,6 +125,7 @@ class Traced:
     """Checks of values are left out, because there are none yet."""
     dtype: np.dtype[Any] = np.dtype(float)
     itemsize = 8
+    __hash__ = object.__hash__
 
     def __init__(self, node: Node, groups: Iterable[Iterable[int]]) -> None:
         self.node: Node = node
@@ -158,9 +160,7 @@ class Traced:
         return f"a recorded array of shape {self.shape}"
 
     def __len__(self) -> int:
-        if not self.groups:
-            _refuse("len() of a number")
-        return self.shape[0]
+        return self.shape[0] if self.groups else _refuse("len() of a number")
 
     def __getattr__(self, name: str) -> Any:
         if name.startswith("__"):
@@ -218,10 +218,6 @@ class Traced:
                 groups.append(range(len(loops), len(loops) + len(kept)))
             loops += [min(length, self.node.shape[axis]) for axis in kept]
         return Traced(_node("id", [(self.node, tuple(index))], loops), groups)
-
-    def __pow__(self, power: Any) -> "Traced":
-        plain = isinstance(power, numbers.Real) and power in POWERS
-        return POWERS[power](self) if plain else elementwise("power", self, power)
 
 
 class UntraceableName(Untraceable, AttributeError):
@@ -363,8 +359,6 @@ def einsum(subscripts: str, *arrays: Traced, **_: Any) -> Traced:
 
 def concatenate(arrays: Sequence[Any], axis: int = 0) -> Traced:
     """As np.concatenate: the sum of the arrays, each of which is 0 beyond its ends."""
-    if len(arrays) == 1:
-        return recorded(arrays[0])
     arrays = [recorded(x) for x in arrays]
     axis = axis % arrays[0].ndim
     if len({(*x.shape[:axis], *x.shape[axis + 1:]) for x in arrays}) > 1:
@@ -372,7 +366,7 @@ def concatenate(arrays: Sequence[Any], axis: int = 0) -> Traced:
     ends = [*accumulate(x.shape[axis] for x in arrays)]
     shape = [*arrays[0].shape[:axis], ends[-1], *arrays[0].shape[axis + 1:]]
     loops = [group[0] if group else None for group in array("", shape).groups]
-    return _of_shape(shape, "concatenate", [
+    return _of_shape(shape, "concatenate" if len(arrays) > 1 else "id", [
         (_axis_by_axis(x, x.shape), tuple((loop, (x.shape[axis] - end) * (k == axis)) for k, loop in enumerate(loops)))
         for x, end in zip(arrays, ends, strict=True)])
 
@@ -383,28 +377,22 @@ PARTIALS: dict[str, Callable[..., list[Any]]] = {
     "divide": lambda v, a, b: [1 / b, -v / b], "absolute": lambda v, a: [(a > 0) - (a < 0)],
     "exp": lambda v, a: [v], "log": lambda v, a: [1 / a], "sqrt": lambda v, a: [0.5 / v],
     "log1p": lambda v, a: [1 / (1 + a)], "expm1": lambda v, a: [1 + v], "arctan": lambda v, a: [1 / (1 + a * a)],
-    "tanh": lambda v, a: [1 - v * v], "sin": lambda v, a: [elementwise("cos", a)],
-    "cos": lambda v, a: [-elementwise("sin", a)],
-    "logaddexp": lambda v, a, b: [elementwise("exp", a - v), elementwise("exp", b - v)],
+    "tanh": lambda v, a: [1 - v * v], "sin": lambda v, a: [np.cos(a)], "cos": lambda v, a: [-np.sin(a)],
+    "logaddexp": lambda v, a, b: [np.exp(a - v), np.exp(b - v)],
     "maximum": lambda v, a, b: [a >= b, b > a], "minimum": lambda v, a, b: [a <= b, b < a],
-    "power": lambda v, a, b: [b * a ** (b - 1), v * elementwise("log", a)], "where": lambda v, c, a, b: [0, c, 1 - c],
+    "power": lambda v, a, b: [b * a ** (b - 1), v * np.log(a)], "where": lambda v, c, a, b: [0, c, 1 - c],
     **dict.fromkeys(("equal", "greater", "less", "greater_equal", "less_equal"), lambda v, a, b: [0, 0])}
 """Elementwise function → its value and arguments → its derivatives."""
 
-POWERS: dict[Any, Callable[[Traced], Traced]] = {
-    0: lambda x: _filled(1.0, x.shape), 1: lambda x: x, 2: lambda x: x * x, -1: lambda x: 1 / x,
-    0.5: lambda x: elementwise("sqrt", x)}
-"""Powers that are something simpler."""
 
-for _name, _f in {"add": "add", "sub": "subtract", "mul": "multiply", "truediv": "divide", "gt": "greater",
-                  "lt": "less", "ge": "greater_equal", "le": "less_equal", "eq": "equal", "and": "multiply",
-                  "or": "maximum"}.items():
-    setattr(Traced, f"__{_name}__", lambda a, b, f=_f: elementwise(f, a, b))
-    setattr(Traced, f"__r{_name}__", lambda a, b, f=_f: elementwise(f, b, a))
-for _name, _f in {"rpow": lambda a, b: elementwise("power", b, a), "neg": lambda a: elementwise("negative", a),
-                  "abs": lambda a: elementwise("absolute", a), "ne": lambda a, b: 1 - elementwise("equal", a, b),
-                  "matmul": matmul, "rmatmul": lambda a, b: matmul(b, a), "invert": lambda a: 1 - a}.items():
-    setattr(Traced, f"__{_name}__", _f)
+def _power(x, power):
+    """As np.power, by something simpler where there is."""
+    simpler: dict[Any, Callable[[], Traced]] = {
+        0: lambda: _filled(1.0, x.shape), 1: lambda: x, 2: lambda: x * x, -1: lambda: 1 / x, 0.5: lambda: np.sqrt(x)}
+    plain = isinstance(power, numbers.Real) and power in simpler
+    return simpler[power]() if plain else elementwise("power", x, power)
+
+
 for _name, _what in {
         "bool": "a branch on the values of an array or of a slider, which a program has not yet; choose by np.where",
         "iter": "a loop over the rows of an array; write the formula for the whole array, or loop over range(len(…))",
@@ -417,14 +405,12 @@ for _name, _what in {
         "array": "this function asks for the numbers of an array, which come when the program runs; arrays are joined "
                  "by np.stack or np.concatenate"}.items():
     setattr(Traced, f"__{_name}__", lambda *_, what=_what, **__: _refuse(what))
-for _name in ("iadd", "isub", "imul", "itruediv", "imatmul", "ipow"):
-    setattr(Traced, f"__{_name}__", lambda x, _: NotImplemented if not x.ndim else _refuse(  # a number is no array
-        "a write into an array by +=, -=, *= or /=; make a new one: x = x + 1"))
 
 FUNCTIONS: dict[str, Callable[..., Traced]] = {
     **{name: (lambda *args, f=name: elementwise(f, *args)) for name in PARTIALS if name != "id"},
-    "abs": lambda x: elementwise("absolute", x), "power": lambda x, p: x ** p, "square": lambda x: x * x,
+    "abs": lambda x: elementwise("absolute", x), "power": _power, "square": lambda x: x * x,
     "not_equal": lambda a, b: 1 - elementwise("equal", a, b), "sign": lambda x: (x > 0) - (x < 0),
+    "bitwise_and": lambda a, b: a * b, "bitwise_or": lambda a, b: np.maximum(a, b), "invert": lambda x: 1 - x,
     "where": lambda c, a, b: elementwise("where", 1 - elementwise("equal", c, 0), a, b),
     "clip": lambda x, low, high: elementwise("minimum", elementwise("maximum", x, low), high),
     "softplus": lambda x: elementwise("logaddexp", 0, x), "matmul": matmul, "einsum": einsum,
@@ -448,8 +434,9 @@ LISTED = ", ".join(sorted(FUNCTIONS))
 
 
 def _call(said, name, args, options):
-    if options.pop("out", None) is not None:
-        _refuse(f"{said} with out=: a write into an array; take what the function returns")
+    out = options.pop("out", None)
+    if out is not None and not (isinstance(out, tuple) and isinstance(out[0], Traced) and not out[0].ndim):
+        _refuse(f"a write into an array by out= of {said}, or by +=, -=, *= or /=; make a new one: x = x + 1")
     if name not in FUNCTIONS:
         _refuse(f"{said} is not among the functions that are recorded: {LISTED}")
     try:
@@ -565,14 +552,11 @@ def _computed(v, values, inputs):
     if v.f == "reshape":
         return values[v.args[0][0]].reshape(v.shape)
     parts = [_read(values[arg], index, v) for arg, index in v.args]
+    every, gone = list(range(len(v.loops))), tuple(k for k in range(len(v.loops)) if k not in v.out)
     if v.f == "multiply" and v.over == "sum":
-        every = list(range(len(v.loops)))
         return np.einsum(parts[0], every, parts[1], every, list(v.out), optimize=True)
     found = np.broadcast_to(np.asarray(_NUMPY[v.f](*parts), dtype=float), v.loops)
-    gone = tuple(k for k in range(len(v.loops)) if k not in v.out)
-    found = found if not gone else found.sum(axis=gone) if v.over == "sum" else found.max(axis=gone)
-    order = sorted(v.out)
-    return found.transpose([order.index(k) for k in v.out])
+    return np.einsum(found.max(gone, keepdims=True) if v.over == "max" else found, every, list(v.out))
 
 
 def _read(a, index, v):
