@@ -339,7 +339,8 @@ class _Recorder:
         row |= model.against(self.data) if hasattr(model, "against") else {}
         row["grad_norm"] = space.grad_norm(grad)
         if self.test_space is not None:
-            row |= {f"test_{name}": value for name, value in self.test_space.summary(theta).items()}
+            own = self.test_space.pack_unchecked(model)  # one may be compiled, and the other not
+            row |= {f"test_{name}": value for name, value in self.test_space.summary(own).items()}
         self.records.add(k, model, row)
 
 

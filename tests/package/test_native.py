@@ -227,6 +227,15 @@ def test_short_runs_are_not_compiled_until_they_are_many(monkeypatch, tmp_path):
     assert "compiled by" in native.status()
 
 
+def test_a_test_set_may_be_compiled_where_the_training_set_is_not(monkeypatch, tmp_path):
+    """What pays may be reached between the two."""
+    monkeypatch.setattr(native, "_folder", lambda: tmp_path)
+    monkeypatch.setattr(native, "_seconds", native.PAYS - 20 * 6e-5)
+    path = mha.train(START, DATA, mha.GradientDescent(0.5), 20, test=TEST)
+    assert "compiled by" in native.status()
+    assert path.test_loss[-1] == pytest.approx(path[-1].loss(TEST.X, TEST.y), rel=1e-12)
+
+
 def test_what_the_compiler_says_is_told(monkeypatch, tmp_path):
     monkeypatch.setattr(native, "_folder", lambda: tmp_path)
     monkeypatch.setattr(native.Formulas, "text", lambda self: "this is no program")
