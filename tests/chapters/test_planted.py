@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 import mhabook
 import mhalib as mha
-from engines import assert_bug_is_seen, assert_follows, plain
+from engines import assert_bug_is_seen
 from mhabook.c06_planted import figure as c06
 from mhabook.c06_planted import statements as theory
 from oracles import assert_close
@@ -177,5 +177,4 @@ BUGS = {
 @pytest.mark.parametrize("bug", BUGS)
 def test_a_planted_bug_in_the_alignment_is_seen(bug):
     made, values = c06.planted(n=24, T=3, d=2, steps=12), {"H": 2, "start": "random"}
-    assert_follows(plain(made), made, values)
     assert_bug_is_seen(BUGS[bug], made, values)

@@ -13,7 +13,7 @@ import torch
 from py_mini_racer import MiniRacer
 
 import mhalib as mha
-from engines import LIVE, exposed, plain
+from engines import LIVE, exposed
 from mhabook.c01_model import figure as c01
 from mhabook.c02_curvature import figure as c02
 from mhalib.live.spec import Control
@@ -169,19 +169,6 @@ def test_plotly_is_sent_when_it_is_asked_for(monkeypatch):
     figure._handle_custom_msg({"want": "plotly"}, [])
     (content, (buffer,)), = sent
     assert content == {"plotly": True} and buffer.decode() == plotly.offline.get_plotlyjs()
-
-
-@each
-def test_browser_draws_what_mhalib_computes_from_its_own_spec(make):
-    figure = make()
-    for name, control in figure.controls.items():
-        for value in {control.values[0], control.values[-1]}:
-            spec, values = json.dumps(figure.spec), json.dumps(figure.values | {name: value})
-            result = json.loads(plain(figure).eval(f"runAll(engine, {spec}, {values})"))
-            drawn = figure.drawn(**{name: value})
-            assert result["steps"] == drawn["steps"]
-            for curve in figure.spec["curves"]:
-                np.testing.assert_allclose(result["curves"][curve], drawn[curve], rtol=1e-9)
 
 
 def test_a_run_that_stops_at_its_start_says_why():

@@ -69,8 +69,15 @@ def assert_follows(v8, made, values, rel=1e-9):
     assert_figure_agrees(made, values, asked(v8, made, values), rel)
 
 
+@cache
+def _assert_follows_unbroken(made, values):
+    assert_follows(plain(made), made, dict(values))
+
+
 def assert_bug_is_seen(bug, made, *settings):
-    """With the bug an engine disagrees at one of the settings."""
+    """An engine answers what mhalib computes at all of the settings, and with the bug not at one of them."""
+    for values in settings:
+        _assert_follows_unbroken(made, tuple(values.items()))
     v8 = broken(bug, made._esm)
     with pytest.raises((AssertionError, TypeError)):  # a wrong formula may also break the computation off
         for values in settings:
