@@ -5,6 +5,7 @@ Their source is the formulas of mhalib, recorded and printed (mhalib/live/formul
 """
 
 import argparse
+import json
 import os
 import re
 import subprocess
@@ -21,9 +22,9 @@ FLAGS += ["-fno-unroll-loops", "-fno-vectorize", "-fno-slp-vectorize"]  # pages 
 FLAGS += ["-Wl,--no-entry", "-Wl,--strip-all", "-std=c++17", "-fno-exceptions", "-fno-rtti", "-DLANES=2"]
 
 sys.path.insert(0, str(ROOT))
-from mhalib.live.formulas import PROGRAMS  # noqa: E402
+from mhalib.live.formulas import NUMBERS, PROGRAMS, rules  # noqa: E402
 
-HEAD = "// Made by `make kernel` from mhalib/live/formulas.py, for where no WebAssembly may run.\n"
+HEAD = "// Made by `make kernel` from mhalib/live/formulas.py.\n"
 
 
 def fail(words: str, status: int = 2) -> None:
@@ -56,6 +57,8 @@ if __name__ == "__main__":
         program = make()
         made[LIVE / "programs" / f"{name}.wasm"] = compiled(program.text())
         made[LIVE / "programs" / f"{name}.js"] = (HEAD + program.javascript()).encode()
+    given = f"export const numbers = {json.dumps(NUMBERS)};\n"
+    made[LIVE / "programs" / "rules.js"] = (HEAD + rules().javascript() + given).encode()
     for file, content in made.items():
         if not check:
             file.write_bytes(content)

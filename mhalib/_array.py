@@ -189,6 +189,11 @@ def require_count(**counts: int) -> None:
             raise ValueError(f"{name}: expected a whole number ≥ 1, got {count!r}")
 
 
+def as_number(number: Any) -> Any:
+    """The number as a float, because a np.float64 would turn float32 arrays into float64; one that records as it is."""
+    return number if _is_recorded(number) else float(number)
+
+
 def is_positive(number: object) -> TypeGuard[float]:
     """Whether this is a finite number > 0."""
     return isinstance(number, Real) and not isinstance(number, bool) and isfinite(number) and number > 0

@@ -1,6 +1,7 @@
 """The programs of the live figures: formulas of mhalib, as ``make kernel`` prints and compiles them."""
 
 from collections.abc import Callable
+from dataclasses import fields
 from functools import partial
 from typing import Any
 
@@ -8,6 +9,7 @@ from mhalib.attention import Gaussian, NormalizedGaussian, softmax
 from mhalib.compiled import Place, Program
 from mhalib.models import AttentionLayer, AttentionRegression, MultiHeadAttention
 from mhalib.models.regression import excess_and_grad
+from mhalib.optim import Adam, AdamW, GradientDescent, Momentum
 
 
 def heads(a: dict[str, Any]) -> dict[str, dict[str, Any]]:
@@ -87,3 +89,23 @@ def regression() -> Program:
 PROGRAMS: dict[str, Callable[[], Program]] = {
     "heads": multihead, "regression": regression, **{kernel: partial(layer, kernel) for kernel in KERNELS}}
 """Name of the files of a program → what makes it."""
+
+RULES: dict[type, str] = {GradientDescent: "gd", Momentum: "momentum", Adam: "adam", AdamW: "adamw"}
+"""The update rules that a page has, by the names that it knows them by."""
+NUMBERS: dict[str, float] = {f.name: f.default for rule in RULES for f in fields(rule) if f.name != "lr"}
+"""Their numbers beside the step size, as they are unless something else is said."""
+
+
+def rules() -> Program:
+    """A step of each update rule, with its state in m and v."""
+    def formulas(a: dict[str, Any]) -> dict[str, dict[str, Any]]:
+        found = {}
+        for kind, name in RULES.items():
+            rule, moments = kind(1.0), issubclass(kind, Adam)
+            vars(rule).update(a)  # past the checks of its numbers
+            theta, state = rule.step(a["theta"], a["grad"], (a["m"], a["v"]) if moments else a["m"], a["k"])
+            found[name] = {"theta": theta} | (dict(zip("mv", state, strict=True)) if moments else {"m": state})
+        return found
+
+    shapes = dict.fromkeys(("theta", "grad", "m", "v"), "P") | dict.fromkeys(("lr", "k", *NUMBERS), "")
+    return Program(formulas, shapes, "P")

@@ -10,17 +10,15 @@ import numpy as np
 
 from mhalib._array import is_array, require_count, to_numpy
 from mhalib.javascript import LOGADDEXP, Printer
+from mhalib.live.formulas import RULES
 from mhalib.live.frames import line, panels, step_axis
 from mhalib.live.spec import Control, FigureSpec
 from mhalib.live.widget import LiveFigure
-from mhalib.models import Vector
-from mhalib.optim import Adam, AdamW, GradientDescent, Momentum
+from mhalib.models.vector import Vector, with_attributes
+from mhalib.optim import GradientDescent
 from mhalib.optim.rules import Rule
 from mhalib.trace import HIDDEN, Traced, Untraceable, array, evaluate, gradient, recorded, strictly
 from mhalib.training import Path, recorded_steps, train
-
-RULES: dict[type, str] = {GradientDescent: "gd", Momentum: "momentum", Adam: "adam", AdamW: "adamw"}
-"""The update rules that a page has, by the names that it knows them by."""
 
 
 def figure(start: Any, data: Any, rule: Rule, steps: int = 500, controls: Mapping[str, Sequence[Any]] | None = None,
@@ -70,7 +68,7 @@ def figure(start: Any, data: Any, rule: Rule, steps: int = 500, controls: Mappin
     def run(values: dict[str, Any]) -> Path:
         mine = {name: values[name] for name in recorded.scalars}
         theirs = {name: value for name, value in values.items() if name not in mine}
-        path = train(_with(start, mine), data, replace(rule, **theirs), steps, record=record)  # pyright: ignore
+        path = train(with_attributes(start, mine), data, replace(rule, **theirs), steps, record=record)  # pyright: ignore
         measured = {name: np.array([float(of(model, data)) for model in path.models]) for name, of in curves.items()}
         return replace(path, curves=path.curves | measured)
 
@@ -139,13 +137,6 @@ def _arrays(model):
     return {name: to_numpy(a) for name, a in named.items()}
 
 
-def _with(model, changes):
-    """The same model with other attributes."""
-    new = object.__new__(type(model))
-    new.__dict__.update(vars(model) | changes)
-    return new
-
-
 def _given_gradient(answer, theta):
     """The loss and, by name, the derivatives that a model's ``loss_and_grad`` gave."""
     if not (isinstance(answer, tuple) and len(answer) == 2):
@@ -192,7 +183,7 @@ class _Recorded:
 
     def _record(self, curves):
         theta = {name: array(f"theta_{name}", a.shape) for name, a in self.weights.items()}
-        model = _with(self.start, theta | {name: array(f"set_{name}", ()) for name in self.scalars})
+        model = with_attributes(self.start, theta | {name: array(f"set_{name}", ()) for name in self.scalars})
         read = {name: array(f"data_{name}", a.shape) for name, a in self.data.items()}
         data = SimpleNamespace(**(getattr(self.given, "__dict__", {}) | read))
         if type(model).loss_and_grad is Vector.loss_and_grad:
@@ -250,7 +241,7 @@ class _Recorded:
 
     def _model(self, theta, scalars):
         """The model of weights that lie one behind the other."""
-        return _with(self.start, scalars | {name: theta[slice(*self.places[name])].reshape(a.shape)
+        return with_attributes(self.start, scalars | {name: theta[slice(*self.places[name])].reshape(a.shape)
                                             for name, a in self.weights.items()})
 
     def program(self):

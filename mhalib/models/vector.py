@@ -14,6 +14,13 @@ from mhalib.models.workspace import Workspace
 from mhalib.trace import HIDDEN, array, evaluate, gradient, strictly
 
 
+def with_attributes(model: Any, changes: dict[str, Any]) -> Any:
+    """The same object with some of its attributes replaced, unchecked: a diverging run may reach infinity."""
+    new = object.__new__(type(model))
+    new.__dict__.update(model.__dict__ | changes)
+    return new
+
+
 class Vector:
     """Arithmetic, field by field, for a frozen dataclass that holds arrays.
 
@@ -62,11 +69,7 @@ class Vector:
             raise ValueError(f"only: expected some of {arrays}, got {names}")
         return [name for name in arrays if name in names]
 
-    def _with(self, arrays):
-        # Skips __post_init__ on purpose: a step of a diverging run must be able to reach infinity.
-        new = object.__new__(type(self))
-        new.__dict__.update(self.__dict__ | arrays)
-        return new
+    _with = with_attributes
 
     def _apply(self, op, other):
         if is_array(other) and other.ndim == 0:

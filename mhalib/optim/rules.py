@@ -12,7 +12,7 @@ from math import inf
 from numbers import Real
 from typing import Any, Protocol, TypeAlias
 
-from mhalib._array import is_positive
+from mhalib._array import as_number, is_array, is_positive
 
 LearningRate: TypeAlias = float | Callable[[int], float]
 """A positive number, or a function of the step k = 0, 1, 2, … that returns a number ≥ 0."""
@@ -46,8 +46,8 @@ def _require_fraction(**fractions):
 
 def rate(lr: LearningRate, k: int) -> float:
     """The step size of step k, for a number or a function of the step."""
-    value = float(lr(k) if callable(lr) else lr)  # a np.float64 would turn float32 parameters into float64
-    if not 0 <= value < inf:
+    value = as_number(lr(k) if callable(lr) else lr)
+    if not is_array(value) and not 0 <= value < inf:
         raise ValueError(f"lr: expected a function that returns numbers ≥ 0, got {value} at step {k}")
     return value
 
@@ -94,7 +94,7 @@ class Momentum:
 
     def step(self, theta: Any, grad: Any, state: Any, k: int) -> tuple[Any, Any]:
         """θ − η_k m with m = β m + ∇L."""
-        m = float(self.beta) * state + grad
+        m = as_number(self.beta) * state + grad
         return theta - rate(self.lr, k) * m, m
 
 
@@ -129,7 +129,7 @@ class Adam:
 
     def step(self, theta: Any, grad: Any, state: Any, k: int) -> tuple[Any, tuple[Any, Any]]:
         """θ − η_k m̂ / (√v̂ + ε)."""
-        beta1, beta2, eps = float(self.beta1), float(self.beta2), float(self.eps)
+        beta1, beta2, eps = map(as_number, (self.beta1, self.beta2, self.eps))
         m = beta1 * state[0] + (1 - beta1) * grad
         v = beta2 * state[1] + (1 - beta2) * grad * grad
         m_hat, v_hat = m / (1 - beta1 ** (k + 1)), v / (1 - beta2 ** (k + 1))
@@ -152,5 +152,5 @@ class AdamW(Adam):
 
     def step(self, theta: Any, grad: Any, state: Any, k: int) -> tuple[Any, tuple[Any, Any]]:
         """θ − η_k λ θ, and Adam's step from there."""
-        shrunk = theta - rate(self.lr, k) * float(self.weight_decay) * theta
+        shrunk = theta - rate(self.lr, k) * as_number(self.weight_decay) * theta
         return super().step(shrunk, grad, state, k)

@@ -15,9 +15,9 @@ from figures import FIGURES, PLACES, corners, different_runs, figure, place_id
 BUGS = {
     "gradient scaled": ("slope[k] * this.fromOne[k];", "slope[k] * this.toOne[k];"),
     "heads scaled by H": ("root = Math.sqrt(this.copies)", "root = this.copies"),
-    "momentum forgets": ("m[i] = beta * m[i] + grad[i]", "m[i] = beta * m[i] - grad[i]"),
-    "Adam without its second correction": ("Math.sqrt(v[i] / c2)", "Math.sqrt(v[i] / c1)"),
-    "weight decay": ("theta[i] -= shrink * theta[i]", "theta[i] -= shrink"),
+    "state not kept": ("m[0 + i0 * 1] = b5[i0];", ""),
+    "step of another number": ("arrays.k[0] = k;", "arrays.k[0] = 0;"),
+    "a rule's own number": ("values[key] ?? number", "number"),
     "Hessian-vector product": ('this.program.call("product"); out.set(this.program.along)',
                                'this.program.call("product"); out.set(this.program.slope)'),
     "mixture's noise": ("+ sigma * normal", "- sigma * normal"),

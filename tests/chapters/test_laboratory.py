@@ -83,7 +83,8 @@ def test_exported_lines_leave_what_python_trains(model):
 
 @pytest.mark.parametrize("moves", choices("moves", model="layer"))
 def test_weight_decay_leaves_weights_that_do_not_move(moves):
-    assert_repeats(whole(), resolve(DEFAULTS | SMALL | LAYER | {"optimizer": "adamw", "decay": 1.0, "moves": moves}))
+    values = {"optimizer": "adamw", "weight_decay": 1.0, "moves": moves}
+    assert_repeats(whole(), resolve(DEFAULTS | SMALL | LAYER | values))
 
 
 @pytest.mark.parametrize("values", [
@@ -177,8 +178,8 @@ BUGS = {
     "step size of another step": (REGRESSION | {"schedule": "root", "optimizer": "structure_aware"},
                                   "lr = rate(size, k)", "lr = rate(size, 0)"),
     "one cycle": (HEADS | {"schedule": "cycle"}, "low = peak / 25,", "low = peak / 24,"),
-    "weight decay": (HEADS | {"optimizer": "adamw", "decay": 0.1}, "rate(lr, k) * weight_decay", "weight_decay"),
-    "decay of what is held": (LAYER | {"optimizer": "adamw", "decay": 0.1, "moves": "WV"},
+    "weight decay": (HEADS | {"optimizer": "adamw", "weight_decay": 0.1}, "lr[0] * weight_decay[0]", "weight_decay[0]"),
+    "decay of what is held": (LAYER | {"optimizer": "adamw", "weight_decay": 0.1, "moves": "WV"},
                               "theta.set(kept[j], from)", "kept[j]"),
     "coins of the first phase": (HEADS | {"start": "first", "H": 8}, "coin < 0.5 ? -1 : 1", "1"),
     "Gaussian decoders": (HEADS | {"start": "gaussian"}, "normals.slice(h * T * d, (h + 1) * T * d)",

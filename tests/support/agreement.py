@@ -67,7 +67,7 @@ class Case:
         return {"model": "multihead", "test": arrays(self.data.fresh(seed=1)), "record": self.record,
                 "data": mixture_draws(self.data.truth, self.n, (3, 1)),
                 "start": {"kind": "normal", "stream": stream} if self.scale else {"kind": "zeros"},
-                "fixed": {"H": self.H, "scale": self.scale, "optimizer": self.optimizer, "decay": DECAY,
+                "fixed": {"H": self.H, "scale": self.scale, "optimizer": self.optimizer, "weight_decay": DECAY,
                           "shortcut": self.shortcut},
                 "curves": self.curves, "final": ["attention", "token_names", "test_accuracy"]}
 

@@ -64,7 +64,7 @@ PIECES: dict[str, Any] = {
         ({"optimizer": ("gd",)}, lambda rate: mha.GradientDescent(rate)),
         ({"optimizer": ("momentum",)}, lambda rate: mha.Momentum(rate)),
         ({"optimizer": ("adam",)}, lambda rate: mha.Adam(rate)),
-        ({"optimizer": ("adamw",)}, lambda rate, decay: mha.AdamW(rate, weight_decay=decay)),
+        ({"optimizer": ("adamw",)}, lambda rate, weight_decay: mha.AdamW(rate, weight_decay=weight_decay)),
         ({"optimizer": ("preconditioned",)}, lambda rate: mha.Preconditioned(rate)),
         ({}, lambda rate: mha.StructureAware(rate))),
     "rate": (

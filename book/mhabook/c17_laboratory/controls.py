@@ -142,7 +142,7 @@ CONTROLS = (
                                        "adamw": "AdamW", "preconditioned": "SA1: whitened",
                                        "structure_aware": "SA2: renormalized"},
           "gd", group="training", entries={"preconditioned": REGRESSION, "structure_aware": REGRESSION}),
-    _slider("decay", "weight decay", (0.001, 0.01, 0.1, 1.0), 0.01, {"optimizer": ("adamw",)}, "training"),
+    _slider("weight_decay", "weight decay", (0.001, 0.01, 0.1, 1.0), 0.01, {"optimizer": ("adamw",)}, "training"),
     _slider("lr", "step size η", STEP_SIZES, 1.0, {}, "training"),
     _menu("schedule", "schedule", {"constant": "constant", "root": "1/√t", "warmup": "warm-up",
                                    "cosine": "cosine", "cycle": "one cycle"}, "constant", group="training"),
