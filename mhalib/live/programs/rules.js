@@ -14,9 +14,7 @@ const beta1 = new Float64Array(1);
 const beta2 = new Float64Array(1);
 const eps = new Float64Array(1);
 const weight_decay = new Float64Array(1);
-const a3 = new Float64Array(P);
 const b5 = new Float64Array(P);
-const b6 = new Float64Array(P);
 const c4 = new Float64Array(1);
 const c6 = new Float64Array(P);
 const c8 = new Float64Array(1);
@@ -24,7 +22,6 @@ const c9 = new Float64Array(1);
 const c12 = new Float64Array(1);
 const c13 = new Float64Array(P);
 const c14 = new Float64Array(1);
-const c16 = new Float64Array(P);
 const e3 = new Float64Array(1);
 const e6 = new Float64Array(1);
 const e8 = new Float64Array(P);
@@ -33,19 +30,16 @@ const e11 = new Float64Array(1);
 const e14 = new Float64Array(1);
 const e15 = new Float64Array(P);
 const e16 = new Float64Array(1);
-const e18 = new Float64Array(P);
 const run = {
 gd() {
-for (let i0 = 0; i0 < P; i0++) a3[i0] = (theta[i0] - (lr[0] * grad[i0]));
-for (let i0 = 0; i0 < P; i0++) theta[0 + i0 * 1] = a3[i0];
-for (let i0 = 0; i0 < P; i0++) m[0 + i0 * 1] = m[i0];
+for (let i0 = 0; i0 < P; i0++) theta[i0] = (theta[i0] - (lr[0] * grad[i0]));
+for (let i0 = 0; i0 < P; i0++) m[i0] = m[i0];
 return theta[0];
 },
 momentum() {
 for (let i0 = 0; i0 < P; i0++) b5[i0] = ((beta[0] * m[i0]) + grad[i0]);
-for (let i0 = 0; i0 < P; i0++) b6[i0] = (theta[i0] - (lr[0] * b5[i0]));
-for (let i0 = 0; i0 < P; i0++) theta[0 + i0 * 1] = b6[i0];
-for (let i0 = 0; i0 < P; i0++) m[0 + i0 * 1] = b5[i0];
+for (let i0 = 0; i0 < P; i0++) theta[i0] = (theta[i0] - (lr[0] * b5[i0]));
+for (let i0 = 0; i0 < P; i0++) m[i0] = b5[i0];
 return theta[0];
 },
 adam() {
@@ -56,10 +50,9 @@ c9[0] = (1.0 - Math.pow(beta1[0], c8[0]));
 c12[0] = (1.0 - beta2[0]);
 for (let i0 = 0; i0 < P; i0++) c13[i0] = ((beta2[0] * v[i0]) + ((c12[0] * grad[i0]) * grad[i0]));
 c14[0] = (1.0 - Math.pow(beta2[0], c8[0]));
-for (let i0 = 0; i0 < P; i0++) c16[i0] = (theta[i0] - (lr[0] * ((c6[i0] / c9[0]) / (Math.sqrt((c13[i0] / c14[0])) + eps[0]))));
-for (let i0 = 0; i0 < P; i0++) theta[0 + i0 * 1] = c16[i0];
-for (let i0 = 0; i0 < P; i0++) m[0 + i0 * 1] = c6[i0];
-for (let i0 = 0; i0 < P; i0++) v[0 + i0 * 1] = c13[i0];
+for (let i0 = 0; i0 < P; i0++) theta[i0] = (theta[i0] - (lr[0] * ((c6[i0] / c9[0]) / (Math.sqrt((c13[i0] / c14[0])) + eps[0]))));
+for (let i0 = 0; i0 < P; i0++) m[i0] = c6[i0];
+for (let i0 = 0; i0 < P; i0++) v[i0] = c13[i0];
 return theta[0];
 },
 adamw() {
@@ -71,10 +64,9 @@ e11[0] = (1.0 - Math.pow(beta1[0], e10[0]));
 e14[0] = (1.0 - beta2[0]);
 for (let i0 = 0; i0 < P; i0++) e15[i0] = ((beta2[0] * v[i0]) + ((e14[0] * grad[i0]) * grad[i0]));
 e16[0] = (1.0 - Math.pow(beta2[0], e10[0]));
-for (let i0 = 0; i0 < P; i0++) e18[i0] = ((theta[i0] - (e3[0] * theta[i0])) - (lr[0] * ((e8[i0] / e11[0]) / (Math.sqrt((e15[i0] / e16[0])) + eps[0]))));
-for (let i0 = 0; i0 < P; i0++) theta[0 + i0 * 1] = e18[i0];
-for (let i0 = 0; i0 < P; i0++) m[0 + i0 * 1] = e8[i0];
-for (let i0 = 0; i0 < P; i0++) v[0 + i0 * 1] = e15[i0];
+for (let i0 = 0; i0 < P; i0++) theta[i0] = ((theta[i0] - (e3[0] * theta[i0])) - (lr[0] * ((e8[i0] / e11[0]) / (Math.sqrt((e15[i0] / e16[0])) + eps[0]))));
+for (let i0 = 0; i0 < P; i0++) m[i0] = e8[i0];
+for (let i0 = 0; i0 < P; i0++) v[i0] = e15[i0];
 return theta[0];
 },
 };
