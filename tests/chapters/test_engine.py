@@ -15,7 +15,7 @@ from figures import FIGURES, PLACES, corners, different_runs, figure, place_id
 BUGS = {
     "gradient scaled": ("slope[k] * this.fromOne[k];", "slope[k] * this.toOne[k];"),
     "heads scaled by H": ("root = Math.sqrt(this.copies)", "root = this.copies"),
-    "state not kept": ("m[0 + i0 * 1] = b5[i0];", ""),
+    "state not kept": ("m[i0] = b5[i0];", ""),
     "step of another number": ("arrays.k[0] = k;", "arrays.k[0] = 0;"),
     "a rule's own number": ("values[key] ?? number", "number"),
     "Hessian-vector product": ('this.program.call("product"); out.set(this.program.along)',
