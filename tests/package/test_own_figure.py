@@ -109,6 +109,18 @@ class Penalized(mha.models.Vector):
         return 2 * self.decay * self.w
 
 
+@dataclass(frozen=True, eq=False, repr=False)
+class Turned(mha.models.Vector):
+    """A line whose slope in b has the wrong sign."""
+
+    w: np.ndarray
+    b: np.ndarray
+
+    def loss_and_grad(self, X, y):
+        r = X @ self.w + self.b - y
+        return (r * r).mean() / 2, replace(self, w=X.T @ r / len(y), b=-r.mean())
+
+
 def of_penalized(**methods):
     """A figure of a line of which some methods are others."""
     start = type("Other", (Penalized,), methods)(np.zeros(3))
@@ -182,16 +194,16 @@ def scaled(w):
 REFUSED = {
     "a number whose type is asked": (
         lambda: of_penalized(penalty=lambda self: 2 * self.decay * self.w * (isinstance(self.decay, float) + 1)),
-        ArithmeticError, "decay = 0.1, the slope along itself is .* a branch on the type"),
+        ArithmeticError, "decay = 0.1, the length of the gradient is .* a branch on the type"),
     "a gradient that forgets a number": (lambda: of_penalized(penalty=lambda self: 0), ArithmeticError,
-                                         "with decay = 0.1, the slope along .* is loss_and_grad the gradient"),
+                                         "with decay = 0.1, the slope .* by differences of the loss"),
     "a branch whose refusal is caught": (lambda: of_penalized(penalty=caught), Untraceable, "a branch on the values"),
     "a gradient that is another model": (
         lambda: of_penalized(loss_and_grad=lambda self, X, y: (self.w.sum() + self.decay, type(self)(self.w / self.w))),
-        ValueError, "with the same decay"),
+        TypeError, r"carry the decay of the model, as dataclasses.replace\(self, w=dw\)"),
     "a gradient without a model": (
         lambda: of_penalized(loss_and_grad=lambda self, X, y: (self.w.sum(), {"w": self.w})), TypeError,
-        r"a model whose w is an array of shape \(3,\), .* got a dict with None"),
+        r"a model whose w is an array of shape \(3,\), .* got a dict without it"),
     "a gradient of another shape": (
         lambda: of_penalized(loss_and_grad=lambda self, X, y: (self.w.sum(), replace(self, w=np.ones(4)))), TypeError,
         r"whose w is an array of shape \(3,\), .* got a Other with a recorded array of shape \(4,\)"),
@@ -199,10 +211,12 @@ REFUSED = {
                       "expected the pair of a loss and a model"),
     "a write into an array": (lambda: of_penalized(penalty=lambda self: scaled(self.w)), Untraceable,
                               r"test_own_figure\.py, line \d+: a write into an array by"),
-    "a gradient of another loss": (lambda: with_gradient(lambda g: 1.1 * g), ArithmeticError, "is loss_and_grad the"),
+    "a gradient of another loss": (lambda: with_gradient(lambda g: 1.1 * g), ArithmeticError, "by differences"),
+    "a gradient that is wrong in one of two weights": (
+        lambda: of_line(start=Turned(np.ones(3), np.array(0.3))), ArithmeticError, "slope in b is .* by differences"),
     "a gradient that leaves a weight out": (
-        lambda: with_gradient(lambda g: g * np.array([1.0, 0.0, 1.0])), ArithmeticError, "is loss_and_grad the"),
-    "half a gradient on small data": (lambda: with_gradient(lambda g: g / 2, 1e-3), ArithmeticError, "is loss_and"),
+        lambda: with_gradient(lambda g: g * np.array([1.0, 0.0, 1.0])), ArithmeticError, "by differences of the loss"),
+    "half a gradient on small data": (lambda: with_gradient(lambda g: g / 2, 1e-3), ArithmeticError, "by differences"),
     "random numbers in a curve": (
         lambda: of_line(curves={"luck": lambda model, data: (model.w * np.random.default_rng().random(3)).sum()}),
         ArithmeticError, "luck is .* are there random numbers"),
