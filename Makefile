@@ -103,7 +103,7 @@ descent: $(READY)  ## steps of plain and structure-aware descent to the noise fl
 results: $(READY)  ## all stored tables again, nearly three hours of one core; ARGS=--list says what would run
 	@$(PY) book/results --overwrite $(ARGS)
 
-kernel: $(READY) ## the formulas that live figures train by, as WebAssembly and JavaScript: mhalib/live/programs
+kernel: $(READY) ## the formulas that live figures train by, as WebAssembly and JavaScript
 	@$(PY) .ci/kernel.py
 
 latency: chromium book   ## how long a live figure of the built book lets its reader wait

@@ -1,7 +1,8 @@
 """Makes the programs of the live figures, or with `--check` only compares them with the committed ones: `make kernel`.
 
-Their source is the formulas of mhalib, recorded and printed (mhalib/live/formulas.py). The compiler is the pinned wheel
-`ziglang`, the same clang on every system: the same source gives the same bytes.
+Their source is formulas, recorded and printed: those of mhalib (mhalib/live/formulas.py) and of a figure of the book
+(book/mhabook/*/formulas.py, beside which program.js is written). The compiler is the pinned wheel `ziglang`, the same
+clang on every system: the same source gives the same bytes.
 """
 
 import argparse
@@ -10,21 +11,22 @@ import os
 import re
 import subprocess
 import sys
-from importlib import metadata
+from importlib import import_module, metadata
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
 ROOT = Path(__file__).resolve().parent.parent
 LIVE = ROOT / "mhalib/live"
+BOOK = ROOT / "book/mhabook"
 # No library, no name of a function or a file, and no fused multiplication: nothing that differs between machines.
 FLAGS = ["-target", "wasm32-freestanding", "-O2", "-msimd128", "-ffp-contract=off", "-nostdlib", "-Wall", "-Werror"]
 FLAGS += ["-fno-unroll-loops", "-fno-vectorize", "-fno-slp-vectorize"]  # pages carry the bytes
 FLAGS += ["-Wl,--no-entry", "-Wl,--strip-all", "-std=c++17", "-fno-exceptions", "-fno-rtti", "-DLANES=2"]
 
-sys.path.insert(0, str(ROOT))
+sys.path[:0] = [str(ROOT), str(BOOK.parent)]
 from mhalib.live.formulas import NUMBERS, PROGRAMS, rules  # noqa: E402
 
-HEAD = "// Made by `make kernel` from mhalib/live/formulas.py.\n"
+HEAD = "// Made by `make kernel` from {}/formulas.py.\n"
 
 
 def fail(words: str, status: int = 2) -> None:
@@ -56,9 +58,13 @@ if __name__ == "__main__":
     for name, make in PROGRAMS.items():
         program = make()
         made[LIVE / "programs" / f"{name}.wasm"] = compiled(program.text())
-        made[LIVE / "programs" / f"{name}.js"] = (HEAD + program.javascript()).encode()
+        made[LIVE / "programs" / f"{name}.js"] = (HEAD.format("mhalib/live") + program.javascript()).encode()
     given = f"export const numbers = {json.dumps(NUMBERS)};\n"
-    made[LIVE / "programs" / "rules.js"] = (HEAD + rules().javascript() + given).encode()
+    made[LIVE / "programs" / "rules.js"] = (HEAD.format("mhalib/live") + rules().javascript() + given).encode()
+    for file in sorted(BOOK.glob("*/formulas.py")):
+        chapter = f"mhabook/{file.parent.name}"
+        program = import_module(f"{chapter.replace('/', '.')}.formulas").program()
+        made[file.with_name("program.js")] = (HEAD.format(chapter) + program.javascript()).encode()
     for file, content in made.items():
         if not check:
             file.write_bytes(content)

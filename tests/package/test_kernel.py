@@ -222,7 +222,8 @@ def copy(tmp_path):
     for name in [".ci/kernel.py", "requirements.txt"]:
         (tmp_path / name).parent.mkdir(exist_ok=True)
         shutil.copy(ROOT / name, tmp_path / name)
-    shutil.copytree(ROOT / "mhalib", tmp_path / "mhalib", ignore=shutil.ignore_patterns("__pycache__"))
+    for name in ["mhalib", "book/mhabook"]:
+        shutil.copytree(ROOT / name, tmp_path / name, ignore=shutil.ignore_patterns("__pycache__"))
     return tmp_path
 
 
@@ -233,14 +234,15 @@ def build(root, *arguments):
 
 def test_the_committed_programs_are_what_their_source_compiles_to_and_another_is_found(copy):
     folder = copy / "mhalib" / "live" / "programs"
-    committed, built = {file: file.read_bytes() for file in folder.iterdir()}, folder / "heads.wasm"
+    files, built = [*folder.iterdir(), *copy.glob("book/mhabook/*/program.js")], folder / "heads.wasm"
+    committed = {file: file.read_bytes() for file in files}
     spoiled = committed[built][:-1] + bytes([committed[built][-1] ^ 1])
     built.write_bytes(spoiled)
     check = build(copy, "--check")
     assert check.returncode == 1 and "make kernel" in check.stderr
     assert built.read_bytes() == spoiled
     assert build(copy).returncode == 0
-    assert {file: file.read_bytes() for file in folder.iterdir()} == committed
+    assert {file: file.read_bytes() for file in files} == committed
 
 
 def test_another_compiler_is_refused(copy):
