@@ -34,7 +34,7 @@ import numpy as np
 from mhalib.compiled import Program
 from mhalib.sizes import Place
 
-FLAGS = ("-O3", "-g0", "-ffp-contract=off", "-std=c++17", "-fno-exceptions", "-fno-rtti", "-shared", "-fPIC")
+FLAGS = ("-O3", "-g0", "-ffp-contract=fast", "-std=c++17", "-fno-exceptions", "-fno-rtti", "-shared", "-fPIC")
 PAYS = 1.0
 """Seconds of numpy from which on compiling pays."""
 TOLERANCE = 1e-12

@@ -1,6 +1,6 @@
 // What a printed program stands on (mhalib/compiled.py): samples side by side in one register, elementary functions,
-// sums that stay in registers. IEEE arithmetic in a fixed order: the same bits on every machine with as many LANES.
-#pragma STDC FP_CONTRACT OFF
+// sums that stay in registers. IEEE arithmetic in a fixed order: WebAssembly gives the same bits on every machine. For a
+// processor a product may be fused with its sum, which rounds once in place of twice.
 #ifndef LANES
 #if defined __AVX512F__
 #define LANES 8

@@ -163,7 +163,6 @@ class LayerWorkspace(Workspace):
         super().__init__(model, X, y)
         self._theta, self._grad, self._ask = arena.array("theta"), arena.array("gradient"), arena.entry("loss_and_grad")
         self._ends = np.cumsum([a.size for a in model.arrays().values()])[:-1]
-        self._last: tuple[Any, float] = None, np.nan
         arena.load(X=X, y=y)
 
     @staticmethod
@@ -187,8 +186,3 @@ class LayerWorkspace(Workspace):
         self._last = theta, loss
         return loss, theta.with_arrays(**{name: slope.reshape(a.shape) for (name, a), slope in
                                           zip(arrays.items(), slopes, strict=True)})
-
-    def summary(self, theta: Any, relevant: Array | None = None) -> dict[str, float]:
-        """The loss, for nothing where ``loss_and_grad`` was just asked at θ."""
-        last, loss = self._last
-        return {"loss": loss} if theta is last else super().summary(theta)

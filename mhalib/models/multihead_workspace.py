@@ -56,6 +56,7 @@ class MultiHeadWorkspace(ClassifierWorkspace):
         self._grad = self._xp.new_empty((d, groups * (d + T)), X)
         count = min(groups, -(-groups * n * T * max(d, T) * X.itemsize // BLOCK_BYTES))
         size = -(-groups // count)  # groups a block, the last one perhaps fewer
+        self._seen: tuple[Any, Any, Any] = None, None, None  # θ, its logits and, once their gradient was taken, its g
         batch, copies = _Batch(X, size), np.bincount(self._member)
         self.blocks: list[_Heads] = [_Heads(batch, at, copies[at:at + size], groups) for at in range(0, groups, size)]
 
@@ -86,23 +87,33 @@ class MultiHeadWorkspace(ClassifierWorkspace):
         return self.model.with_arrays(**{name: self._xp.ascontiguousarray(part + 0) for name, part in heads.items()})
 
     def logits(self, theta: Array) -> Array:
-        """Φ (n,)."""
+        """Φ (n,); for nothing where ``loss_and_grad`` was just asked at θ."""
+        return self._seen[1] if theta is self._seen[0] else self._forward(theta)
+
+    def _forward(self, theta):
         first, *others = (block.forward(theta) for block in self.blocks)
-        return sum(others, start=first) * len(self._member) ** -0.5
+        logits = sum(others, start=first) * len(self._member) ** -0.5
+        self._seen = theta, logits, None
+        return logits
 
     def loss_and_grad(self, theta: Array) -> tuple[Any, Array]:
         """Mean logistic loss and its gradient in the form of θ; the gradient is overwritten by the next call."""
-        z = self.y * self.logits(theta)
+        logits = self._forward(theta)
+        z = self.y * logits
         values = logistic(z)
         g = self._share * logistic.slope(z, values)
         for block in self.blocks:
             block.backward(g, self._grad)
+        self._seen = theta, logits, g
         return values.mean(), self._grad
 
     def attention_score(self, theta: Array, relevant: Array) -> float:
-        """The weight on relevant tokens, averaged; from the forward pass that ``logits`` took."""
-        n, T, _ = self.X.shape
-        return sum(float(block.weight_on(relevant)) for block in self.blocks) / (n * len(self._member) * T)
+        """The weight on relevant tokens, averaged; from the pass that ``logits`` or ``loss_and_grad`` took."""
+        (n, T, _), g = self.X.shape, self._seen[2]
+        if g is not None and not abs(g).min() > np.exp(-0.5 * self._xp.log_max(g)):  # too small to divide by
+            self._forward(theta)
+            g = None
+        return sum(float(block.weight_on(relevant, g)) for block in self.blocks) / (n * len(self._member) * T)
 
 
 class MultiHeadParts(MultiHeadWorkspace):
@@ -211,7 +222,8 @@ class _Heads:
         xp.matmul(self.P_rows, batch.X, out=self.R_rows)
         xp.matmul(batch.flat_t, self.R, out=grad[:, self.columns_W])
 
-    def weight_on(self, relevant: Array) -> Array:
-        """Attention weight on the marked tokens (n, T), summed over examples, heads and queries; after ``forward``."""
-        weights = self.xp.matmul(relevant[:, None, :], self.E) / self.total
+    def weight_on(self, relevant: Array, g: Array | None) -> Array:
+        """Attention weight on the marked tokens (n, T), summed over examples, heads and queries; after ``forward``, or
+        given its g after ``backward``."""
+        weights = self.xp.matmul(relevant[:, None, :], self.E) / (self.total if g is None else g[:, None, None])
         return (weights.reshape(len(relevant), -1) @ self.copies).sum()

@@ -227,7 +227,9 @@ class _Derived(Workspace):
 
     def loss_and_grad(self, theta):
         """Mean loss and its gradient."""
-        return _asked(theta, self._recorded, self.X, self.y)
+        found = _asked(theta, self._recorded, self.X, self.y)
+        self._last = theta, found[0]
+        return found
 
 
 def _equal(mine, theirs):

@@ -20,6 +20,7 @@ class Workspace:
 
     def __init__(self, model: Any, X: Array, y: Array) -> None:
         self.model, self.X, self.y = model, X, y
+        self._last: tuple[Any, Any] = None, None  # θ and the loss that was found with its gradient
 
     def pack(self, model: Any) -> Any:
         """θ of a model."""
@@ -36,7 +37,9 @@ class Workspace:
 
     def loss_and_grad(self, theta: Any) -> tuple[Any, Any]:
         """Mean loss (a number) and its gradient, in the form of θ."""
-        return theta.loss_and_grad(self.X, self.y)
+        loss, grad = theta.loss_and_grad(self.X, self.y)
+        self._last = theta, loss
+        return loss, grad
 
     def partial(self, theta: Any, rows: Any) -> tuple[Any, Any]:
         """Mean loss and gradient of some rows of the batch, as those of ``loss_and_grad``."""
@@ -44,11 +47,13 @@ class Workspace:
         return loss, self.pack_unchecked(grad)
 
     def summary(self, theta: Any, relevant: Array | None = None) -> dict[str, float]:
-        """What a recorded step says about the batch, name → number: the loss.
+        """What a recorded step says about the batch, name → number: the loss, for nothing if its gradient was just
+        asked at θ.
 
         ``relevant`` (n, T) says which tokens are, where that is known: a model that attends to them has more to say.
         """
-        return {"loss": float(theta.loss(self.X, self.y))}
+        last, loss = self._last
+        return {"loss": float(loss if theta is last else theta.loss(self.X, self.y))}
 
     def norms(self, theta: Any, model: Any) -> dict[str, float]:
         """What a recorded step says of the size of the weights, name → number, given θ and its model."""

@@ -192,6 +192,26 @@ def test_summary_equals_the_plain_workspace(library):
     assert workspace.summary(workspace.pack(model)).keys() == {"loss", "accuracy"}
 
 
+@pytest.mark.parametrize("U", [1.0, 3000.0], ids=["divided by its g", "g too small to divide by"])
+@pytest.mark.parametrize("library", [lambda a: a, torch.tensor], ids=["numpy", "torch"])
+def test_summary_after_a_gradient_is_that_of_its_theta(library, U, monkeypatch, in_one_part):
+    model, X, y = problem(W=2.0, U=U)
+    y = np.sign(model(X)) if U > 1 else y  # every margin is large: slopes below 1e-200
+    other, relevant = direction(model), (np.random.default_rng(5).random(X.shape[:2]) < 0.4) * 1.0
+    model, other, X, y, relevant = model.map(library), other.map(library), *map(library, (X, y, relevant))
+    workspace = model.workspace(X, y)
+    theta = workspace.pack(model)
+    workspace.loss_and_grad(workspace.pack(other))
+    workspace.loss_and_grad(theta)
+    passes = []
+    monkeypatch.setattr(workspace, "_forward", lambda theta, ask=workspace._forward: passes.append(1) or ask(theta))
+    plain = ClassifierWorkspace(model, X, y).summary(model, relevant)
+    assert workspace.summary(theta, relevant) == pytest.approx(plain, rel=1e-12)
+    assert len(passes) == (U > 1)
+    plain = ClassifierWorkspace(other, X, y).summary(other, relevant)
+    assert workspace.summary(workspace.pack(other), relevant) == pytest.approx(plain, rel=1e-12)
+
+
 def test_attention_score_is_the_mean_weight_on_relevant_tokens():
     model, X, y = problem(W=2.0)
     relevant = np.random.default_rng(5).random(X.shape[:2]) < 0.4
