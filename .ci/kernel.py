@@ -24,7 +24,7 @@ FLAGS += ["-fno-unroll-loops", "-fno-vectorize", "-fno-slp-vectorize"]  # pages 
 FLAGS += ["-Wl,--no-entry", "-Wl,--strip-all", "-std=c++17", "-fno-exceptions", "-fno-rtti", "-DLANES=2"]
 
 sys.path[:0] = [str(ROOT), str(BOOK.parent)]
-from mhalib.live.formulas import NUMBERS, PROGRAMS, rules  # noqa: E402
+from mhalib.live.formulas import PLAIN, PROGRAMS, numbers  # noqa: E402
 
 HEAD = "// Made by `make kernel` from {}/formulas.py.\n"
 
@@ -59,8 +59,9 @@ if __name__ == "__main__":
         program = make()
         made[LIVE / "programs" / f"{name}.wasm"] = compiled(program.text())
         made[LIVE / "programs" / f"{name}.js"] = (HEAD.format("mhalib/live") + program.javascript()).encode()
-    given = f"export const numbers = {json.dumps(NUMBERS)};\n"
-    made[LIVE / "programs" / "rules.js"] = (HEAD.format("mhalib/live") + rules().javascript() + given).encode()
+    for name, (make, kinds) in PLAIN.items():
+        given = f"export const numbers = {json.dumps(numbers(kinds))};\n"
+        made[LIVE / "programs" / f"{name}.js"] = (HEAD.format("mhalib/live") + make().javascript() + given).encode()
     for file in sorted(BOOK.glob("*/formulas.py")):
         chapter = f"mhabook/{file.parent.name}"
         program = import_module(f"{chapter.replace('/', '.')}.formulas").program()

@@ -10,7 +10,7 @@ agree already and need no entry. torch is never imported here: if an argument is
 import sys
 from collections.abc import Sequence
 from functools import cache, partial
-from math import isfinite
+from math import cos, isfinite
 from numbers import Real
 from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any, TypeAlias, TypeGuard, Union
@@ -192,6 +192,14 @@ def require_count(**counts: int) -> None:
 def as_number(number: Any) -> Any:
     """The number as a float, because a np.float64 would turn float32 arrays into float64; one that records as it is."""
     return number if _is_recorded(number) else float(number)
+
+
+_OF_NUMBERS = SimpleNamespace(cos=cos, minimum=min, where=lambda condition, a, b: a if condition else b)
+
+
+def of_numbers(number: Any) -> Any:
+    """``cos``, ``minimum`` and ``where`` of numbers, by Python alone; those of records for a number that records."""
+    return namespace(number) if _is_recorded(number) else _OF_NUMBERS
 
 
 def is_positive(number: object) -> TypeGuard[float]:

@@ -1,6 +1,6 @@
 """The programs of the live figures: formulas of mhalib, as ``make kernel`` prints and compiles them."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import fields
 from functools import partial
 from typing import Any
@@ -9,7 +9,8 @@ from mhalib.attention import Gaussian, NormalizedGaussian, softmax
 from mhalib.compiled import Place, Program
 from mhalib.models import AttentionLayer, AttentionRegression, MultiHeadAttention
 from mhalib.models.regression import excess_and_grad
-from mhalib.optim import Adam, AdamW, GradientDescent, Momentum
+from mhalib.models.vector import with_attributes
+from mhalib.optim import Adam, AdamW, Cosine, GradientDescent, InverseRoot, Momentum, OneCycle, Warmup
 
 
 def heads(a: dict[str, Any]) -> dict[str, dict[str, Any]]:
@@ -92,8 +93,18 @@ PROGRAMS: dict[str, Callable[[], Program]] = {
 
 RULES: dict[type, str] = {GradientDescent: "gd", Momentum: "momentum", Adam: "adam", AdamW: "adamw"}
 """The update rules that a page has, by the names that it knows them by."""
-NUMBERS: dict[str, float] = {f.name: f.default for rule in RULES for f in fields(rule) if f.name != "lr"}
-"""Their numbers beside the step size, as they are unless something else is said."""
+SCHEDULES: dict[type, str] = {InverseRoot: "root", Warmup: "warmup", Cosine: "cosine", OneCycle: "cycle"}
+"""The schedules of the step size that a page has."""
+
+
+def numbers(kinds: Iterable[type]) -> dict[str, float]:
+    """The numbers of rules or schedules that are as they are unless something else is said."""
+    return {f.name: f.default for kind in kinds for f in fields(kind) if isinstance(f.default, float)}
+
+
+def _with_numbers(kind, arrays):
+    """A rule or a schedule whose numbers are recorded ones: past the checks of them."""
+    return with_attributes(kind.__new__(kind), arrays)
 
 
 def rules() -> Program:
@@ -101,11 +112,23 @@ def rules() -> Program:
     def formulas(a: dict[str, Any]) -> dict[str, dict[str, Any]]:
         found = {}
         for kind, name in RULES.items():
-            rule, moments = kind(1.0), issubclass(kind, Adam)
-            vars(rule).update(a)  # past the checks of its numbers
+            rule, moments = _with_numbers(kind, a), issubclass(kind, Adam)
             theta, state = rule.step(a["theta"], a["grad"], (a["m"], a["v"]) if moments else a["m"], a["k"])
             found[name] = {"theta": theta} | (dict(zip("mv", state, strict=True)) if moments else {"m": state})
         return found
 
-    shapes = dict.fromkeys(("theta", "grad", "m", "v"), "P") | dict.fromkeys(("lr", "k", *NUMBERS), "")
+    shapes = dict.fromkeys(("theta", "grad", "m", "v"), "P") | dict.fromkeys(("lr", "k", *numbers(RULES)), "")
     return Program(formulas, shapes, "P")
+
+
+def schedules() -> Program:
+    """The step size of step k by each schedule."""
+    def formulas(a: dict[str, Any]) -> dict[str, dict[str, Any]]:
+        return {name: {"lr": _with_numbers(kind, a)(a["k"])} for kind, name in SCHEDULES.items()}
+
+    return Program(formulas, dict.fromkeys(("k", "peak", "steps", "rise"), ""), "")
+
+
+PLAIN: dict[str, tuple[Callable[[], Program], Iterable[type]]] = {
+    "rules": (rules, RULES), "schedules": (schedules, SCHEDULES)}
+"""Name of the file of a program that is JavaScript alone → what makes it, and whose numbers the file says, too."""

@@ -5,9 +5,9 @@ and every function of the step k = 0, 1, 2, … that returns numbers ≥ 0 is on
 """
 
 from dataclasses import dataclass
-from math import cos, pi
+from math import pi
 
-from mhalib._array import is_positive, require_count
+from mhalib._array import is_positive, of_numbers, require_count
 
 
 @dataclass(frozen=True)
@@ -47,7 +47,7 @@ class Warmup(_Schedule):
 
     def __call__(self, k: int) -> float:
         """The step size of step k = 0, 1, …; ``peak`` from k = rise − 1 on."""
-        return self.peak * min((k + 1) / self.rise, 1)
+        return self.peak * of_numbers(k).minimum((k + 1) / self.rise, 1)
 
 
 @dataclass(frozen=True)
@@ -65,7 +65,8 @@ class Cosine(_Schedule):
 
     def __call__(self, k: int) -> float:
         """The step size of step k = 0, 1, …; zero from k = steps on."""
-        return self.peak * (1 + cos(pi * min(k / self.steps, 1))) / 2
+        xp = of_numbers(k)
+        return self.peak * (1 + xp.cos(pi * xp.minimum(k / self.steps, 1))) / 2
 
 
 @dataclass(frozen=True)
@@ -103,6 +104,6 @@ class OneCycle(_Schedule):
         """The step size of step k = 0, 1, …, steps − 1."""
         top, last = self.rise * self.steps - 1, self.steps - 1
         low, end = self.peak / 25, self.peak / 250_000
-        if k <= top:
-            return low + (self.peak - low) * k / top
-        return self.peak + (end - self.peak) * min((k - top) / (last - top), 1)
+        xp = of_numbers(k)
+        fall = xp.minimum((k - top) / (last - top), 1)
+        return xp.where(k <= top, low + (self.peak - low) * k / top, self.peak + (end - self.peak) * fall)

@@ -9,7 +9,7 @@ import { defaultRng } from "mhalib/live/engine/numpy_random.js";
 import { optimizers } from "mhalib/live/engine/optimizers.js";
 import { regression, regressionStart } from "mhalib/live/engine/regression.js";
 import { Run } from "mhalib/live/engine/run.js";
-import { schedules } from "mhalib/live/engine/schedules.js";
+import { schedule } from "mhalib/live/engine/schedules.js";
 import { normal, zeros } from "mhalib/live/engine/starts.js";
 import { spectrumEnds } from "mhalib/live/engine/spectrum.js";
 import { structured } from "mhalib/live/engine/structured.js";
@@ -196,6 +196,12 @@ const DATA = {
   sequences: (v) => ({ N: v.N, n: v.length, D: v.D }),
 };
 
+// A number, or a function of the step; a warm-up takes a tenth of the steps.
+function stepSize({ schedule: name, lr: peak, steps }) {
+  const rise = name === "warmup" ? Math.floor(steps / 10) : undefined;
+  return name === "constant" ? peak : schedule(name, { peak, steps, rise });
+}
+
 function laboratorySpec(carried, values) {
   const { model, data, seed, steps } = values;
   if (data === "own" && carried.own?.kind !== model)
@@ -218,7 +224,7 @@ function laboratorySpec(carried, values) {
       c: values.c,
       moves: values.moves,
       tied: values.keys === "queries",
-      lr: schedules[values.schedule](values.lr, steps),
+      lr: stepSize(values),
     },
     curves: values.curvature ? curves : curves.filter((name) => name !== "sharpness"),
     final: ["weights", "tokens", "places"],
