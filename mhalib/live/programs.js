@@ -1,3 +1,5 @@
+import { filled } from "./engine/models.js";
+
 // The formulas of the models (mhalib/live/formulas.py) as programs that `make kernel` has made: WebAssembly and, some
 // five times slower, plain JavaScript for where a browser cannot or may not run it.
 //
@@ -49,9 +51,7 @@ export function programOf(hex, plain) {
 // A model that is a program: it is given arrays, and takes θ and a direction.
 export class ProgramModel {
   constructor(program, given) {
-    for (const [name, values] of Object.entries(given)) program[name].set(values);
-    program.loaded();
-    this.program = program;
+    this.program = filled(program, given);
     this.size = program.theta.length;
   }
 

@@ -11,7 +11,7 @@ import mhabook
 from engines import assert_bug_is_seen
 from mhabook.c12_two_kernels import figure as c12
 from mhabook.c12_two_kernels import statements as two_kernels
-from mhabook.c12_two_kernels.figure import read
+from mhabook.c12_two_kernels.figure import read_by_all
 from mhalib.attention import Gaussian, NormalizedGaussian, gaussian, normalized_gaussian, softmax
 from mhalib.data.sequences import random_sequences
 from mhalib.models.layer import AttentionLayer
@@ -109,18 +109,16 @@ def test_weights_have_full_rank_on_a_line(n):
 # --- the live figure ---------------------------------------------------------------------------------------------
 
 BUGS = {
-    "two keys exchanged": ("readersOnALine([k1, k2, k3]", "readersOnALine([k2, k1, k3]"),
-    "half the width": ("-c * (q - k) ** 2", "(-c * (q - k) ** 2) / 2"),
-    "always the mixed values": ("u: sets[values.values]", "u: sets.mixed"),
-    "a Gaussian around the mean": ("seen(far(q).map(Math.exp), q, 2 * c)",
-                                   "seen(far(q).map(Math.exp), mean(far(q).map(Math.exp), keys), 2 * c)"),
-    "the control without its scale": ("return seen(weights, mean(weights, keys), 2 * c)",
-                                      "return seen(weights, mean(weights, keys), 1)"),
-    "a force uphill": ("force: -(output", "force: (output"),
-    "the first key": ("weight: weights[1]", "weight: weights[0]"),
-    "another query": ("[reader(here)[part]]", "[reader(0)[part]]"),
-    "a target for none": ("-(output - y) * slope", "-output * slope"),
-    "a loss without half": ("(readers.soft(here).output - y) ** 2 / 2", "(readers.soft(here).output - y) ** 2"),
+    "two keys exchanged": ("keys: [k1, k2, k3]", "keys: [k2, k1, k3]"),
+    "half the width": ("program([queries.length, 3, c])", "program([queries.length, 3, c / 2])"),
+    "always the mixed values": ("values: sets[values.values]", "values: sets.mixed"),
+    "forces of the Gaussian kernel alone": ("const number1 = 2.0 * c", "const number1 = 1.0 * c"),
+    "a force uphill": ("(slope) => -slope", "(slope) => slope"),
+    "the first key": ("k % 3 === 1", "k % 3 === 0"),
+    "another query": ("read(name, [here])", "read(name, [0])"),
+    "a target for none": ("y: [y]", "y: [0]"),
+    "the loss of another kernel": ("lone.soft.loss", "lone.gauss.loss"),
+    "the sum of another kernel": ("lone.gauss.weights", "lone.between.weights"),
 }
 SETTINGS = [{}, {"q": -5.0, "k1": -4.0, "k3": 5.0, "c": 2.0, "values": "middle"},
             {"q": 0.5, "k1": 1.0, "k2": 3.5, "c": 0.125, "values": "equal", "y": -1.0}]
@@ -143,10 +141,11 @@ def test_a_planted_bug_is_seen(bug):
 def test_forces_are_slopes_of_the_loss(values):
     """Differences of ½ (output − target)² along the line."""
     values, Q, h = DEFAULTS | values, np.linspace(-4, 4, 17), 1e-5
-    losses = [{name: (output - values["y"]) ** 2 / 2 for name, (_, output, _) in read(values, Q + sign * h).items()}
-              for sign in (1, -1)]
-    for name, (_, _, force) in read(values, Q).items():
-        assert force == pytest.approx(-(losses[0][name] - losses[1][name]) / (2 * h), abs=1e-7)
+    right, left = (read_by_all(values, Q + sign * h) for sign in (1, -1))
+    for name, found in read_by_all(values, Q).items():
+        assert (found["losses"] == (found["outputs"] - values["y"]) ** 2 / 2).all()
+        slopes = (right[name]["losses"] - left[name]["losses"]) / (2 * h)
+        assert c12.PARTS["force"](found) == pytest.approx(-slopes, abs=1e-7)
 
 
 def test_what_a_page_carries_is_small():

@@ -1,12 +1,13 @@
 """The live figure of chapter 12: one query, three keys on a line, and what three kernels make of them."""
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
+from mhabook.c12_two_kernels.formulas import NAMES, kernels_of, read
 from mhabook.frames import together
 from mhalib._array import Array
-from mhalib.attention import Gaussian, softmax
 from mhalib.live.frames import line, panels
 from mhalib.live.spec import Control, FigureSpec
 from mhalib.live.widget import LiveFigure
@@ -18,9 +19,10 @@ QUERIES = np.arange(-50, 51) / 10
 KEYS = {"k1": -2.0, "k2": 0.0, "k3": 1.0}
 PLACES = tuple((np.arange(-10, 11) / 2).tolist())
 VALUES = {"mixed": (1.0, 2.0, -1.0), "middle": (0.0, 1.0, 0.0), "equal": (1.0, 1.0, 1.0)}
-KERNELS = ("soft", "gauss", "between")
-NAMES = ("softmax", "Gaussian", "Gaussian, rows normalized")
-PARTS = ("weight", "output", "force")
+PARTS: dict[str, Callable[[dict[str, Any]], np.ndarray]] = {
+    "weight": lambda found: found["weights"][:, 1], "output": lambda found: found["outputs"],
+    "force": lambda found: -found["grad"]}
+"""What is drawn of what queries read; the weight is that of the second key."""
 
 
 def kernels() -> LiveFigure:
@@ -56,43 +58,36 @@ def kernels() -> LiveFigure:
         train=_path, measure=measures), __file__)
 
 
-def read(values: dict[str, Any], queries: float | Array = QUERIES) -> dict[str, tuple[np.ndarray, ...]]:
-    """{kernel: (weights (·, 3), outputs, forces)} of the queries, by mhalib."""
-    Q, K = np.atleast_1d(queries)[:, None], np.array([[values[name]] for name in KEYS])
-    u, wide = np.array(VALUES[values["values"]]), Gaussian(values["c"])
-    found = {}
-    for name, kernel, scores in zip(KERNELS, (softmax, wide, softmax), (softmax, wide, wide), strict=True):
-        S = kernel(scores.scores(Q, K))
-        dS = kernel.vjp(S, (S @ u - values["y"])[:, None] * u)
-        found[name] = S, S @ u, -scores.scores_vjp(Q, K, dS)[0][:, 0]
-    return found
+def read_by_all(values: dict[str, Any], queries: float | Array = QUERIES) -> dict[str, dict[str, Any]]:
+    """{kernel: what the queries ``read``}."""
+    keys, u = np.array([values[name] for name in KEYS]), np.array(VALUES[values["values"]])
+    return {name: read(kernel, np.atleast_1d(queries), keys, u, values["y"])
+            for name, kernel in kernels_of(values["c"]).items()}
 
 
 def _measured(values):
     """All that is drawn and said: of all queries, and of the one query as numbers and as lists of one, for markers."""
     found = {"here": [values["q"]], "target": [values["y"]] * 2} | {f"{name}_here": [values[name]] for name in KEYS}
-    lone = read(values, values["q"])
-    for name, parts in read(values).items():
-        # Of the weights it is that of the second key.
-        over, (S, o, force) = ((S[:, 1], o, force) for S, o, force in (parts, lone[name]))
-        found |= {f"{name}_{part}": a.tolist() for part, a in zip(PARTS, over, strict=True)}
-        found |= {f"{name}_at_{part}": a.tolist() for part, a in zip(PARTS, (S, o, force), strict=True)}
-        found |= {f"{name}_mid": float(S[0]), f"{name}_here_force": float(force[0])}
-    return found | {"sum": float(lone["gauss"][0].sum())}
+    lone = read_by_all(values, values["q"])
+    for name, many in read_by_all(values).items():
+        for part, of in PARTS.items():
+            found |= {f"{name}_{part}": of(many).tolist(), f"{name}_at_{part}": of(lone[name]).tolist()}
+        found |= {f"{name}_mid": found[f"{name}_at_weight"][0], f"{name}_here_force": found[f"{name}_at_force"][0]}
+    return found | {"sum": float(lone["gauss"]["weights"].sum())}
 
 
 def _path(values):
-    loss = (read(values, values["q"])["soft"][1] - values["y"]) ** 2 / 2
+    loss = read_by_all(values, values["q"])["soft"]["losses"]
     return Path(np.array([0]), (AttentionLayer.random(1, 1, 1),), {"loss": loss})
 
 
 def _frame():
     frame = panels("weight of the second key", "output", "force on the query", columns=3)
     for column, part in enumerate(PARTS, start=1):
-        for k, (kernel, name) in enumerate(zip(KERNELS, NAMES, strict=True)):
+        for k, (kernel, name) in enumerate(NAMES.items()):
             line(frame, k, name, column, legend=column == 1)
             frame.data[-1].update(x=QUERIES.tolist(), meta={"y": f"{kernel}_{part}"})
-        for k, (kernel, name) in enumerate(zip(KERNELS, NAMES, strict=True)):
+        for k, (kernel, name) in enumerate(NAMES.items()):
             frame.add_scatter(name=f"{name}, here", mode="markers", marker={"color": COLORS[k], "size": 10},
                               showlegend=False, row=1, col=column,
                               meta={"x": "here", "y": f"{kernel}_at_{part}", "drag": {"x": "q"}})

@@ -1,4 +1,6 @@
-import { readersOnALine } from "mhabook/c12_two_kernels/readers.js";
+import { program } from "mhabook/c12_two_kernels/program.js";
+import { filled } from "mhalib/live/engine/models.js";
+import { optimizers } from "mhalib/live/engine/optimizers.js";
 import { liveFigure } from "mhalib/live/figure.js";
 
 // Queries on a line, all with one target, that descend under three kernels.
@@ -18,25 +20,27 @@ const evenly = (reach, count) => Array.from({ length: count }, (_, k) => reach *
 // θ holds the queries under softmax, then those under the Gaussian kernel, then those of the control.
 class Descent {
   constructor(data, { c, lr }, begin) {
-    const { keys, values, y, lr: own, minima, reach } = data;
-    Object.assign(this, {
-      y,
-      minima,
-      reach,
-      begin,
-      n: begin.length,
-      rate: own,
-      lr,
-      visited: [],
-      size: 3 * begin.length,
-    });
-    this.readers = readersOnALine(keys, values, c);
+    const size = 3 * begin.length,
+      rate = data.lr * lr;
+    Object.assign(this, { data, c, begin, n: begin.length, rate, visited: [], size });
+    this.step = optimizers.gd({ lr: rate }, size);
+    this.problems = {};
     this.curves = this.curvesOf();
     this.final = this.finalOf();
   }
 
-  lossAt(name, q) {
-    return (this.readers[name](q).output - this.y) ** 2 / 2;
+  // What queries read under one kernel, until other queries, or as many under another, do.
+  read(name, queries) {
+    const { keys, values, y } = this.data,
+      { length } = queries;
+    const found = (this.problems[length] ??= filled(program([length, keys.length, this.c]), { keys, values, y: [y] }));
+    found.queries.set(queries);
+    found.call(name);
+    return found;
+  }
+
+  losses(name, queries) {
+    return [...this.read(name, queries).losses];
   }
 
   // The queries of one kernel.
@@ -46,7 +50,7 @@ class Descent {
   }
 
   total(name, theta) {
-    return this.end(name, theta).reduce((sum, q) => sum + this.lossAt(name, q), 0);
+    return this.read(name, this.end(name, theta)).loss[0];
   }
 
   forward(theta) {
@@ -54,19 +58,8 @@ class Descent {
   }
 
   lossAndGrad(theta, grad) {
-    THREE.forEach((name, kernel) =>
-      this.end(name, theta).forEach((q, k) => {
-        const { output, slope } = this.readers[name](q);
-        grad[kernel * this.n + k] = (output - this.y) * slope;
-      }),
-    );
+    for (const name of THREE) this.end(name, grad).set(this.read(name, this.end(name, theta)).grad);
     return this.forward(theta);
-  }
-
-  step(theta, grad) {
-    theta.forEach((q, k) => {
-      theta[k] = q - this.rate * this.lr * grad[k];
-    });
   }
 
   curvesOf() {
@@ -86,9 +79,10 @@ class Descent {
   }
 
   finalOf() {
-    const { rate, lr, n, reach, minima } = this;
+    const { rate, n } = this,
+      { reach, minima } = this.data;
     const near = (queries, points) => [...queries].filter((q) => points.some((p) => Math.abs(q - p) < NEAR)).length;
-    const final = { rate: () => rate * lr, n: () => n, range: () => [-reach, reach] };
+    const final = { rate: () => rate, n: () => n, range: () => [-reach, reach] };
     for (const name of THREE) {
       const { best, other } = minima[name];
       final[`${name}_end`] = ({ theta }) => this.total(name, theta);
@@ -111,13 +105,13 @@ function traps(data, values) {
       start.map((q) => q + values.shift),
     ),
     { visited, final } = made;
-  const landscapes = THREE.map((name) => queries.map((q) => rounded(made.lossAt(name, q))));
+  const landscapes = THREE.map((name) => made.losses(name, queries).map((loss) => rounded(loss)));
   const top = Math.max(...landscapes.flat()),
     inside = (points) => points.filter((q) => Math.abs(q) <= reach);
   final.queries = () => queries;
   final.loss_range = () => [rounded(-0.05 * top), rounded(1.08 * top)];
   THREE.forEach((name, kernel) => {
-    const height = (points) => [...points].map((q) => rounded(made.lossAt(name, q)));
+    const height = (points) => made.losses(name, points).map((loss) => rounded(loss));
     const paths = () => made.begin.flatMap((_, k) => [...visited.map((theta) => made.end(name, theta)[k]), NaN]);
     const points = {
       path: paths,
@@ -127,7 +121,7 @@ function traps(data, values) {
       other: () => inside(minima[name].other),
     };
     final[`${name}_landscape`] = () => landscapes[kernel];
-    final[`${name}_lowest`] = () => rounded(made.begin.length * made.lossAt(name, minima[name].best[0]), 1e9);
+    final[`${name}_lowest`] = () => rounded(made.n * made.losses(name, minima[name].best)[0], 1e9);
     for (const [kind, at] of Object.entries(points)) {
       final[`${name}_${kind}_q`] = (now) => at(now).map((q) => rounded(q));
       final[`${name}_${kind}_loss`] = (now) => height(at(now));
@@ -140,7 +134,7 @@ function traps(data, values) {
 function twoTokens(data, values) {
   const axis = evenly(data.reach, values.square),
     made = new Descent(data, values, [values.q1, values.q2]);
-  const alone = THREE.map((name) => axis.map((q) => made.lossAt(name, q))),
+  const alone = THREE.map((name) => made.losses(name, axis)),
     top = 2 * Math.max(...alone.flat());
   made.final.axis = () => axis.map((q) => rounded(q));
   THREE.forEach((name, kernel) =>

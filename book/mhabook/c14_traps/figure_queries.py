@@ -7,13 +7,13 @@ from typing import Any
 
 import numpy as np
 import plotly.graph_objects as go
+from numpy.typing import ArrayLike
 
+from mhabook.c12_two_kernels.formulas import NAMES, kernels_of, read
 from mhabook.c12_two_kernels.statements import Kernel
 from mhabook.c14_traps.lines import Line
 from mhabook.c14_traps.statements import EXAMPLES, example
 from mhabook.frames import Measures
-from mhalib._array import Array
-from mhalib.attention import Gaussian, NormalizedGaussian, softmax
 from mhalib.live.frames import line, step_axis
 from mhalib.live.spec import Control, FigureSpec
 from mhalib.live.widget import LiveFigure
@@ -27,7 +27,6 @@ SMALLEST = 1e-10
 RECORDED = 60
 NEAR = 0.05
 """A query so near to a minimum is counted as at it."""
-NAMES = {"soft": "softmax", "gauss": "Gaussian", "between": "Gaussian, rows normalized"}
 CURVES = ("loss", "gauss", "between")
 KINDS = ("best", "other", "path", "start", "finish")
 """What is drawn on a landscape, from below to above: minima, descent, its start and end."""
@@ -37,20 +36,15 @@ TRACES = 1 + len(KINDS)
 """How many each panel of a kernel has."""
 
 
-def kernels_of(c: float) -> dict[str, Any]:
-    """The kernels by the names that they have in the figures."""
-    return {"soft": softmax, "gauss": Gaussian(c), "between": NormalizedGaussian(c)}
-
-
 def reach(name: str) -> float:
     """How far to both sides an example is drawn."""
     return max(4.0, 2 + max(map(abs, EXAMPLES[name]["keys"])))
 
 
-def loss_of_one(name: str, kernel: Kernel, q: float | Array) -> Any:
-    """The loss of one query, for each of ``q``, whatever its shape."""
+def loss_of_one(name: str, kernel: Kernel, q: ArrayLike) -> np.ndarray:
+    """The loss of one query, for each of ``q`` (·,)."""
     one = EXAMPLES[name]
-    return Line(np.array(one["keys"]), np.array(one["values"]), kernel).loss(np.asarray(q, float), one["y"])
+    return read(kernel, np.asarray(q, float), np.array(one["keys"]), np.array(one["values"]), one["y"])["losses"]
 
 
 @cache

@@ -59,7 +59,7 @@ def _landscape(name, kernel, visited):
 
 def _lowest(name, kernel, visited):
     """The least loss of all queries."""
-    return rounded(visited.shape[1] * loss_of_one(name, kernel, minima(name, kernel)[0][0]), 9)
+    return rounded(visited.shape[1] * loss_of_one(name, kernel, minima(name, kernel)[0])[0], 9)
 
 
 def _points(kind):

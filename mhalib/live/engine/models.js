@@ -3,6 +3,13 @@
 // curves of the spectrum, hvp(V, out); and step(θ, grad, k), if it moves by rules of its own and not by one of
 // `optimizers`. Curves and final are functions of {theta, first, grad, loss, step, lr, model}.
 
+// A program whose arrays are given.
+export function filled(program, given) {
+  for (const [name, values] of Object.entries(given)) program[name].set(values);
+  program.loaded();
+  return program;
+}
+
 // One that does not train: its loss, and what is measured.
 export const computation = (loss, final) => ({
   size: 1,
