@@ -110,15 +110,17 @@ def _torch_namespace():
 
 
 def to_numpy(a: Array) -> np.ndarray:
-    """The array as a numpy array, copied from wherever it lives."""
-    return np.asarray(a) if _kind("a", a) == "numpy" else a.detach().cpu().numpy()
+    """The array as a numpy array, copied from wherever it lives; one that records as it is."""
+    if _kind("a", a) == "torch":
+        return a.detach().cpu().numpy()
+    return a if _is_recorded(a) else np.asarray(a)
 
 
 def as_like(a: np.ndarray, like: Array) -> Array:
     """A numpy array a in the library, dtype and place of the array ``like``."""
-    if _kind("like", like) == "numpy":
-        return np.asarray(a, str(like.dtype))
-    return _torch().as_tensor(a, dtype=like.dtype, device=like.device)
+    if _kind("like", like) == "torch":
+        return _torch().as_tensor(a, dtype=like.dtype, device=like.device)
+    return a if _is_recorded(a) else np.asarray(a, str(like.dtype))
 
 
 def require(name: str, a: Array, shape: Sequence[int | str], finite: bool = True) -> None:
@@ -194,11 +196,11 @@ def as_number(number: Any) -> Any:
     return number if _is_recorded(number) else float(number)
 
 
-_OF_NUMBERS = SimpleNamespace(cos=cos, minimum=min, where=lambda condition, a, b: a if condition else b)
+_OF_NUMBERS = SimpleNamespace(cos=cos, maximum=max, minimum=min, where=lambda condition, a, b: a if condition else b)
 
 
 def of_numbers(number: Any) -> Any:
-    """``cos``, ``minimum`` and ``where`` of numbers, by Python alone; those of records for a number that records."""
+    """``cos``, ``maximum``, ``minimum`` and ``where`` of numbers: Python's own, or those of a number that records."""
     return namespace(number) if _is_recorded(number) else _OF_NUMBERS
 
 

@@ -43,7 +43,7 @@ class Whitening:
 
     def whiten(self, model: Any) -> tuple[np.ndarray, np.ndarray]:
         """(U, V) of a model, or the gradient in (U, V) of a gradient in (A, B) with the two roots exchanged."""
-        A, B = (np.asarray(to_numpy(a), float) for a in (model.A, model.B))
+        A, B = map(to_numpy, (model.A, model.B))
         return A @ self.root, self.root @ B @ self.root
 
     def pull(self, grad: Any) -> tuple[np.ndarray, np.ndarray]:
@@ -53,3 +53,7 @@ class Whitening:
     def arrays(self, U: np.ndarray, V: np.ndarray, like: Array) -> dict[str, Array]:
         """A = U Σ̂^{−1/2} and B = Σ̂^{−1/2} V Σ̂^{−1/2}, in the library, dtype and place of the array ``like``."""
         return {"A": as_like(U @ self.inverse, like), "B": as_like(self.inverse @ V @ self.inverse, like)}
+
+    def balanced(self, P: np.ndarray, S: np.ndarray, W: np.ndarray, like: Array) -> dict[str, Array]:
+        """A and B of the balanced factors U = P S^{1/2} and V = W S^{1/2} of P diag(S) Wᵀ."""
+        return self.arrays(P * S ** 0.5, W * S ** 0.5, like)

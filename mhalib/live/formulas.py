@@ -10,7 +10,19 @@ from mhalib.compiled import Place, Program
 from mhalib.models import AttentionLayer, AttentionRegression, MultiHeadAttention
 from mhalib.models.regression import excess_and_grad
 from mhalib.models.vector import with_attributes
-from mhalib.optim import Adam, AdamW, Cosine, GradientDescent, InverseRoot, Momentum, OneCycle, Warmup
+from mhalib.optim import (
+    Adam,
+    AdamW,
+    Cosine,
+    GradientDescent,
+    InverseRoot,
+    Momentum,
+    OneCycle,
+    Preconditioned,
+    StructureAware,
+    Warmup,
+)
+from mhalib.whitening import Whitening
 
 
 def heads(a: dict[str, Any]) -> dict[str, dict[str, Any]]:
@@ -95,6 +107,8 @@ RULES: dict[type, str] = {GradientDescent: "gd", Momentum: "momentum", Adam: "ad
 """The update rules that a page has, by the names that it knows them by."""
 SCHEDULES: dict[type, str] = {InverseRoot: "root", Warmup: "warmup", Cosine: "cosine", OneCycle: "cycle"}
 """The schedules of the step size that a page has."""
+STRUCTURED: tuple[type, ...] = (Preconditioned, StructureAware)
+"""The rules that are told the data."""
 
 
 def numbers(kinds: Iterable[type]) -> dict[str, float]:
@@ -129,6 +143,26 @@ def schedules() -> Program:
     return Program(formulas, dict.fromkeys(("k", "peak", "steps", "rise"), ""), "")
 
 
+def structured() -> Program:
+    """The steps of the rules that are told the data: the second one's between the spectral norms u of U and v of V."""
+    def formulas(a: dict[str, Any]) -> dict[str, dict[str, Any]]:
+        model, grad = AttentionRegression(a["A"], a["B"]), AttentionRegression(a["dA"], a["dB"])
+        known = a | {"whitening": Whitening(a["R"], a["inverse"])}
+        one, two = (_with_numbers(kind, known) for kind in STRUCTURED)
+        U, V, u, v, k = (a[name] for name in "UVuvk")
+        return {"preconditioned": one.step(model, grad, None, k)[0].arrays(),
+                "whiten": dict(zip("UV", one.whitening.whiten(model), strict=True)),
+                "move": dict(zip("UV", two.moved(U, V, grad, u, v, k), strict=True)),
+                "renormalize": two.renormalized(U, V, v, model).arrays(),
+                "spectral": one.whitening.balanced(a["P"], a["S"], a["W"], model.A)}
+
+    places = {f"{prefix}{name}": Place(buffer, "(p * d + d * d)", begin, ("d", "1"))
+              for buffer, prefix in (("theta", ""), ("grad", "d")) for name, begin in (("A", "0"), ("B", "p * d"))}
+    shapes = (dict.fromkeys(("A", "dA", "U", "P"), "p d") | dict.fromkeys(("B", "dB", "V", "W", "R", "inverse"), "d d")
+              | {"S": "d"} | dict.fromkeys(("lr", "k", "u", "v", *numbers(STRUCTURED)), ""))
+    return Program(formulas, shapes, "p", places)
+
+
 PLAIN: dict[str, tuple[Callable[[], Program], Iterable[type]]] = {
-    "rules": (rules, RULES), "schedules": (schedules, SCHEDULES)}
+    "rules": (rules, RULES), "schedules": (schedules, SCHEDULES), "structured": (structured, STRUCTURED)}
 """Name of the file of a program that is JavaScript alone → what makes it, and whose numbers the file says, too."""

@@ -81,7 +81,7 @@ class AttentionRegression(Vector):
         n, d = x.shape
         P, S, Wt = np.linalg.svd(y.T @ x / n @ whitening.inverse, full_matrices=False)
         width = np.eye(len(S), d)
-        return cls(**whitening.arrays(P * S ** 0.5 @ width, Wt.T * S ** 0.5 @ width, data.x))
+        return cls(**whitening.balanced(P @ width, S @ width, Wt.T @ width, data.x))
 
     @property
     def sizes(self) -> tuple[int, int]:

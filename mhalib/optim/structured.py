@@ -13,6 +13,7 @@ from typing import Any, Self
 
 import numpy as np
 
+from mhalib._array import Array, of_numbers
 from mhalib.optim.rules import LearningRate, rate, require_rate
 from mhalib.whitening import Whitening
 
@@ -46,7 +47,12 @@ class _OnData:
             raise TypeError("model: expected the matrices A and B of an AttentionRegression, "
                             f"got {type(theta).__name__}")
 
-    def back(self, U: np.ndarray, V: np.ndarray, theta: Any) -> Any:
+    def descended(self, U: Array, V: Array, dU: Array, dV: Array, lr: float) -> tuple[Array, Array]:
+        """(U, V) − η (∇_U L + (λ/2) U D, ∇_V L − (λ/2) V D) with D = UᵀU − VᵀV."""
+        D = self.balance / 2 * (U.T @ U - V.T @ V)
+        return U - lr * (dU + U @ D), V - lr * (dV - V @ D)
+
+    def back(self, U: Array, V: Array, theta: Any) -> Any:
         """The model of (U, V), like ``theta`` in all else."""
         return theta.with_arrays(**self.whitening.arrays(U, V, theta.A))
 
@@ -63,10 +69,9 @@ class Preconditioned(_OnData):
     """
 
     def step(self, theta: Any, grad: Any, state: Any, k: int) -> tuple[Any, None]:
-        """(U, V) − η (∇_U L + (λ/2) U D, ∇_V L − (λ/2) V D) with D = UᵀU − VᵀV."""
-        (U, V), (dU, dV), lr = self.whitening.whiten(theta), self.whitening.pull(grad), rate(self.lr, k)
-        D = self.balance / 2 * (U.T @ U - V.T @ V)
-        return self.back(U - lr * (dU + U @ D), V - lr * (dV - V @ D), theta), state
+        """The gradient step on Q."""
+        moved = self.descended(*self.whitening.whiten(theta), *self.whitening.pull(grad), rate(self.lr, k))
+        return self.back(*moved, theta), state
 
 
 @dataclass(frozen=True)
@@ -98,14 +103,20 @@ class StructureAware(_OnData):
 
     def step(self, theta: Any, grad: Any, state: Any, k: int) -> tuple[Any, None]:
         """The three moves of one step."""
-        (U, V), (dU, dV) = self.whitening.whiten(theta), self.whitening.pull(grad)
+        U, V = self.whitening.whiten(theta)
         u, v = (float(np.linalg.norm(part, 2)) for part in (U, V))
         if not u * v > 0:
             raise ValueError(f"model: expected A and B that are not zero, got ‖U‖ = {u:.3g} and ‖V‖ = {v:.3g}; "
                              "start from AttentionRegression.random or .spectral")
-        alpha, lr = (v / u) ** 0.5, rate(self.lr, k) / (u * v)
-        U, V = alpha * U, V / alpha
-        D = self.balance / 2 * (U.T @ U - V.T @ V)
-        U, V = U - lr * (dU / alpha + U @ D), V - lr * (alpha * dV - V @ D)
-        c = max(1.0, float(np.linalg.norm(V, 2)) / self.radius)
-        return self.back(c * U, V / c, theta), state
+        U, V = self.moved(U, V, grad, u, v, k)
+        return self.renormalized(U, V, float(np.linalg.norm(V, 2)), theta), state
+
+    def moved(self, U: Array, V: Array, grad: Any, u: float, v: float, k: int) -> tuple[Array, Array]:
+        """The first two: (U, V), whose spectral norms are u and v, rescaled and a step further."""
+        (dU, dV), alpha = self.whitening.pull(grad), (v / u) ** 0.5
+        return self.descended(alpha * U, V / alpha, dU / alpha, alpha * dV, rate(self.lr, k) / (u * v))
+
+    def renormalized(self, U: Array, V: Array, v: float, theta: Any) -> Any:
+        """The third: the model, like ``theta`` in all else, of (U, V), of which V has the spectral norm v."""
+        c = of_numbers(v).maximum(1.0, v / self.radius)
+        return self.back(c * U, V / c, theta)

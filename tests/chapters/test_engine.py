@@ -16,7 +16,7 @@ BUGS = {
     "gradient scaled": ("slope[k] * this.fromOne[k];", "slope[k] * this.toOne[k];"),
     "heads scaled by H": ("root = Math.sqrt(this.copies)", "root = this.copies"),
     "state not kept": ("m[i0] = b5[i0];", ""),
-    "step of another number": ("arrays.k[0] = k;", "arrays.k[0] = 0;"),
+    "step of another number": ("k: [k]", "k: [k + 1]"),
     "a rule's own number": ("values[key] ?? number", "number"),
     "Hessian-vector product": ('this.program.call("product"); out.set(this.program.along)',
                                'this.program.call("product"); out.set(this.program.slope)'),

@@ -175,7 +175,7 @@ BUGS = {
     "no schedule": (HEADS | {"schedule": "cosine"}, "return arrays.call(name);", "return values.peak;"),
     "warm-up": (LAYER | {"schedule": "warmup"}, "Math.floor(steps / 10)", "Math.floor(steps / 20)"),
     "step size of another step": (REGRESSION | {"schedule": "root", "optimizer": "structure_aware"},
-                                  "lr = rate(size, k)", "lr = rate(size, 0)"),
+                                  "rate(values.lr, k)", "rate(values.lr, 0)"),
     "one cycle": (HEADS | {"schedule": "cycle"}, "values[key] ?? numbers[key]", "values[key] ?? 0.2"),
     "weight decay": (HEADS | {"optimizer": "adamw", "weight_decay": 0.1}, "lr[0] * weight_decay[0]", "weight_decay[0]"),
     "decay of what is held": (LAYER | {"optimizer": "adamw", "weight_decay": 0.1, "moves": "WV"},

@@ -78,14 +78,16 @@ def test_a_file_that_is_not_there_is_named(tmp_path):
     assert_refused(lambda: mha.data.from_file(tmp_path / "none.npz"), FileNotFoundError, ["none.npz"])
 
 
-@pytest.mark.parametrize(("name", "model"), [
-    ("heads.csv", "heads"), ("regression.csv", "regression"), ("layer.csv", "layer"), ("heads.npz", "heads"),
-    ("one-target.csv", "regression")])
-def test_a_run_on_the_readers_file_is_repeated_by_its_lines(name, model, tmp_path, monkeypatch):
+@pytest.mark.parametrize(("name", "model", "start"), [
+    ("heads.csv", "heads", "normal"), ("regression.csv", "regression", "normal"), ("layer.csv", "layer", "normal"),
+    ("heads.npz", "heads", "normal"), ("one-target.csv", "regression", "normal"),
+    ("one-target.csv", "regression", "spectral")])
+def test_a_run_on_the_readers_file_is_repeated_by_its_lines(name, model, start, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     (tmp_path / name).write_bytes(GOOD[name])
     v8, found = whole(), page_reads(name, GOOD[name])
-    values = resolve(DEFAULTS | SMALL | {"model": model, "data": "own", "lr": 0.001}, model)
+    values = resolve(DEFAULTS | SMALL | {"model": model, "start": start, "data": "own", "lr": 0.001},
+                     model)
     v8.eval(f"var mine = {{ ...spec, own: {json.dumps(found)} }}; 0")
     result = json.loads(v8.eval(f"runAll(made, mine, {json.dumps(values)})"))
     lines, names = v8.eval(f"pythonOf(spec, {json.dumps(values)}, {json.dumps(name)})"), {}

@@ -18,8 +18,8 @@ MADE = c13.layer(steps=8)
 ALL, WIDE = {"moves": "WQ WK WV", "D": 8, "N": 2, "n": 3, "tied": False}, {"D": 40, "N": 4, "n": 3, "H": 2}
 QUERIES, VALUES, FEW = ALL | {"moves": "WQ"}, {"D": 24, "N": 4}, {"D": 4}
 BUGS = {
-    "singular values squared": (VALUES, "rows.map(norm).sort", "rows.map((x) => norm(x) ** 2).sort"),
-    "singular values rising": (VALUES, "sort((x, y) => y - x)", "sort((x, y) => x - y)"),
+    "singular values squared": (VALUES, "(A, r, k).map(norm)", "(A, r, k).map((x) => norm(x) ** 2)"),
+    "singular values rising": (VALUES, "norm(y) - norm(x)", "norm(x) - norm(y)"),
     "one turn of the rows": (VALUES, "turned = orthogonal(rows[p], rows[q]) || turned", "orthogonal(rows[p], rows[q])"),
     "rows turned one after the other": (VALUES, "y[i] = s * old", "y[i] = s * x[i]"),
     "transposed wrongly": (FEW, "A[(at % r) * k + Math.floor(at / r)]", "A[at]"),

@@ -2,8 +2,10 @@ import { program } from "../programs/regression.js";
 import { hex } from "../programs/regression.wasm";
 import { ProgramModel, programOf } from "../programs.js";
 import { productWithTransposed } from "./matrices.js";
-import { putBack, whitened, whiteningOf } from "./structured.js";
-import { applied, eigen, spectralNorm, times, transposedTimes } from "./symmetric.js";
+import { filled } from "./models.js";
+import { singularParts } from "./singular.js";
+import { coordinates, whiteningOf } from "./structured.js";
+import { applied, spectralNorm, times, transposedTimes } from "./symmetric.js";
 
 const programs = programOf(hex, program);
 
@@ -42,7 +44,7 @@ export function instance({ tokens, noise, rotations }, { n, d, kappa, s_max, kap
     y = new Float64Array(n * d);
   productWithTransposed(x, 0, M, 0, n, d, d, y, 0);
   for (let k = 0; k < n * d; k++) y[k] += sigma * noise[k];
-  return withTokens({ d, Sigma, root, M, sigma, singular, population: { root, inverse } }, x, y, n);
+  return withTokens({ d, Sigma, root, M, sigma, singular, population: { R: root, inverse } }, x, y, n);
 }
 
 // The same truth with these tokens, and what is computed of them once.
@@ -56,24 +58,18 @@ export const firstTokens = (data, n) => withTokens(data, data.x.slice(0, n * dat
 
 // N(0, 1) entries, first A, then B; or the balanced factors of the least-squares fit, with signs such that each column
 // of V has a positive sum.
-export function regressionStart({ stream }, { size }, values, { n, d, x, y, whitening: { inverse } }) {
+export function regressionStart({ stream }, { size }, values, { n, d, x, y, whitening }) {
   if (values.start === "random") return Float64Array.from(stream.slice(0, size));
   const fit = times(
     transposedTimes(y, x, n, d, d).map((sum) => sum / n),
-    inverse,
+    whitening.inverse,
     d,
     d,
     d,
   );
-  const { values: squares, basis } = eigen(transposedTimes(fit, fit, d, d, d), d),
-    theta = new Float64Array(size);
-  const sums = squares.map((_, k) => basis.reduce((sum, b, at) => sum + (at % d === k ? b : 0), 0));
-  const W = basis.map((b, k) => b * Math.sign(sums[k % d])),
-    P = times(fit, W, d, d, d);
-  const U = P.map((b, k) => b * squares[k % d] ** -0.25),
-    V = W.map((b, k) => b * squares[k % d] ** 0.25);
-  putBack(theta, U, V, inverse, d);
-  return theta;
+  const arrays = filled(coordinates(whitening, d), singularParts(fit, d));
+  arrays.call("spectral");
+  return arrays.theta;
 }
 
 // The loss of n tokens that all attend to all; `weights` (n, n) are those of the last `forward`.
@@ -85,10 +81,13 @@ class Regression extends ProgramModel {
   }
 }
 
-const curvesOf = (model, { d, root, sigma }) => ({
+const curvesOf = (model, { d, root: R = [], sigma }, arrays = coordinates({ R }, d)) => ({
   loss: (now) => now.loss,
   excess: ({ theta }) => model.run("population", theta),
-  v: ({ theta }) => spectralNorm(whitened(theta, root, d)[1], d, d),
+  v({ theta }) {
+    filled(arrays, { theta }).call("whiten");
+    return spectralNorm(arrays.V, d, d);
+  },
   effective_tokens: () => model.program.effective[0], // of the last gradient
   floor: () => (sigma * sigma * d) / 2,
 });

@@ -1,6 +1,7 @@
 import { norm } from "./matrices.js";
+import { times } from "./symmetric.js";
 
-// --- singular values of a small matrix, by Jacobi's rotations of its rows ------------------------------------------
+// --- singular values and vectors of a small matrix, by Jacobi's rotations of its rows ------------------------------
 
 // In falling order, of A (r, k) with r ≤ k: rows are turned in pairs until all are orthogonal. Small ones come out to
 // rounding of the largest, which the eigenvalues of A Aᵀ would not give.
@@ -11,6 +12,24 @@ export function singularValues(A, r, k) {
       k,
       r,
     );
+  return turnedRows(A, r, k).map(norm);
+}
+
+// P, S and W of A = P diag(S) Wᵀ for A (d, d), with signs such that each column of W has a positive sum; where S is 0,
+// columns are 0.
+export function singularParts(A, d) {
+  const rows = turnedRows(A, d, d),
+    S = rows.map(norm),
+    W = new Float64Array(d * d);
+  rows.forEach((row, q) => {
+    const sign = Math.sign(row.reduce((sum, x) => sum + x));
+    row.forEach((x, a) => (W[a * d + q] = S[q] && (sign * x) / S[q]));
+  });
+  return { P: times(A, W, d, d, d).map((x, k) => S[k % d] && x / S[k % d]), S, W };
+}
+
+// The rows, turned in pairs until all are orthogonal, the longest first.
+function turnedRows(A, r, k) {
   const rows = Array.from({ length: r }, (_, p) => A.slice(p * k, (p + 1) * k));
   for (let sweep = 0, turned = true; turned && sweep < 40; sweep++) {
     turned = false;
@@ -19,7 +38,7 @@ export function singularValues(A, r, k) {
       for (let q = p + 1; q < r; q++) turned = orthogonal(rows[p], rows[q]) || turned;
     }
   }
-  return rows.map(norm).sort((x, y) => y - x);
+  return rows.sort((x, y) => norm(y) - norm(x));
 }
 
 // Turns two rows so that they are orthogonal; says whether they were not.
