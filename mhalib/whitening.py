@@ -11,6 +11,11 @@ SINGULAR = 1e-12
 """A second moment whose smallest eigenvalue is below this share of the largest one counts as singular."""
 
 
+def moment(y: Array, x: Array) -> Array:
+    """The mean (1/n) Σ y_i x_iᵀ (p, d) of arrays y (n, p) and x (n, d)."""
+    return y.T @ x / len(x)
+
+
 @dataclass(frozen=True, eq=False)
 class Whitening:
     """The symmetric roots Σ̂^{1/2} and Σ̂^{−1/2} (d, d), and the way to (U, V) and back."""
@@ -25,7 +30,7 @@ class Whitening:
         Raises ValueError if Σ̂ is singular, as it is for n < d: a direction that no token has cannot be whitened.
         """
         x = np.asarray(to_numpy(x), float)
-        return cls.roots(x.T @ x / len(x), f"{len(x)} tokens in {x.shape[1]} dimensions")
+        return cls.roots(moment(x, x), f"{len(x)} tokens in {x.shape[1]} dimensions")
 
     @classmethod
     def roots(cls, moment: Array, whose: str = "a matrix") -> Self:
@@ -53,6 +58,10 @@ class Whitening:
     def arrays(self, U: np.ndarray, V: np.ndarray, like: Array) -> dict[str, Array]:
         """A = U Σ̂^{−1/2} and B = Σ̂^{−1/2} V Σ̂^{−1/2}, in the library, dtype and place of the array ``like``."""
         return {"A": as_like(U @ self.inverse, like), "B": as_like(self.inverse @ V @ self.inverse, like)}
+
+    def fit(self, x: Array, y: Array) -> Array:
+        """The least-squares fit of targets y (n, p) to whitened tokens, (p, d)."""
+        return moment(y, x) @ self.inverse
 
     def balanced(self, P: np.ndarray, S: np.ndarray, W: np.ndarray, like: Array) -> dict[str, Array]:
         """A and B of the balanced factors U = P S^{1/2} and V = W S^{1/2} of P diag(S) Wᵀ."""

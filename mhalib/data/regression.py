@@ -111,6 +111,14 @@ class LinearTruth:
     singular_values: np.ndarray
     seed: int
 
+    @classmethod
+    def of(cls, basis: Array, eigenvalues: Array, left: Array, singular_values: Array, right: Array, sigma: float,
+           seed: int) -> Self:
+        """Σ = Q diag(λ) Qᵀ and M Σ^{1/2} = P diag(s) Rᵀ of ``basis`` Q (d, d), ``left`` P (p, k), ``right`` R (d, k)."""
+        root, inverse = (basis * eigenvalues ** power @ basis.T for power in (0.5, -0.5))
+        Sigma, M = basis * eigenvalues @ basis.T, left * singular_values @ right.T @ inverse
+        return cls(Sigma, M, sigma, root, singular_values, seed)
+
     def sample(self, n: int, seed: int) -> RegressionDataset:
         """n new samples; no two instances, and no two seeds, share their draws."""
         require_seed(seed)
@@ -119,9 +127,14 @@ class LinearTruth:
     def draw(self, n: int, seed: tuple[int, ...]) -> RegressionDataset:
         """The ``RegressionDataset`` of n samples from the streams of ``seed``, a tuple of integers."""
         require_count(n=n)
-        tokens, noise = (np.random.default_rng([*seed, kind]) for kind in range(2))
-        x = tokens.standard_normal((n, len(self.Sigma))) @ self.root
-        return RegressionDataset(x, x @ self.M.T + self.sigma * noise.standard_normal((n, len(self.M))), self)
+        tokens, noise = (np.random.default_rng([*seed, kind]).standard_normal((n, size))
+                         for kind, size in enumerate(self.M.shape[::-1]))
+        return RegressionDataset(*self.assembled(tokens, noise), self)
+
+    def assembled(self, tokens: Array, noise: Array) -> tuple[Array, Array]:
+        """x (n, d) and y (n, p) of N(0, 1) draws of their shapes."""
+        x = tokens @ self.root
+        return x, x @ self.M.T + self.sigma * noise
 
 
 def linear_regression(n: int = 1000, d: int = 5, p: int = 5, kappa: float = 16.0, s_max: float = 0.4,
@@ -164,10 +177,8 @@ def linear_regression(n: int = 1000, d: int = 5, p: int = 5, kappa: float = 16.0
     basis, left, right = rotation(rng, d), rotation(rng, p), rotation(rng, d)
     singular_values = s_max * np.geomspace(1, 1 / kappa_M, min(p, d))
     k = len(singular_values)
-    whitened = left[:, :k] * singular_values @ right[:, :k].T
-    root, inverse_root = (basis * eigenvalues ** power @ basis.T for power in (0.5, -0.5))
-    Sigma, M = basis * eigenvalues @ basis.T, whitened @ inverse_root
-    return LinearTruth(Sigma, M, float(sigma), root, singular_values, seed).draw(n, (seed, 1))
+    truth = LinearTruth.of(basis, eigenvalues, left[:, :k], singular_values, right[:, :k], float(sigma), seed)
+    return truth.draw(n, (seed, 1))
 
 
 def rotation(rng: np.random.Generator, d: int) -> np.ndarray:

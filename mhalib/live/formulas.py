@@ -7,6 +7,7 @@ from typing import Any
 
 from mhalib.attention import Gaussian, NormalizedGaussian, softmax
 from mhalib.compiled import Place, Program
+from mhalib.data.regression import LinearTruth
 from mhalib.models import AttentionLayer, AttentionRegression, MultiHeadAttention
 from mhalib.models.regression import excess_and_grad
 from mhalib.models.vector import with_attributes
@@ -22,7 +23,7 @@ from mhalib.optim import (
     StructureAware,
     Warmup,
 )
-from mhalib.whitening import Whitening
+from mhalib.whitening import Whitening, moment
 
 
 def heads(a: dict[str, Any]) -> dict[str, dict[str, Any]]:
@@ -116,6 +117,11 @@ def numbers(kinds: Iterable[type]) -> dict[str, float]:
     return {f.name: f.default for kind in kinds for f in fields(kind) if isinstance(f.default, float)}
 
 
+def _by_name(shapes):
+    """Shape → names of arrays, the other way round."""
+    return {name: shape for shape, names in shapes.items() for name in names.split()}
+
+
 def _with_numbers(kind, arrays):
     """A rule or a schedule whose numbers are recorded ones: past the checks of them."""
     return with_attributes(kind.__new__(kind), arrays)
@@ -131,8 +137,8 @@ def rules() -> Program:
             found[name] = {"theta": theta} | (dict(zip("mv", state, strict=True)) if moments else {"m": state})
         return found
 
-    shapes = dict.fromkeys(("theta", "grad", "m", "v"), "P") | dict.fromkeys(("lr", "k", *numbers(RULES)), "")
-    return Program(formulas, shapes, "P")
+    shapes = {"P": "theta grad m v", "": " ".join(["lr k", *numbers(RULES)])}
+    return Program(formulas, _by_name(shapes), "P")
 
 
 def schedules() -> Program:
@@ -140,7 +146,7 @@ def schedules() -> Program:
     def formulas(a: dict[str, Any]) -> dict[str, dict[str, Any]]:
         return {name: {"lr": _with_numbers(kind, a)(a["k"])} for kind, name in SCHEDULES.items()}
 
-    return Program(formulas, dict.fromkeys(("k", "peak", "steps", "rise"), ""), "")
+    return Program(formulas, _by_name({"": "k peak steps rise"}), "")
 
 
 def structured() -> Program:
@@ -158,11 +164,25 @@ def structured() -> Program:
 
     places = {f"{prefix}{name}": Place(buffer, "(p * d + d * d)", begin, ("d", "1"))
               for buffer, prefix in (("theta", ""), ("grad", "d")) for name, begin in (("A", "0"), ("B", "p * d"))}
-    shapes = (dict.fromkeys(("A", "dA", "U", "P"), "p d") | dict.fromkeys(("B", "dB", "V", "W", "R", "inverse"), "d d")
-              | {"S": "d"} | dict.fromkeys(("lr", "k", "u", "v", *numbers(STRUCTURED)), ""))
-    return Program(formulas, shapes, "p", places)
+    shapes = {"p d": "A dA U P", "d d": "B dB V W R inverse", "d": "S", "": "lr k u v balance radius"}
+    return Program(formulas, _by_name(shapes), "p", places)
+
+
+def linear() -> Program:
+    """The samples of a ``LinearTruth`` from draws, and what is computed of samples once."""
+    def formulas(a: dict[str, Any]) -> dict[str, dict[str, Any]]:
+        truth = LinearTruth.of(*(a[name] for name in ("basis", "eigenvalues", "left", "singular", "right", "sigma")), 0)
+        x, y = truth.assembled(a["tokens"], a["noise"])
+        return {"assemble": {"x": x, "y": y, "Sigma": truth.Sigma, "M": truth.M, "R": truth.root},
+                "moment": {"moment": moment(a["x"], a["x"])},
+                "fit": {"fit": Whitening(a["inverse"], a["inverse"]).fit(a["x"], a["y"])}}
+
+    shapes = {"n d": "tokens x", "n p": "noise y", "p d": "left", "d d": "basis right inverse",
+              "d": "eigenvalues singular", "": "sigma"}
+    return Program(formulas, _by_name(shapes), "n")
 
 
 PLAIN: dict[str, tuple[Callable[[], Program], Iterable[type]]] = {
-    "rules": (rules, RULES), "schedules": (schedules, SCHEDULES), "structured": (structured, STRUCTURED)}
+    "linear": (linear, ()), "rules": (rules, RULES), "schedules": (schedules, SCHEDULES),
+    "structured": (structured, STRUCTURED)}
 """Name of the file of a program that is JavaScript alone → what makes it, and whose numbers the file says, too."""

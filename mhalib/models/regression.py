@@ -78,9 +78,8 @@ class AttentionRegression(Vector):
         Source: this book, after the abstract of Goel et al. 2026.
         """
         whitening, x, y = data.whitening(), to_numpy(data.x), to_numpy(data.y)
-        n, d = x.shape
-        P, S, Wt = np.linalg.svd(y.T @ x / n @ whitening.inverse, full_matrices=False)
-        width = np.eye(len(S), d)
+        P, S, Wt = np.linalg.svd(whitening.fit(x, y), full_matrices=False)
+        width = np.eye(len(S), x.shape[1])
         return cls(**whitening.balanced(P @ width, S @ width, Wt.T @ width, data.x))
 
     @property
