@@ -128,14 +128,17 @@ class MultiHeadAttention(Vector):
         self.require_batch(X, y)
         return workspace_of(self, X, y)
 
+    def logit_gradients(self, X: Array) -> tuple[Array, Array]:
+        """Gradients ∇Φ(X_i) of the logits with respect to W (n, H, d, d) and to U (n, H, T, d)."""
+        A, P = self._attend(X)
+        Xh, root = X[:, None], self.sizes[0] ** 0.5
+        return Xh.mT @ softmax.vjp(A, P) @ Xh / root, A @ Xh / root
+
     def features(self, X: Array) -> Array:
         """Gradients ∇Φ(X_i) of the logits, one row an example: (n, H (d² + T d)) in the order of ``ravel``."""
-        A, P = self._attend(X)
-        Xh = X[:, None]
-        dW, dU = Xh.mT @ softmax.vjp(A, P) @ Xh, A @ Xh
-        n, H = A.shape[:2]
-        blocks = namespace(dW).concatenate([dW.reshape(n, H, -1), dU.reshape(n, H, -1)], axis=2)
-        return blocks.reshape(n, -1) / H ** 0.5
+        n, H = len(X), self.sizes[0]
+        blocks = [part.reshape(n, H, -1) for part in self.logit_gradients(X)]
+        return namespace(X).concatenate(blocks, axis=2).reshape(n, -1)
 
     def hvp(self, X: Array, y: Array, V: Self) -> Self:
         """Product ∇²L(θ) V of the loss Hessian with a direction V (a ``MultiHeadAttention``), in closed form.

@@ -9,7 +9,7 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 
-from mhalib._array import Array, is_array, require_same_dtype
+from mhalib._array import Array, as_number, is_array, require_same_dtype
 from mhalib.models.workspace import Workspace
 from mhalib.trace import HIDDEN, array, evaluate, gradient, strictly
 
@@ -72,10 +72,8 @@ class Vector:
     _with = with_attributes
 
     def _apply(self, op, other):
-        if is_array(other) and other.ndim == 0:
-            other = float(other)  # an inner product, say
-        if isinstance(other, Real):
-            number = float(other)  # a np.float64 would turn float32 into float64
+        if isinstance(other, Real) or (is_array(other) and other.ndim == 0):  # an inner product, say
+            number = as_number(other)
             return self._with({name: op(a, number) for name, a in self.arrays().items()})
         if type(other) is not type(self):
             return NotImplemented
@@ -140,7 +138,7 @@ class Vector:
         """
         if type(other) is not type(self):
             raise TypeError(f"other: expected a {type(self).__name__}, got {type(other).__name__}")
-        return float(sum(a.sum() for a in self._apply(operator.mul, other).arrays().values()))
+        return as_number(sum(a.sum() for a in self._apply(operator.mul, other).arrays().values()))
 
     def require_direction(self, V: Self) -> None:
         """Check that V is a direction in the space of this model: of one class, shape, library and dtype with it.

@@ -298,19 +298,14 @@ def test_bad_input_is_named(call, words):
 
 FIGURE = theory_and_practice(n=6, steps=30)
 BUGS = {
-    "heads counted": ("(this.H / 2) * a.reduce", "(this.H / 4) * a.reduce"),
-    "gradient of U": ("this.isU(k) ? root : root * root", "this.isU(k) ? root * root : root * root"),
-    "gradient of W": ("grad[k] /= this.isU(k) ? root : root * root", "grad[k] /= this.isU(k) ? root : root"),
-    "the first phase": ("h ? -sum : sum", "h ? sum : -sum"),
-    "patterns' norm": ("data.X.map((x) => S * x)", "data.X.map((x) => x)"),
-    "the witness's keys": ("(mu[b] + mu[d + b] + pattern(b))", "(mu[b] + mu[d + b] - pattern(b))"),
-    "the witness's sign": ("(h ? -onW : onW)", "(h ? onW : onW)"),
-    "the covariance": ("total += read / T + vq - v * q", "total += read / T + vq + v * q"),
-    "the guarantee": ("(5 * loss) / 3", "(4 * loss) / 3"),
-    "five distances": ("final.heads_needed(now), final", "final.fewer_heads_needed(now), final"),
-    "curvature": ("(S * S * u) ** 2 + 4)", "(S * S * u) ** 2 + 2)"),
-    "steepness": ("Math.sqrt(1 + (S * S * u) ** 2)", "Math.sqrt(1 + (S * u) ** 2)"),
-    "the step allowed": ("(D0 * D0) / (steps * loss)", "(D0 * D0) / (steps * loss) / 1e9"),
+    "heads counted": ("Math.sqrt(model.copies) * norm", "Math.sqrt(model.copies / 2) * norm"),
+    "heads of a run": ("multihead(data, { H, groups", "multihead(data, { H: 2 * H, groups"),
+    "patterns' norm": ("values.S * entry", "entry"),
+    "the witness's labels": ("minus: mu.slice(0, d), plus: mu.slice(d)", "minus: mu.slice(d), plus: mu.slice(0, d)"),
+    "the witness's patterns": ("patterns: M", "patterns: S"),
+    "the guarantee's step": ("told.k.fill(step)", "told.k.fill(step + 1)"),
+    "the guarantee": ("5.0 * reference_loss[0]", "4.0 * reference_loss[0]"),
+    "the reference": ("distance(theta, told.reference)", "distance(theta, told.first)"),
 }
 
 

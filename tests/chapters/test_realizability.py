@@ -12,19 +12,17 @@ from mhabook.c03_first_step import figure as c03
 from mhabook.c03_first_step.max_margin import max_margin
 
 BUGS = {
-    "labels that do not sign the features": ("out[i * p + a] *= y[i] / T", "out[i * p + a] /= T"),
-    "mean tokens too short": ("y[i] * Math.sqrt(T) * mean[a]", "y[i] * mean[a]"),
-    "covariance around zero": ("value - mean[k % d]", "value"),
-    "decoders too long": ("(Math.sqrt(T) * norm(q)) / norm(stream)", "(T * norm(q)) / norm(stream)"),
+    "labels that are all the same": ("head.y.set(y)", "head.y.fill(1)"),
+    "features of another decoder": ("head.U.set(U)", "head.U.fill(1)"),
+    "decoders too long": ("else head.call(kind)", 'else if (kind === "first") head.call(kind)'),
     "mirrors of the same label": ("sign: carried.sign.map((s) => -s)", "sign: carried.sign"),
     "patterns of norm one": ("nu: longer(nu), pattern", "nu, pattern"),
     "weights that may be negative": ("wanted.every((a) => a > 0)", "wanted.every((a) => a > -1)"),
     "stopped too early": ("pull[steepest] <= 1e-14", "pull[steepest] <= 1e-3"),
     "a factor of a solve": ("a[i] -= L[m * k + i] * a[m]", "a[i] -= L[i * k + m] * a[m]"),
-    "the witness's margin": ("rest * T * S ** 4) / (2", "rest * T * S ** 3) / (2"),
-    "the exact margin of one pattern": ("M > 1 ? (rest", "M > 0 ? (rest"),
-    "the exact margin's evenness": ("more * (few + 1) ** 2", "more * (few + 1)"),
-    "a loss of another sign": ("logistic(y[i] * phi)", "logistic(-y[i] * phi)"),
+    "closed forms of another mixture": ("patterns: M", "patterns: S"),
+    "the exact margin's evenness": ("square: square[zeta]", "square: 0"),
+    "a number of a formula": ("1.0 / patterns[0]", "2.0 / patterns[0]"),
 }
 SETTINGS = [{}, {"initialization": "gaussian", "sigma": 0.3, "mirror": False}, {"initialization": "zero", "sigma": 1.0},
             {"S": 3.0, "M": 1, "zeta": 0.7}, {"M": 8, "sigma": 0.5, "mirror": False}]

@@ -6,7 +6,7 @@ from typing import Any, Protocol
 import numpy as np
 
 from mhabook.ledger import Instance
-from mhalib._array import Array, is_positive
+from mhalib._array import Array, as_number, is_positive
 from mhalib.data import Dataset, from_arrays
 from mhalib.models import MultiHeadAttention
 from mhalib.training import Model
@@ -38,7 +38,7 @@ class Heads(Model, Protocol):
 
 def token_radius(X: Array) -> float:
     """R = the largest token norm in X (n, T, d)."""
-    return float(np.sqrt((X * X).sum(axis=-1).max()))
+    return as_number(np.sqrt((X * X).sum(axis=-1).max()))
 
 
 def radius_or_given(data: Dataset | None, R: float | None) -> float:

@@ -21,7 +21,7 @@ from mhabook.c01_model.instances import (
 )
 from mhabook.c02_curvature.derivatives import logit_hessian
 from mhabook.ledger import Check, Checks, statement
-from mhalib._array import Array
+from mhalib._array import Array, as_number
 from mhalib.data import Dataset
 from mhalib.losses import Logistic, logistic
 from mhalib.models import MultiHeadAttention
@@ -37,8 +37,7 @@ def decoder_norms(model: Heads) -> np.ndarray:
 
 def decoder_sizes(model: Heads) -> tuple[float, float]:
     """The largest of the H decoder norms, and their root mean square."""
-    norms = decoder_norms(model)
-    return float(norms.max()), float(np.average(norms ** 2, weights=getattr(model, "copies", None)) ** 0.5)
+    return as_number(decoder_norms(model).max()), model.only("U").norm() / model.sizes[0] ** 0.5
 
 
 def steepness(T: int, R: float, u: float) -> float:

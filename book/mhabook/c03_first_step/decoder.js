@@ -1,12 +1,18 @@
-import { norm } from "mhalib/live/engine/matrices.js";
+import { program } from "./program.js";
 
-// W = 0 and one decoder: zero, ± 1 qᵀ with q = (1/n) Σ y_i x̄_i, or Gaussian of the same norm.
-export function decoder({ n, T, d, X, y }, kind, { stream, sign }) {
-  const U = new Float64Array(T * d),
-    q = new Float64Array(d);
-  if (kind === "zero") return U;
-  for (let i = 0; i < n; i++)
-    for (let t = 0; t < T; t++) for (let a = 0; a < d; a++) q[a] += (y[i] * X[(i * T + t) * d + a]) / (n * T);
-  const length = (Math.sqrt(T) * norm(q)) / norm(stream);
-  return U.map((_, k) => (kind === "first" ? sign * q[k % d] : length * stream[k]));
+// The program of one head with W = 0 on these data.
+export function headOn({ n, T, d, X, y }) {
+  const head = program([n, T, d]);
+  head.X.set(X);
+  head.y.set(y);
+  return head;
+}
+
+// Its decoder becomes zero, that of a first phase, or Gaussian of the same norm.
+export function decoder(head, kind, { stream, sign }) {
+  head.U.set(stream);
+  head.sign[0] = sign;
+  if (kind === "zero") head.U.fill(0);
+  else head.call(kind);
+  return head.U;
 }

@@ -7,6 +7,7 @@ import numpy as np
 
 from mhabook.c03_first_step.max_margin import ntk_margin
 from mhabook.c03_first_step.ntk import (
+    even_square,
     exact_margins,
     first_phase,
     gaussian_of_equal_norm,
@@ -30,6 +31,7 @@ STARTS: dict[str, Callable[..., MultiHeadAttention]] = {
     "first": lambda data, seed: first_phase(data, 1, seed)}
 START_NAMES = {"zero": "zero", "gaussian": "Gaussian of equal norm", "first": "first phase"}
 NOISES = (0.0, 0.1, 0.2, 0.3, 0.5, 0.75, 1.0)
+SHARES = (0.1, 0.2, 0.3, 0.4, 0.5, 0.7, 0.9)
 PATTERNS = (1, 2, 3, 5, 8)
 
 
@@ -61,7 +63,7 @@ def realizability(n: int = 40, T: int = 10, d: int = 10, seed: int = 0) -> LiveF
         start={"kind": "decoder", "stream": normals(T * d, seed).tolist(), "sign": signs(1, seed).item()},
         fixed={"optimizer": "gd", "grid": list(NOISES)},
         curves=("loss", "margin_U", "margin_W", "margin"), final=tuple(margins.measures),
-        controls=(Control("zeta", "relevant share ζ", (0.1, 0.2, 0.3, 0.4, 0.5, 0.7, 0.9), 0.2),
+        controls=(Control("zeta", "relevant share ζ", SHARES, 0.2),
                   Control("S", "norm S of the patterns", (0.5, 0.75, 1.0, 1.5, 2.0, 3.0), 2.0),
                   Control("M", "distracting patterns M", PATTERNS, 5),
                   Control("sigma", "noise σ", NOISES, 0.0),
@@ -128,7 +130,8 @@ def _carried(n, T, d, seed):
     for M in PATTERNS:
         mu, nu = patterns(M, d, 1.0, seed)
         own[str(M)] = {"mu": mu.ravel().tolist(), "nu": nu.ravel().tolist(),
-                       "pattern": draws[M].pattern.ravel().tolist()}
+                       "pattern": draws[M].pattern.ravel().tolist(),
+                       "square": {zeta: even_square(T, zeta, M) for zeta in SHARES}}
     shared = {name: getattr(draws[1], name).ravel().tolist() for name in ("sign", "rank", "normal")}
     return {"kind": "realizability", "n": n, "T": T, "d": d, "patterns": own} | shared
 

@@ -11,7 +11,7 @@ from mhabook.c01_model.collapse import ZERO, from_zero
 from mhabook.c01_model.instances import problem, token_radius
 from mhabook.c03_first_step.max_margin import CHAPTER
 from mhabook.ledger import Check, Checks, statement
-from mhalib._array import Array, require_count, require_seed
+from mhalib._array import Array, namespace, require_count, require_seed
 from mhalib.data import Dataset, tokenized_mixture
 from mhalib.data.mixture import Mixture, MixtureDraws
 from mhalib.models import MultiHeadAttention
@@ -34,6 +34,13 @@ def randomized_step(model: MultiHeadAttention, data: Dataset, epsilon: Array) ->
     return MultiHeadAttention(model.W - size * grad.W, model.U - size * grad.U)
 
 
+def step_from_zero(data: Dataset, epsilon: Array) -> MultiHeadAttention:
+    """``randomized_step`` from zero parameters."""
+    like_U = epsilon[:, None, None] * data.X[0]
+    W, U = map(namespace(like_U).zeros_like, (like_U.mT @ like_U, like_U))
+    return randomized_step(MultiHeadAttention(W, U), data, epsilon)
+
+
 def first_phase(data: Dataset, H: int, seed: int = 0) -> MultiHeadAttention:
     r"""The model after one randomized gradient step from zero: step size 2√H ε_h for head h, ε_h = ±1 by a fair coin.
 
@@ -41,9 +48,7 @@ def first_phase(data: Dataset, H: int, seed: int = 0) -> MultiHeadAttention:
 
     Source: Deora et al. 2023 [recalled]; Lemma "The first phase" (this book).
     """
-    _, T, d = data.X.shape
-    zero = MultiHeadAttention.zeros(H, T, d, data.X.dtype)
-    return randomized_step(zero, data, signs(H, seed).astype(data.X.dtype))
+    return step_from_zero(data, signs(H, seed).astype(data.X.dtype))
 
 
 def gaussian_of_equal_norm(data: Dataset, H: int, seed: int = 0) -> MultiHeadAttention:
@@ -52,9 +57,13 @@ def gaussian_of_equal_norm(data: Dataset, H: int, seed: int = 0) -> MultiHeadAtt
     Besides its size the first phase has equal rows, and it knows where they should point; this start has neither.
     """
     _, T, d = data.X.shape
-    U = normals(H * T * d, seed).reshape(H, T, d)
-    length = T ** 0.5 * np.linalg.norm(data.y @ data.X.mean(axis=1)) / len(data)
-    return MultiHeadAttention(np.zeros((H, d, d)), length * U / np.linalg.norm(U, axis=(1, 2), keepdims=True))
+    return MultiHeadAttention(np.zeros((H, d, d)), of_equal_norm(data, normals(H * T * d, seed).reshape(H, T, d)))
+
+
+def of_equal_norm(data: Dataset, U: Array) -> Array:
+    """Decoders U (H, T, d), each scaled to the norm √T ‖ψ‖."""
+    length = U.shape[1] ** 0.5 * np.linalg.norm(data.y @ data.X.mean(axis=1)) / len(data)
+    return length * U / np.linalg.norm(U, axis=(1, 2), keepdims=True)
 
 
 def mirrored(data: Dataset) -> Dataset:

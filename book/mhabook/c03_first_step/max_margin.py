@@ -159,12 +159,7 @@ def ntk_features(model: MultiHeadAttention, X: Array, only: str | None = None) -
     """Gradients ∇Φ(X_i) of the logits, (n, p); ``only`` = "U" or "W" keeps the derivatives in these alone."""
     if only not in (None, "U", "W"):
         raise ValueError(f"only: expected 'U', 'W' or None, got {only!r}")
-    features, (H, T, d) = model.features(X), model.sizes
-    if only is None:
-        return features
-    heads = features.reshape(len(X), H, d * d + T * d)
-    kept = heads[..., d * d:] if only == "U" else heads[..., :d * d]
-    return kept.reshape(len(X), -1)
+    return model.features(X) if only is None else model.logit_gradients(X)["WU".index(only)].reshape(len(X), -1)
 
 
 def ntk_margin(model: MultiHeadAttention, data: Dataset, only: str | None = None) -> MaxMargin:

@@ -19,6 +19,7 @@ from mhabook.c03_first_step.first_phase import (
 )
 from mhabook.c03_first_step.max_margin import CHAPTER, ntk_margin
 from mhabook.ledger import Check, Checks, statement
+from mhalib._array import Array, namespace
 from mhalib.data import Dataset, tokenized_mixture
 from mhalib.data.mixture import Mixture
 from mhalib.models import MultiHeadAttention
@@ -60,10 +61,13 @@ def exact_margins(T: int, zeta: float, S: float, M: int) -> Margins:
 
     Source: Theorem "The exact margin" (this book).
     """
+    return margins_of_shares(T, zeta, S, M, even_square(T, zeta, M))
+
+
+def margins_of_shares(T: int, zeta: float, S: float, M: int, square: float) -> Margins:
+    """``exact_margins``, given ``square`` = ‖π_*‖²."""
     U, rest = zeta * S * (T / 2) ** 0.5, 1 - zeta
-    shares = even_counts(round(rest * T), M) / T
-    square = float(shares @ shares)
-    mixed = (rest ** 2 - square) ** 2 / (M * (M - 1)) if M > 1 else 0.0
+    mixed = (rest ** 2 - square) ** 2 / np.maximum(M * (M - 1), 1)
     squared = (zeta * rest) ** 2 * (1 + 1 / M) / 2 + rest ** 4 / (2 * M) + square ** 2 / M + mixed
     W = T * zeta ** 2 * S ** 4 / 2 * squared ** 0.5
     return Margins(U, W, (U * U + W * W) ** 0.5)
@@ -74,24 +78,35 @@ def even_counts(tokens: int, M: int) -> np.ndarray:
     return np.array([(tokens + j) // M for j in range(M)])
 
 
+def even_square(T: int, zeta: float, M: int) -> float:
+    """‖π_*‖² for the shares of M patterns among T tokens, ζT of them relevant, if they are as even as they can be."""
+    counts = even_counts(round((1 - zeta) * T), M)
+    return float(counts @ counts) / T ** 2
+
+
 def witness(model: MultiHeadAttention, mixture: Mixture) -> MultiHeadAttention:
     """The unit direction of Proposition "Margins after the first phase", for a ``first_phase`` model on a ``Mixture``.
 
     Head h has (γ_U/γ) Û/√H and (γ_W/γ) ε_h Ŵ/√H, with Û = 1(μ₊ − μ₋)ᵀ/(S√(2T)), Ŵ = ξωᵀ/(‖ξ‖‖ω‖), ξ the sum of all
     patterns and ω = μ₊ + μ₋; ε_h is read off from U_h.
     """
-    (H, T, _), (minus, plus) = model.sizes, mixture.mu
-    U, W = unit_decoder(mixture), unit_keys(mixture)
-    S = float(np.linalg.norm(plus))
+    minus, plus = mixture.mu
+    S, T = float(np.linalg.norm(plus)), mixture.T
     margins = mixture_margins(T, mixture.n_relevant / T, S, len(mixture.nu))
-    epsilon = np.sign(model.U.sum(axis=1) @ (plus - minus))
-    return MultiHeadAttention(margins.W / margins.both / H ** 0.5 * epsilon[:, None, None] * W,
-                              np.tile(margins.U / margins.both / H ** 0.5 * U, (H, 1, 1)))
+    return witness_of(margins, np.sign(model.U.sum(axis=1) @ (plus - minus)), mixture)
+
+
+def witness_of(margins: Margins, epsilon: Array, mixture: Mixture) -> MultiHeadAttention:
+    """``witness``, given its ``mixture_margins`` and the signs ε_h (H,)."""
+    W, U = unit_keys(mixture), np.stack([unit_decoder(mixture)] * len(epsilon))
+    share = 1 / margins.both / len(epsilon) ** 0.5
+    return MultiHeadAttention(margins.W * share * epsilon[:, None, None] * W, margins.U * share * U)
 
 
 def unit_decoder(mixture: Mixture) -> np.ndarray:
     """Û = 1(μ₊ − μ₋)ᵀ/(S√(2T)), (T, d): reads the label, of norm 1."""
-    U = np.tile(mixture.mu[1] - mixture.mu[0], (mixture.T, 1))
+    row = mixture.mu[1] - mixture.mu[0]
+    U = namespace(row).new_ones((mixture.T, 1), row) * row
     return U / np.linalg.norm(U)
 
 

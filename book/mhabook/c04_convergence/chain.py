@@ -4,7 +4,6 @@
 ``MultiHeadAttention``.
 """
 
-from math import log
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -13,7 +12,7 @@ from mhabook.c01_model.instances import Heads, token_radius
 from mhabook.c02_curvature.bounds import curvature, decoder_sizes, steepness
 from mhabook.c04_convergence.groups import HeadGroups
 from mhabook.ledger import Along, Check, Checks
-from mhalib._array import Array, is_positive, require_count
+from mhalib._array import Array, as_number, is_positive, require_count
 from mhalib.data import Dataset
 
 CURVED = 7 / 64
@@ -62,7 +61,8 @@ def head_distance(model: Heads, start: Heads) -> float:
 
 def largest_step(constants: Constants, distance: float, reference_loss: float, start_loss: float, steps: int) -> float:
     """η = min{1/ρ, D₀²/(K L(θ)), D₀²/L(θ₀)}: the largest step size of the training theorem."""
-    return min(1 / constants.rho, distance ** 2 / (steps * reference_loss), distance ** 2 / start_loss)
+    return as_number(np.stack([
+        1 / constants.rho, distance ** 2 / (steps * reference_loss), distance ** 2 / start_loss]).min())
 
 
 def conditions(start: Heads, reference: Heads, data: Dataset, lr: float, steps: int,
@@ -77,26 +77,27 @@ def conditions(start: Heads, reference: Heads, data: Dataset, lr: float, steps: 
     return found | ({"‖θ_h − θ_{0,h}‖ ≤ 1/(2R²)": near} if per_head else {})
 
 
-def heads_needed(distance: float, decoder: float, T: int, R: float) -> float:
+def heads_needed(distance: float | Array, decoder: float, T: int, R: float) -> Any:
     """((64/7) D₀² B)², B for decoders of norm max_h‖U_{0,h}‖ + 5D₀: the H that Theorem 1 asks for, ~ D₀⁶.
 
     ``decoder`` is max_h‖U_{0,h}‖.  Source: this book, after Deora et al. 2023, Theorem 1.
     """
-    return float((distance ** 2 * curvature(T, R, decoder + 5 * distance) / CURVED) ** 2)
+    return (distance ** 2 * curvature(T, R, decoder + 5 * distance) / CURVED) ** 2
 
 
-def fewer_heads_needed(distance: float, decoder: float, T: int, R: float) -> float:
+def fewer_heads_needed(distance: float | Array, decoder: float, T: int, R: float) -> Any:
     """((64/7) D₀² B)², B for decoders of norm max_h‖U_{0,h}‖ + 1/(2R²): H for the theorem with fewer heads, ~ D₀⁴.
 
     Source: this book.
     """
-    return float((distance ** 2 * curvature(T, R, decoder + 0.5 / R ** 2) / CURVED) ** 2)
+    return (distance ** 2 * curvature(T, R, decoder + 0.5 / R ** 2) / CURVED) ** 2
 
 
 def logit_slopes(model: Heads, direction: Heads, X: Array) -> np.ndarray:
     """⟨∇Φ(X_i; θ), v⟩ for every example (n,): how fast the logits change along a direction v."""
     few, along = (part.few() if isinstance(part, HeadGroups) else part for part in (model, direction))
-    return few.features(X) @ along.ravel()
+    dW, dU = few.logit_gradients(X)
+    return (dW * along.W).sum(axis=(1, 2, 3)) + (dU * along.U).sum(axis=(1, 2, 3))
 
 
 class Reference(NamedTuple):
@@ -114,11 +115,11 @@ def reference_along(start: Heads, direction: Heads, data: Dataset, steps: int) -
     Raises ValueError if the direction does not separate: some y ⟨∇Φ, θ*⟩ ≤ 0.  Source: this book, Corollary 2.
     """
     unit = 1 / direction.norm() * direction
-    margin = float((data.y * logit_slopes(start, unit, data.X)).min())
-    if not margin > 0:
+    margin = as_number((data.y * logit_slopes(start, unit, data.X)).min())
+    if not getattr(margin, "is_meta", False) and not margin > 0:
         raise ValueError(f"direction: expected y ⟨∇Φ, θ*⟩ > 0 on every example, got a least value of {margin:.4g}")
-    largest = float(abs(start(data.X)).max())
-    distance = (largest + 0.5 + log(steps)) / margin
+    largest = as_number(abs(start(data.X)).max())
+    distance = (largest + 0.5 + as_number(np.log(steps))) / margin
     return Reference(start + distance * unit, distance, largest, margin)
 
 

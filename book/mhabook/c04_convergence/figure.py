@@ -4,8 +4,8 @@ from dataclasses import replace
 
 import numpy as np
 
-from mhabook.c01_model.instances import token_radius
 from mhabook.c04_convergence import chain
+from mhabook.c04_convergence.formulas import told
 from mhabook.c04_convergence.starts import first_phase_groups, mixture_witness
 from mhabook.frames import together
 from mhalib._array import require_count
@@ -63,6 +63,11 @@ def theory_and_practice(n: int = 16, d: int = 7, M: int = 5, steps: int = 1000, 
         start = first_phase_groups(data, (values["H"] // 2,) * 2)
         return data, start, chain.reference_along(start, mixture_witness(data, start.copies), data, steps)
 
+    def numbers(values):
+        data, start, reference = problem(values)
+        found = told(start, reference, data, steps, GRID) | {"grid": GRID}
+        return {name: np.asarray(found[name]).tolist() for name in FINAL}
+
     def run(values):
         data, start, reference = problem(values)
         path = train(start, data, GradientDescent(values["lr"]), steps, record=record)
@@ -76,30 +81,16 @@ def theory_and_practice(n: int = 16, d: int = 7, M: int = 5, steps: int = 1000, 
     return LiveFigure(FigureSpec(
         title="Theory against practice", alt=ALT, model="groups",
         data={"by": "T", "choices": {T: _carried(n, T, d, M, seed) for T in (5, 10, 20)}},
-        start={"kind": "first_phase"}, record=tuple(record), fixed={"optimizer": "gd", "steps": steps},
+        start={"kind": "first_phase"}, record=tuple(record),
+        fixed={"optimizer": "gd", "steps": steps, "grid": GRID.tolist()},
         curves=CURVES, final=FINAL, controls=CONTROLS, frame=_frame(steps), draw=_draw(), summary=SUMMARY,
-        train=run, measure=together(FINAL, lambda values: _numbers(*problem(values), steps))), __file__)
+        train=run, measure=together(FINAL, numbers)), __file__)
 
 
 def _carried(n, T, d, M, seed):
     draws, clean = draw(n, T, d, M, (seed, 1)), tokenized_mixture(1, T, d, M, 1.0, 1.0, 0.0, seed).truth
     parts = {name: getattr(draws, name) for name in ("sign", "rank", "pattern")} | {"mu": clean.mu, "nu": clean.nu}
     return {"kind": "clean", "n": n, "T": T, "d": d} | {name: part.ravel().tolist() for name, part in parts.items()}
-
-
-def _numbers(data, start, reference, steps):
-    R, (decoder, _), D0 = token_radius(data.X), chain.decoder_sizes(start), reference.distance
-    losses = (float(model.loss(data.X, data.y)) for model in (reference.model, start))
-
-    def asked(function, distances):
-        return [function(D, decoder, start.sizes[1], R) for D in distances]
-
-    (one,), (two,) = asked(chain.heads_needed, [D0]), asked(chain.fewer_heads_needed, [D0])
-    return {"distance": D0, "margin": reference.margin, "heads_needed": one, "fewer_heads_needed": two,
-            "largest_step": chain.largest_step(chain.ball_constants(start, R, D0), D0, *losses, steps),
-            "grid": GRID.tolist(), "heads_line": asked(chain.heads_needed, GRID),
-            "fewer_line": asked(chain.fewer_heads_needed, GRID), "asked_at": [D0, D0], "asked": [one, two],
-            "run_line": [start.sizes[0]] * len(GRID)}
 
 
 def _frame(steps):

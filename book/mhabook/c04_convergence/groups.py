@@ -8,7 +8,7 @@ import numpy as np
 
 from mhabook.c01_model.instances import token_radius
 from mhabook.ledger import Check, Checks, statement
-from mhalib._array import Array, require
+from mhalib._array import Array, as_number, require
 from mhalib.data import Dataset, from_arrays
 from mhalib.models import MultiHeadAttention
 from mhalib.models.multihead_workspace import equal_heads
@@ -45,9 +45,10 @@ class HeadGroups(Vector):
     def __post_init__(self) -> None:
         MultiHeadAttention(self.W, self.U)  # refuses what does not fit
         require("W", self.W, (len(self.copies), "d", "d"))
-        if any(isinstance(n, bool) or not isinstance(n, Integral) or n < 1 for n in self.copies):
+        counts = [n for n in self.copies if not getattr(n, "is_meta", False)]
+        if any(isinstance(n, bool) or not isinstance(n, Integral) or n < 1 for n in counts):
             raise ValueError(f"copies: expected whole numbers ≥ 1, one for each group, got {self.copies}")
-        object.__setattr__(self, "copies", tuple(map(int, self.copies)))
+        object.__setattr__(self, "copies", tuple(map(int, counts)) or self.copies)
 
     @classmethod
     def of(cls, model: MultiHeadAttention) -> "HeadGroups":
@@ -98,7 +99,7 @@ class HeadGroups(Vector):
         """The inner product in the space of all H heads."""
         self._require_same_copies(other)
         product = self.W * other.W, self.U * other.U
-        return float(sum(part.sum(axis=(1, 2)) for part in product) @ np.array(self.copies, dtype=float))
+        return as_number(sum(part.sum(axis=(1, 2)) for part in product) @ self._counts().reshape(-1))
 
     def norms(self) -> dict[str, float]:
         """norm_W = (1/H) Σ‖W_h‖ and norm_U = H^{−1/2} Σ‖U_h‖, over all H heads."""
@@ -121,7 +122,7 @@ class HeadGroups(Vector):
                              f"got {getattr(other, 'copies', type(other).__name__)}")
 
     def _counts(self):
-        return np.array(self.copies, dtype=float)[:, None, None]
+        return np.stack([as_number(n) for n in self.copies])[:, None, None]
 
     def _scale(self):
         return (len(self.copies) / self.sizes[0]) ** 0.5

@@ -7,7 +7,7 @@ import numpy as np
 from mhabook.c01_model.instances import equal_tokens, leaning, opposite_tokens, problem, token_radius
 from mhabook.c02_curvature.bounds import smoothness_constant
 from mhabook.c02_curvature.loss_bounds import curvature_constant
-from mhabook.c03_first_step.first_phase import randomized_step
+from mhabook.c03_first_step.first_phase import step_from_zero
 from mhabook.c03_first_step.ntk import witness
 from mhabook.c04_convergence.chain import (
     CURVED,
@@ -124,7 +124,7 @@ def first_phase_groups(data: Dataset, copies: tuple[int, ...]) -> HeadGroups:
 
     ``copies`` = (n₊, n₋).  Source: this book, chapter 3.
     """
-    pair = randomized_step(MultiHeadAttention.zeros(2, *data.X.shape[1:]), data, np.array([1.0, -1.0]))
+    pair = step_from_zero(data, np.array([1.0, -1.0]))
     return HeadGroups(pair.W, pair.U, copies)
 
 

@@ -1,4 +1,4 @@
-import { decoder } from "mhabook/c03_first_step/decoder.js";
+import { decoder, headOn } from "mhabook/c03_first_step/decoder.js";
 import { alignU, alignW } from "mhabook/c06_planted/alignment.js";
 import { layerStart, valueConstants } from "mhabook/c13_layer/start.js";
 import { AttentionLayer } from "mhalib/live/engine/layer.js";
@@ -29,10 +29,11 @@ function drawnDecoders({ seed, start }, { heads, T, d, size }, values, data) {
   const coins = defaultRng([seed, 4]).random(heads),
     normals = defaultRng([seed, 3]).normals(heads * T * d);
   const theta = new Float64Array(size),
-    head = d * d + T * d;
+    head = d * d + T * d,
+    one = headOn(data);
   coins.forEach((coin, h) => {
     const drawn = { stream: normals.slice(h * T * d, (h + 1) * T * d), sign: coin < 0.5 ? -1 : 1 };
-    theta.set(decoder(data, start, drawn), h * head + d * d);
+    theta.set(decoder(one, start, drawn), h * head + d * d);
   });
   return theta;
 }

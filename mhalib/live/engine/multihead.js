@@ -17,9 +17,10 @@ export function headsProgram({ n, T, d, X, y, relevant }, H) {
 }
 
 // The multi-head classifier Φ = H^{−1/2} Σ_h ⟨U_h, softmax(X W_h Xᵀ) X⟩; θ holds W_1, U_1, …, W_H, U_H, each row by row.
-// Heads that start at zero stay equal: with `shortcut` one head is computed and counted H times.
-export function multihead(data, { H, shortcut }, { start }) {
-  return new MultiHead(data, H, shortcut && start.kind === "zeros" ? 1 : H);
+// Heads that start at zero stay equal: with `shortcut` one head is computed and counted H times. So do those of each of
+// `groups` equally large ones that start equal.
+export function multihead(data, { H, shortcut, groups = H }, { start }) {
+  return new MultiHead(data, H, shortcut && start.kind === "zeros" ? 1 : groups);
 }
 
 class MultiHead {
