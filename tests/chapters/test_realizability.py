@@ -48,8 +48,7 @@ def test_the_browser_finds_the_nearest_point_of_any_hull(kind):
             "not separable": normals(60, 2), "zero": np.zeros((4, 3))}[kind]
     v8 = MiniRacer()
     v8.eval(exposed(BOOK / "c03_first_step" / "margin.js"))
-    found = v8.eval(f"maxMargin(Float64Array.from({json.dumps(rows.ravel().tolist())}), "
-                    f"{rows.shape[0]}, {rows.shape[1]})")
+    found = v8.eval(f"maxMargin(Float64Array.from({json.dumps(rows.ravel().tolist())}), {len(rows)})")
     assert found == pytest.approx(max_margin(rows, np.ones(len(rows))).margin, rel=1e-11)
 
 

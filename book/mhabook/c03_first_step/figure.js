@@ -25,7 +25,7 @@ function realizable(carried, values) {
 }
 
 // The margin of a head's features in U, in W, or in both.
-const margin = (head, kind) => maxMargin(head[kind], head.y.length, head[kind].length / head.y.length);
+const margin = (head, kind) => maxMargin(head[kind], head.y.length);
 
 // The same in both over the noise, for starts of a kind.
 const overNoise = (heads, kind, start) => () =>

@@ -1,6 +1,8 @@
-import { dot, norm, productWithTransposed } from "mhalib/live/engine/matrices.js";
+import { dot, norm } from "mhalib/live/engine/matrices.js";
 
 // The maximum margin of signed features, exactly.
+
+const rowsOf = (A, n) => Array.from({ length: n }, (_, i) => A.subarray((i * A.length) / n, ((i + 1) * A.length) / n));
 
 // Solves G a = 1 on the active set by Cholesky's factors; null where they break down.
 function solve(G, n, set) {
@@ -51,13 +53,14 @@ function settle(G, n, weights, active) {
 function nearestInHull(K, n) {
   let size = 0;
   for (let i = 0; i < n; i++) size = Math.max(size, K[i * n + i]);
-  const G = K.map((x) => x / (size || 1) + 1);
+  const G = K.map((x) => x / (size || 1) + 1),
+    rows = rowsOf(G, n);
   let weights = new Float64Array(n),
     active = [],
     best = Infinity;
 
   // What a weighs: Σ_j G_ij a_j, for all i.
-  const image = (a) => Float64Array.from({ length: n }, (_, i) => dot(G.subarray(i * n, i * n + n), a));
+  const image = (a) => Float64Array.from(rows, (row) => dot(row, a));
 
   for (;;) {
     const pull = image(weights).map((x) => 1 - x),
@@ -72,15 +75,15 @@ function nearestInHull(K, n) {
   }
 }
 
-// The largest γ with y_i ⟨φ_i, θ⟩ ≥ γ for a unit θ, where `signed` holds y_i φ_i, n rows of p; 0 if there is none.
-export function maxMargin(signed, n, p) {
+// The largest γ with y_i ⟨φ_i, θ⟩ ≥ γ for a unit θ, where `signed` holds y_i φ_i, n rows; 0 if there is none.
+export function maxMargin(signed, n) {
   const K = new Float64Array(n * n),
-    row = (i) => signed.subarray(i * p, i * p + p);
-  productWithTransposed(signed, 0, signed, 0, n, p, n, K, 0);
+    rows = rowsOf(signed, n);
+  for (let i = 0; i < n; i++) for (let j = 0; j <= i; j++) K[i * n + j] = K[j * n + i] = dot(rows[i], rows[j]);
   const weights = nearestInHull(K, n),
-    normal = new Float64Array(p);
-  for (let i = 0; i < n; i++) if (weights[i]) for (let a = 0; a < p; a++) normal[a] += weights[i] * signed[i * p + a];
+    normal = new Float64Array(signed.length / n);
+  rows.forEach((row, i) => weights[i] && row.forEach((x, a) => (normal[a] += weights[i] * x)));
   const length = norm(normal);
   if (!length) return 0;
-  return Math.max(0, Math.min(...Array.from({ length: n }, (_, i) => dot(row(i), normal))) / length);
+  return Math.max(0, Math.min(...rows.map((row) => dot(row, normal))) / length);
 }
