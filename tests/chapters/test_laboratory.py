@@ -9,8 +9,8 @@ import pytest
 from py_mini_racer import MiniRacer
 
 import mhabook
-from agreement import stopped_at
 from engines import exposed, with_bug
+from figures import stopped_at
 from laboratory import LAB, LIVE, SCRIPT, SMALL, asked, asked_run, machine, whole
 from mhabook.c17_laboratory import panels
 from mhabook.c17_laboratory.controls import CONTROLS, DEFAULTS, resolve, shown
@@ -64,10 +64,9 @@ def test_exported_lines_give_the_curve_that_the_page_draws(combination):
 @pytest.mark.parametrize("start", STARTS, ids="-".join)
 def test_exported_lines_give_the_curve_from_every_start(start):
     fixed = dict(zip(("model", "data", "start"), start, strict=True))
-    for seed in range(3):
-        values = drawn_settings([STARTS.index(start), seed], **fixed)
-        assert {name: values[name] for name in fixed} == fixed
-        assert_repeats(whole(), values)
+    values = drawn_settings([STARTS.index(start), 0], **fixed)
+    assert {name: values[name] for name in fixed} == fixed
+    assert_repeats(whole(), values)
 
 
 @pytest.mark.parametrize("model", choices("model"))
@@ -178,6 +177,7 @@ BUGS = {
                                   "rate(values.lr, k)", "rate(values.lr, 0)"),
     "one cycle": (HEADS | {"schedule": "cycle"}, "values[key] ?? numbers[key]", "values[key] ?? 0.2"),
     "weight decay": (HEADS | {"optimizer": "adamw", "weight_decay": 0.1}, "lr[0] * weight_decay[0]", "weight_decay[0]"),
+    "a rule's own number": (HEADS | {"optimizer": "adamw", "weight_decay": 0.1}, "values[key] ?? number", "number"),
     "decay of what is held": (LAYER | {"optimizer": "adamw", "weight_decay": 0.1, "moves": "WV"},
                               "theta.set(kept[j], from)", "kept[j]"),
     "coins of the first phase": (HEADS | {"start": "first", "H": 8}, "coin < 0.5 ? -1 : 1", "1"),

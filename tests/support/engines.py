@@ -8,16 +8,19 @@ from pathlib import Path
 import pytest
 from py_mini_racer import MiniRacer
 
-from agreement import RUN
 from figures import assert_figure_agrees
-from mhalib.live.modules import link, widget_module
+from mhalib.live.modules import link
 
 LIVE = Path(__file__).parents[2] / "mhalib" / "live"
 BOOK = LIVE.parent.parent / "book" / "mhabook"
-HEADS = widget_module(LIVE / "heads.js")
+RUN = """function runAll(engine, spec, values) {
+  const training = engine.run(spec, values);
+  training.advance();
+  return JSON.stringify(training.result, (key, x) => (Number.isFinite(x) || typeof x !== "number" ? x : String(x)));
+}"""
 
 
-def engine(source=HEADS, kernel=False):
+def engine(source, kernel=False):
     """A V8 that holds the module of a widget as ``engine``; without the kernel it has no WebAssembly."""
     v8 = MiniRacer()
     if not kernel:
@@ -44,19 +47,14 @@ def _of(source, kernel):
     return engine(source, kernel)
 
 
-def plain(made=None):
-    """The engine of a figure, or of the heads, by JavaScript alone."""
-    return _of(HEADS if made is None else made._esm, False)
+def plain(made):
+    """The engine of a figure by JavaScript alone."""
+    return _of(made._esm, False)
 
 
-def compiled(made=None):
+def compiled(made):
     """The same with the kernel."""
-    return _of(HEADS if made is None else made._esm, True)
-
-
-def broken(bug, source=HEADS):
-    """An engine in which one piece of text stands for another."""
-    return engine(with_bug(source, *bug))
+    return _of(made._esm, True)
 
 
 def asked(v8, made, values):
@@ -78,7 +76,7 @@ def assert_bug_is_seen(bug, made, *settings):
     """An engine answers what mhalib computes at all of the settings, and with the bug not at one of them."""
     for values in settings:
         _assert_follows_unbroken(made, tuple(values.items()))
-    v8 = broken(bug, made._esm)
+    v8 = engine(with_bug(made._esm, *bug))
     with pytest.raises((AssertionError, TypeError)):  # a wrong formula may also break the computation off
         for values in settings:
             assert_follows(v8, made, values)

@@ -7,7 +7,6 @@ import numpy as np
 
 import mhalib as mha
 import own
-from agreement import stopped_at
 from mhabook.c01_model import figure as c01
 from mhabook.c02_curvature import figure as c02
 from mhabook.c03_first_step import figure as c03
@@ -65,6 +64,14 @@ def place_id(place):
 def figure(page, k):
     """The figure of a place."""
     return FIGURES[page][k]()
+
+
+def stopped_at(path):
+    """The step at which mhalib's run ended early, or None."""
+    if path.stopped is None:
+        return None
+    words = path.stopped.replace(")", " ").split()
+    return int(words[words.index("step") + 1])
 
 
 @cache
