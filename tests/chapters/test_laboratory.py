@@ -177,7 +177,7 @@ BUGS = {
                                   "rate(values.lr, k)", "rate(values.lr, 0)"),
     "one cycle": (HEADS | {"schedule": "cycle"}, "values[key] ?? numbers[key]", "values[key] ?? 0.2"),
     "weight decay": (HEADS | {"optimizer": "adamw", "weight_decay": 0.1}, "lr[0] * weight_decay[0]", "weight_decay[0]"),
-    "a rule's own number": (HEADS | {"optimizer": "adamw", "weight_decay": 0.1}, "values[key] ?? number", "number"),
+    "a rule's own number": (HEADS | {"optimizer": "adamw", "weight_decay": 0.1}, "values[key] ?? number;", "number;"),
     "decay of what is held": (LAYER | {"optimizer": "adamw", "weight_decay": 0.1, "moves": "WV"},
                               "theta.set(kept[j], from)", "kept[j]"),
     "coins of the first phase": (HEADS | {"start": "first", "H": 8}, "coin < 0.5 ? -1 : 1", "1"),
