@@ -37,26 +37,13 @@ SCALES = {
 }
 # mini_racer hands numbers over as text, which JavaScript and Python write so that no bit is lost.
 BYTES = list((LIVE / "programs" / "heads.wasm").read_bytes())
-HARNESS = f"const bytes = Uint8Array.from({BYTES});" + """
-const kernel = (X, y, { n, T, d, H }, relevant) => headsProgram({ n, T, d, X, y, relevant }, H);
-const evaluate = ({ theta, call, slope }, values) => {
-  theta.set(values);
-  return [call("gradient"), ...slope].join(" ");
-};
-const along = ({ theta, direction, call, along }, values, V) => {
-  theta.set(values);
-  direction.set(V);
-  call("product");
-  return along.join(" ");
-};
-const score = (program, values, mask) => {
-  program.theta.set(values);
-  program.relevant.set(mask);
+HARNESS = f"const bytes = Uint8Array.from({BYTES}), problems = [];" + """
+const add = (n, T, d, H, X, y) => problems.push(headsProgram({ n, T, d, X, y }, H)) - 1;
+const ask = (program, entry, found, given) => {
+  for (const name of Object.keys(given)) program[name].set(given[name]);
   program.loaded();
-  program.call("forward");
-  return String(program.score[0]);
+  return [program.call(entry), ...program[found]].join(" ");
 };
-const problems = [];
 """
 
 
@@ -70,21 +57,14 @@ def browser():
 
 def add_problem(browser, X, y, heads):
     """Hands tokens and labels to the kernel, and gives the number of the problem that it made."""
-    n, T, d = X.shape
-    data = json.dumps([X.ravel().tolist(), y.tolist(), {"n": n, "T": T, "d": d, "H": heads}])
-    return int(browser.eval(f"problems.push(kernel(...{data})) - 1"))
+    return int(browser.eval(f"add({json.dumps([*X.shape, heads, X.ravel().tolist(), y.tolist()])[1:-1]})"))
 
 
-def evaluate(browser, number, theta):
-    """Loss and gradient at θ, as the kernel gives them."""
-    loss, *grad = browser.eval(f"evaluate(problems[{number}], {json.dumps(theta.tolist())})").split()
-    return float(loss), np.array(grad, dtype=float)
-
-
-def ask(browser, function, number, *vectors):
-    """The numbers that one of the harness's functions gives for a problem and some vectors."""
-    arguments = ", ".join(json.dumps(vector.tolist()) for vector in vectors)
-    return np.array(browser.eval(f"{function}(problems[{number}], {arguments})").split(), dtype=float)
+def ask(browser, number, theta, entry="gradient", found="slope", **given):
+    """The loss that an entry of the kernel gives for a problem and a θ, and an array that it leaves."""
+    given = json.dumps({name: np.ravel(a).tolist() for name, a in (given | {"theta": theta}).items()})
+    loss, *array = browser.eval(f"ask(problems[{number}], '{entry}', '{found}', {given})").split()
+    return float(loss), np.array(array, dtype=float)
 
 
 @pytest.mark.parametrize("sizes", SIZES, ids=lambda sizes: "n{} T{} d{} H{}".format(*sizes))
@@ -92,13 +72,14 @@ def ask(browser, function, number, *vectors):
 def test_kernel_is_the_formulas(browser, sizes, scale):
     model, X, y = problem(3, **dict(zip("nTdH", sizes, strict=True)), **SCALES[scale])
     V, number, theta = direction(model, 5), add_problem(browser, X, y, model.sizes[0]), model.ravel()
-    (loss, grad), (want_loss, want) = evaluate(browser, number, theta), model.loss_and_grad(X, y)
+    (loss, grad), (want_loss, want) = ask(browser, number, theta), model.loss_and_grad(X, y)
     assert_close(loss, want_loss, 1e-12)
     assert_close(grad, want.ravel(), 1e-12)
     if scale != "large parameters":  # there too much cancels
-        assert_close(ask(browser, "along", number, theta, V.ravel()), model.hvp(X, y, V).ravel(), 1e-11)
+        along = ask(browser, number, theta, "product", "along", direction=V.ravel())[1]
+        assert_close(along, model.hvp(X, y, V).ravel(), 1e-11)
     relevant = np.random.default_rng(8).random(X.shape[:2]) < 0.4
-    found = ask(browser, "score", number, theta, relevant.ravel().astype(int))
+    found = ask(browser, number, theta, "forward", "score", relevant=relevant)[1]
     want = (model.attention(X) * relevant[:, None, None, :]).sum(axis=-1).mean(keepdims=True).ravel()
     assert_close(found, want, 1e-13, size=1.0)
 
@@ -108,28 +89,29 @@ def test_kernel_is_the_formulas(browser, sizes, scale):
 def test_kernel_is_the_formulas_at_every_scale(browser, drawn):
     model, X, y = drawn
     V, number = direction(model), add_problem(browser, X, y, model.sizes[0])
-    (loss, grad), (want_loss, want) = evaluate(browser, number, model.ravel()), model.loss_and_grad(X, y)
+    (loss, grad), (want_loss, want) = ask(browser, number, model.ravel()), model.loss_and_grad(X, y)
     # As in test_gradient.py and test_multihead.py: relative to the size of what cancels where attention is saturated.
     tolerance, z, G = 1e-14 * rounding(model, X), model.margins(X, y), steepness(model, X)
     slope, curvature = abs(logistic.slope(z)).mean(), logistic.curvature(z).mean()
     # Below 1e-308 the kernel's exponential is 0.
     assert_close(loss, want_loss, tolerance, size=1e-290)
     assert_close(grad, want.ravel(), tolerance, size=max(slope * G, 1e-290))
-    assert_close(ask(browser, "along", number, model.ravel(), V.ravel()), model.hvp(X, y, V).ravel(), tolerance,
+    along = ask(browser, number, model.ravel(), "product", "along", direction=V.ravel())[1]
+    assert_close(along, model.hvp(X, y, V).ravel(), tolerance,
                  max((G ** 2 * curvature + G ** 3 * slope) * V.norm(), 1e-290))
 
 
 def test_what_was_computed_before_does_not_matter(browser):
     model, X, y = problem(4, n=3)
-    V, relevant, theta = direction(model).ravel(), np.eye(3, 4, dtype=int).ravel(), model.ravel()
-    fresh, used = (add_problem(browser, X, y, model.sizes[0]) for _ in range(2))
-    ask(browser, "along", used, 30 * theta, theta)
-    ask(browser, "score", used, -theta, 1 - relevant)
-    evaluate(browser, used, 2 * theta)
-    for name, vector in [("score", relevant), ("along", V), ("score", relevant)]:
-        one, other = (ask(browser, name, number, theta, vector) for number in (fresh, used))
+    theta, fresh, used = model.ravel(), *(add_problem(browser, X, y, model.sizes[0]) for _ in range(2))
+    marks, along = {"relevant": np.eye(3, 4)}, {"direction": direction(model).ravel()}
+    ask(browser, used, 30 * theta, "product", direction=theta)
+    ask(browser, used, -theta, "forward", relevant=1 - np.eye(3, 4))
+    ask(browser, used, 2 * theta)
+    for asked in (("forward", "score", marks), ("product", "along", along), ("forward", "score", marks),
+                  ("gradient", "slope", {})):
+        one, other = (ask(browser, number, theta, *asked[:2], **asked[2])[1] for number in (fresh, used))
         np.testing.assert_array_equal(one, other)
-    np.testing.assert_array_equal(evaluate(browser, fresh, theta)[1], evaluate(browser, used, theta)[1])
 
 
 # Half-way between two powers of 2 the exponential's polynomial is farthest from its centre.
@@ -138,7 +120,7 @@ def test_what_was_computed_before_does_not_matter(browser):
 def test_loss_is_accurate_at_every_margin(browser, size, label):
     # One token that reads 1: the decoder is the logit. Divided by it, no square in a norm overflows.
     number = add_problem(browser, np.ones((1, 1, 1)), np.array([label]), 1)
-    loss, grad = evaluate(browser, number, np.array([0.3, size]))
+    loss, grad = ask(browser, number, np.array([0.3, size]))
     margin = np.array(label * size)
     assert_close(loss / size, logistic(margin) / size, 2e-15)
     assert_close(grad, np.array([0.0, label * logistic.slope(margin)]), 2e-13)
@@ -148,11 +130,11 @@ def test_loss_is_accurate_at_every_margin(browser, size, label):
 def test_a_diverged_parameter_leaves_no_finite_loss(browser, value):
     model, X, y = problem(n=3)
     number, theta = add_problem(browser, X, y, model.sizes[0]), model.ravel()
-    assert np.isfinite(evaluate(browser, number, theta)[0])
+    assert np.isfinite(ask(browser, number, theta)[0])
     for k in range(len(theta)):
         spoiled = theta.copy()
         spoiled[k] = value
-        assert not np.isfinite(evaluate(browser, number, spoiled)[0]), f"parameter {k}"
+        assert not np.isfinite(ask(browser, number, spoiled)[0]), f"parameter {k}"
 
 
 @pytest.mark.parametrize("label", [1.0, -1.0])
@@ -160,7 +142,7 @@ def test_a_diverged_parameter_leaves_no_finite_loss(browser, value):
 def test_overflow_is_that_of_mhalib_and_shows(browser, theta, label):
     # A logit of +∞ with the right sign has the loss 0: then the gradient is no number, nor is the next loss.
     X, y = np.full((1, 1, 1), 30.0), np.array([label])
-    loss, grad = evaluate(browser, add_problem(browser, X, y, 1), np.array(theta))
+    loss, grad = ask(browser, add_problem(browser, X, y, 1), np.array(theta))
     with np.errstate(all="ignore"):
         np.testing.assert_equal(loss, problem(n=1, T=1, d=1, H=1)[0].unravel(np.array(theta)).loss(X, y))
     assert not np.isfinite([loss, *grad]).all()
@@ -169,14 +151,14 @@ def test_overflow_is_that_of_mhalib_and_shows(browser, theta, label):
 def test_one_score_that_is_no_number_leaves_no_finite_loss(browser):
     # The first query's scores are 0 and ∞ − ∞, the second's are 0.
     number = add_problem(browser, np.array([[[0.0, 0.0, 1.0], [30.0, -30.0, 0.0]]]), np.ones(1), 1)
-    assert not np.isfinite(evaluate(browser, number, np.array([0.0] * 6 + [1e307, 1e307, 0.0] + [0.5] * 6))[0])
+    assert not np.isfinite(ask(browser, number, np.array([0.0] * 6 + [1e307, 1e307, 0.0] + [0.5] * 6))[0])
 
 
 def test_problems_do_not_share_memory(browser):
     first, second = problem(1), problem(2, n=6, T=3, d=5, H=4)
     numbers = [add_problem(browser, X, y, model.sizes[0]) for model, X, y in (first, second)]
     for number, (model, X, y) in zip(numbers, (first, second), strict=True):
-        loss, grad = evaluate(browser, number, model.ravel())
+        loss, grad = ask(browser, number, model.ravel())
         assert_close(loss, model.loss(X, y), 1e-13)
         assert_close(grad, model.loss_and_grad(X, y)[1].ravel(), 1e-12)
 
@@ -200,9 +182,9 @@ def test_a_browser_that_cannot_run_the_kernel_gets_none(spoil):
 def test_a_page_carries_the_committed_kernel_and_uses_it_where_it_may(webassembly):
     context = MiniRacer()
     context.eval(("" if webassembly else "globalThis.WebAssembly = undefined;") + KERNEL + HARNESS)
-    found = context.eval('kernel([1], [1], { n: 1, T: 1, d: 1, H: 1 }).call("gradient")')
-    assert found == pytest.approx(np.log(2))
-    shares = context.eval("kernel([1], [1], { n: 1, T: 1, d: 1, H: 1 }).X.buffer.byteLength > 8")
+    context.eval("const made = headsProgram({ n: 1, T: 1, d: 1, X: [1], y: [1] }, 1);")
+    assert context.eval('made.call("gradient")') == pytest.approx(np.log(2))
+    shares = context.eval("made.X.buffer.byteLength > 8")
     assert shares is webassembly  # a program of WebAssembly has one memory for all its arrays
 
 
