@@ -428,7 +428,8 @@ FUNCTIONS: dict[str, Callable[..., Traced]] = {
     "transpose": lambda x, axes=None: Traced(x.node, [x.groups[k] for k in axes or range(x.ndim)[::-1]]),
     "matrix_transpose": lambda x: x.mT, "dot": lambda a, b: (
         matmul(a, b) if a.ndim < 3 > b.ndim else _refuse("np.dot of more than two axes; write a @ b or np.einsum")),
-    "zeros_like": lambda x: _filled(0.0, x.shape), "ones_like": lambda x: _filled(1.0, x.shape)}
+    "broadcast_to": lambda x, shape: x + _filled(0.0, shape), "zeros_like": lambda x: _filled(0.0, x.shape),
+    "ones_like": lambda x: _filled(1.0, x.shape)}
 """What a formula may call: numpy's functions of these names."""
 LISTED = ", ".join(sorted(FUNCTIONS))
 

@@ -35,15 +35,20 @@ def heads(a: dict[str, Any]) -> dict[str, dict[str, Any]]:
     score = (A * a["relevant"][:, None, None, :]).sum(axis=-1).mean()
     return {"gradient": {"loss": loss, "dW": grad.W, "dU": grad.U}, "product": {"HW": product.W, "HU": product.U},
             "forward": {"loss": loss, "score": score, "accuracy": (model.margins(X, y) > 0).mean(),
-                        "logits": model(X), "A": A, "P": P}}
+                        "logits": model(X), "A": A, "P": P},
+            "norms": model.norms()}
+
+
+def raveled(buffer: str, W: str, U: str) -> dict[str, Place]:
+    """Where the weights of H heads lie in a buffer that has the order of their ``ravel``."""
+    return {name: Place(buffer, "H * (d * d + T * d)", begin, ("(d * d + T * d)", "d", "1"))
+            for name, begin in ((W, "0"), (U, "d * d"))}
 
 
 def multihead() -> Program:
-    """The program of ``heads``, with weights in the order of ``ravel``."""
-    places: dict[str, Place] = {}
-    for buffer, W, U in (("theta", "W", "U"), ("direction", "VW", "VU"), ("slope", "dW", "dU"), ("along", "HW", "HU")):
-        for name, begin in ((W, "0"), (U, "d * d")):
-            places[name] = Place(buffer, "H * (d * d + T * d)", begin, ("(d * d + T * d)", "d", "1"))
+    """The program of ``heads``."""
+    places = (raveled("theta", "W", "U") | raveled("direction", "VW", "VU") | raveled("slope", "dW", "dU")
+              | raveled("along", "HW", "HU"))
     shapes = {"X": "n T d", "y": "n", "relevant": "n T", "W": "H d d", "U": "H T d", "VW": "H d d", "VU": "H T d"}
     return Program(heads, shapes, "n", places)
 

@@ -6,7 +6,16 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import DTypeLike
 
-from mhalib._array import Array, namespace, require, require_count, require_labels, require_same_dtype, require_seed
+from mhalib._array import (
+    Array,
+    as_number,
+    namespace,
+    require,
+    require_count,
+    require_labels,
+    require_same_dtype,
+    require_seed,
+)
 from mhalib.attention import softmax
 from mhalib.losses import logistic
 from mhalib.models.multihead_hessian import MultiHeadHessian
@@ -157,7 +166,8 @@ class MultiHeadAttention(Vector):
         Source: Deora et al. 2023, caption of Figure 2 [paper].
         """
         per_head = {name: namespace(a).norm(a.reshape(a.shape[0], -1), axis=1) for name, a in self.arrays().items()}
-        return {"norm_W": float(per_head["W"].mean()), "norm_U": float(per_head["U"].mean()) * self.sizes[0] ** 0.5}
+        mean = {name: as_number(norms.mean()) for name, norms in per_head.items()}
+        return {"norm_W": mean["W"], "norm_U": mean["U"] * self.sizes[0] ** 0.5}
 
     def ravel(self) -> Array:
         """All parameters as one vector, head after head: W_h row by row, then U_h row by row."""

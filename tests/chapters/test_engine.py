@@ -64,7 +64,7 @@ BUGS = {
     "state not kept": ("m[i0] = b5[i0];", ""),
     "step of another number": ("k: [k]", "k: [k + 1]"),
     "step sizes scaled by H": ("all.lr * Math.sqrt(all.H)", "all.lr * all.H"),
-    "norm of U": ("mean(model.normsU(theta)) * root", "mean(model.normsU(theta)) * Math.sqrt(model.heads)"),
+    "norm of U": ("* number0);\nreturn norm_W[0]", ");\nreturn norm_W[0]"),
     "mixture's noise": ("+ sigma * normal", "- sigma * normal"),
 }
 both = pytest.mark.parametrize("v8", [plain, compiled])

@@ -303,7 +303,7 @@ BUGS = {
     "the sum of losses": ("grad[2 * each] = -G * loss", "grad[2 * each] = -loss"),
     "the bound's sum": ("= (-G * own) / n", "= -G * own"),
     "the pushes": ("-Math.sqrt(copies) * norm(unused)", "-norm(unused)"),
-    "the gap's constant": ("(3 / n) * whole.gradientConstant", "(2 / n) * whole.gradientConstant"),
+    "the gap's constant": ("(3 / n) * model.G", "(2 / n) * model.G"),
     "the distance": ("return Math.sqrt(copies) * norm(model.first", "return norm(model.first"),
     "the bound's constant": ("1.5 * theta", "2 * theta"),
     "who has seen the sample": ("left_loss: ({ theta }) => one.forward(model.second",

@@ -166,11 +166,9 @@ def test_what_the_teacher_shows_is_the_same_by_sampling():
 
 
 BUGS = {
-    "all heads read as the first": ("const part = theta.subarray(h * head +", "const part = theta.subarray(0 * head +"),
-    "repeated teacher's length": ("Math.sqrt(heads * size)", "Math.sqrt(size)"),
-    "teacher's length forgotten": (" * norm(planted));", " * 1);"),
-    "U compared from the first entry": (
-        "cosine(model, theta, W.length, U)", "cosine(model, theta, 0, U)"),
+    "heads that are not there": ("program([heads, d, T])", "program([2 * heads, d, T])"),
+    "another teacher": ("plantedU: planted.U", "plantedU: planted.U.map((x, k) => k * x)"),
+    "W in place of U": ('alignment(model, spec.data.teacher)("U")', 'alignment(model, spec.data.teacher)("W")'),
 }
 
 

@@ -71,6 +71,7 @@ FORMULAS = {
     "new axes": (lambda xp, a: a[:, None, :] - a[None], A), "slices": (lambda xp, a: a[1:, :-1] * a[:2, 1:], A),
     "an entry": (lambda xp, a: a[0] * a[-1, 2], A), "the last axis": (lambda xp, a: a[..., 1], CUBE),
     "concatenate": (lambda xp, a, b: xp.concatenate([a, 2 * b, a[:, :1]], 1), A, B),
+    "broadcast": (lambda xp, a: xp.broadcast_to(a, (2, *a.shape)) * 1.0, A),
     "stack": (lambda xp, a, b: xp.stack([a, b], 1), A, B),
     "rows, one by one": (lambda xp, a: sum(a[k] * k for k in range(len(a))), A),
     "numbers of its own": (lambda xp, a: a @ xp.arange(4.0) + 2.0, A),

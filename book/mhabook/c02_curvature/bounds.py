@@ -53,7 +53,7 @@ def curvature(T: int, R: float, u: float) -> float:
 
 def gradient_constant(model: Heads, R: float) -> float:
     """G = √T R √(1 + R⁴ (1/H) Σ_h ‖U_h‖²), the bound on ‖∇Φ‖.  Source: Proposition 1 (ours, attained at U = 0)."""
-    return float(steepness(model.sizes[1], R, decoder_sizes(model)[1]))
+    return as_number(steepness(model.sizes[1], R, decoder_sizes(model)[1]))
 
 
 def hessian_constant(model: Heads, R: float, deviation: float = 1.0) -> float:
@@ -61,7 +61,7 @@ def hessian_constant(model: Heads, R: float, deviation: float = 1.0) -> float:
 
     r = c R² u for any c with E|Y − EY| ≤ c max q²: ``deviation`` = 1 is the easy one, 4/(3√3) the best.
     """
-    return float(curvature(model.sizes[1], R, deviation * decoder_sizes(model)[0]))
+    return as_number(curvature(model.sizes[1], R, deviation * decoder_sizes(model)[0]))
 
 
 def smoothness_constant(model: Heads, R: float) -> float:

@@ -70,7 +70,7 @@ def curvature(data: Dataset, steps: int = 400, scale: float = 0.3, seed: int = 0
         summary="In {steps} steps with H = {H}, η = {lr}, start scale {scale} the loss goes from {first_loss} to "
                 "{loss}, the largest eigenvalue from {first_sharpness} to {sharpness}, the negative curvature from "
                 "{first_negative_curvature} to {negative_curvature}.",
-        train=run))
+        train=run), __file__)
 
 
 def _spectrum_ends(path, data, lr):

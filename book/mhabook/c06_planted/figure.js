@@ -3,7 +3,7 @@ import { measuring } from "mhalib/live/engine/models.js";
 import { multihead } from "mhalib/live/engine/multihead.js";
 import { normal, zeros } from "mhalib/live/engine/starts.js";
 import { liveFigure } from "mhalib/live/figure.js";
-import { alignU, alignW } from "./alignment.js";
+import { alignment } from "./alignment.js";
 
 // The multi-head classifier, and its alignment with the head that is planted.
 export default liveFigure({
@@ -11,8 +11,8 @@ export default liveFigure({
   starts: { normal, zeros },
   models: {
     multihead: measuring(multihead, {
-      align_W: (model, data, values, spec) => alignW(model, spec.data.teacher),
-      align_U: (model, data, values, spec) => alignU(model, spec.data.teacher),
+      align_W: (model, data, values, spec) => alignment(model, spec.data.teacher)("W"),
+      align_U: (model, data, values, spec) => alignment(model, spec.data.teacher)("U"),
     }),
   },
 });

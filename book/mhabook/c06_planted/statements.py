@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 
 from mhabook.ledger import Check, Checks, statement
-from mhalib._array import Array, namespace, require, to_numpy
+from mhalib._array import Array, as_number, namespace, require, to_numpy
 from mhalib.attention import softmax
 from mhalib.data.planted import Planted
 from mhalib.models import MultiHeadAttention
@@ -29,8 +29,9 @@ def cosine(a: Array, b: Array) -> float:
     namespace(a=a, b=b)
     if a.shape != b.shape:
         raise ValueError(f"a, b: expected arrays of one shape, got {tuple(a.shape)} and {tuple(b.shape)}")
-    size = float(np.linalg.norm(a) * np.linalg.norm(b))
-    return float((a * b).sum()) / size if size else 0.0
+    a, b = to_numpy(a), to_numpy(b)
+    size = np.linalg.norm(a) * np.linalg.norm(b)
+    return as_number((a * b).sum() / np.where(size == 0, 1.0, size))
 
 
 def alignment(model: MultiHeadAttention, truth: Planted) -> dict[str, float]:

@@ -1,3 +1,4 @@
+import { constantsOf } from "mhabook/c02_curvature/constants.js";
 import { mixture } from "mhalib/live/engine/data.js";
 import { norm } from "mhalib/live/engine/matrices.js";
 import { multihead } from "mhalib/live/engine/multihead.js";
@@ -24,6 +25,7 @@ class LeaveOneOut {
       of = (keep) => multihead(partOf(data, keep), values, context);
     this.whole = multihead(data, values, context);
     [this.rest, this.one] = [of((i) => i !== left), of((i) => i === left)];
+    this.G = constantsOf(this.whole)("gradient");
     const { size, heads, T, d } = this.whole;
     Object.assign(this, { n: data.n, T, d, heads, each: size, size: 2 * size + 3, copies: H / heads });
     this.unused = new Float64Array(size);
@@ -49,7 +51,7 @@ class LeaveOneOut {
   lossAndGrad(theta, grad) {
     const { n, each, whole, rest, one, copies, unused } = this,
       loss = whole.lossAndGrad(this.first(theta), this.first(grad));
-    const G = whole.gradientConstant(this.first(theta)),
+    const G = this.G({ theta: this.first(theta) }),
       without = this.second(grad);
     rest.lossAndGrad(this.second(theta), without);
     for (let k = 0; k < each; k++) without[k] *= (n - 1) / n;
@@ -66,7 +68,7 @@ function curvesOf(model) {
   return {
     loss: (now) => now.loss,
     accuracy: (now) => whole.curves.accuracy({ ...now, theta: model.first(now.theta) }),
-    gap_bound: ({ theta }) => (3 / n) * whole.gradientConstant(model.first(theta)) * theta[2 * each],
+    gap_bound: ({ theta }) => (3 / n) * model.G({ theta: model.first(theta) }) * theta[2 * each],
     distance: ({ theta }) => {
       const other = model.second(theta);
       return Math.sqrt(copies) * norm(model.first(theta).map((x, k) => x - other[k]));

@@ -1,5 +1,6 @@
+import { constantsOf } from "mhabook/c02_curvature/constants.js";
 import { decoder, headOn } from "mhabook/c03_first_step/decoder.js";
-import { alignU, alignW } from "mhabook/c06_planted/alignment.js";
+import { alignment } from "mhabook/c06_planted/alignment.js";
 import { layerStart, valueConstants } from "mhabook/c13_layer/start.js";
 import { AttentionLayer } from "mhalib/live/engine/layer.js";
 import { norm } from "mhalib/live/engine/matrices.js";
@@ -92,14 +93,9 @@ const labHeads = measuring(multihead, {
     () =>
       Array.from({ length: T }, (_, t) => `${t}${relevant?.[Math.min(sample, n - 1) * T + t] ? "★" : ""}`),
   places: ({ T }) => counted(T).places,
-  planted_W:
-    (model, { teacher }) =>
-    (now) =>
-      alignW(model, teacher)(now),
-  planted_U:
-    (model, { teacher }) =>
-    (now) =>
-      alignU(model, teacher)(now),
+  smoothness_bound: (model) => constantsOf(model)("smoothness"),
+  planted_W: (model, { teacher }) => alignment(model, teacher)("W"),
+  planted_U: (model, { teacher }) => alignment(model, teacher)("U"),
   sharpness: (model) => () => largestEigenvalue((V, out) => model.hvp(V, out), model.size),
 });
 

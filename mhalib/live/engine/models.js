@@ -10,6 +10,16 @@ export function filled(program, given) {
   return program;
 }
 
+// What the entries of a program give of θ: entry => ({theta}) => number. It is made when the first is asked for.
+export function asking(make) {
+  let program = null;
+  return (entry) => (now) => {
+    program ??= make();
+    program.theta.set(now.theta);
+    return program.call(entry);
+  };
+}
+
 // One that does not train: its loss, and what is measured.
 export const computation = (loss, final) => ({
   size: 1,

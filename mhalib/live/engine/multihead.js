@@ -1,7 +1,7 @@
 import { program } from "../programs/heads.js";
 import { hex } from "../programs/heads.wasm";
 import { programOf } from "../programs.js";
-import { dot, mean, norm } from "./matrices.js";
+import { mean, norm } from "./matrices.js";
 
 const programs = programOf(hex, program);
 
@@ -35,8 +35,6 @@ class MultiHead {
     const root = Math.sqrt(this.copies),
       scaled = (ofW, ofU) => Float64Array.from({ length: size }, (_, k) => (k % head < d * d ? ofW : ofU));
     [this.toOne, this.fromOne] = [scaled(1, root), scaled(1 / this.copies, 1 / root)];
-    const squares = Array.from({ length: n * T }, (_, k) => dot(...Array(2).fill(X.subarray(k * d, (k + 1) * d))));
-    this.radius = Math.sqrt(squares.reduce((a, b) => Math.max(a, b), 0));
     this.curves = curvesOf(this);
     this.final = finalOf(this);
   }
@@ -65,53 +63,23 @@ class MultiHead {
     this.program.call("product");
     out.set(this.program.along);
   }
-
-  norms(theta, from, to) {
-    const { heads, head } = this;
-    return Array.from({ length: heads }, (_, h) => norm(theta.subarray(h * head + from, h * head + to)));
-  }
-
-  normsW(theta) {
-    return this.norms(theta, 0, this.d * this.d);
-  }
-
-  normsU(theta) {
-    return this.norms(theta, this.d * this.d, this.head);
-  }
-
-  // G = √T R √(1 + R⁴ mean‖U_h‖²) (Proposition 1).
-  gradientConstant(theta) {
-    const { T, radius } = this;
-    return Math.sqrt(T * radius ** 2 * (1 + radius ** 4 * mean(this.normsU(theta).map((u) => u * u))));
-  }
-
-  // B = √T R³ (r + √(r² + 4))/2, r = R² max‖U_h‖ (Proposition 1).
-  hessianConstant(theta) {
-    const { T, radius } = this,
-      r = radius ** 2 * Math.max(...this.normsU(theta));
-    return (Math.sqrt(T) * radius ** 3 * (r + Math.sqrt(r * r + 4))) / 2;
-  }
 }
 
 // What can be recorded at a step, after `lossAndGrad(theta)`.
 function curvesOf(model) {
-  const { H, copies, program } = model,
-    root = Math.sqrt(H),
-    measured =
-      (name) =>
-      ({ theta }) => {
-        model.forward(theta);
-        return program[name][0];
-      };
+  const measured =
+    (entry, name) =>
+    ({ theta }) => {
+      model.run(entry, theta);
+      return model.program[name][0];
+    };
   return {
     loss: (now) => now.loss,
-    grad_norm: (now) => norm(now.grad) * Math.sqrt(copies),
-    accuracy: measured("accuracy"),
-    attention_score: measured("score"),
-    norm_W: ({ theta }) => mean(model.normsW(theta)),
-    norm_U: ({ theta }) => mean(model.normsU(theta)) * root,
-    smoothness_bound: ({ theta }) => model.gradientConstant(theta) ** 2 / 4 + model.hessianConstant(theta) / root,
-    weak_convexity_bound: ({ theta, loss }) => (model.hessianConstant(theta) / root) * loss,
+    grad_norm: (now) => norm(now.grad) * Math.sqrt(model.copies),
+    accuracy: measured("forward", "accuracy"),
+    attention_score: measured("forward", "score"),
+    norm_W: measured("norms", "norm_W"),
+    norm_U: measured("norms", "norm_U"),
   };
 }
 

@@ -16,6 +16,8 @@ const accuracy = new Float64Array(1);
 const logits = new Float64Array(n);
 const A = new Float64Array((n * H * T * T));
 const P = new Float64Array((n * H * T * T));
+const norm_W = new Float64Array(1);
+const norm_U = new Float64Array(1);
 const W = theta;
 const U = theta;
 const VW = direction;
@@ -29,6 +31,7 @@ const number1 = 1.0 * n;
 const number2 = 1.0 * n * root(H);
 const number3 = 1.0 * n * H;
 const number4 = 1.0 * n * T * H;
+const number5 = 1.0 * H;
 const a3 = new Float64Array((n * H * T * d));
 const a4 = new Float64Array((n * H * T * T));
 const a5 = new Float64Array((n * H * T));
@@ -89,6 +92,10 @@ const c16 = new Float64Array((n * H * T));
 const c17 = new Float64Array(1);
 const c19 = new Float64Array(n);
 const c20 = new Float64Array(1);
+const e1 = new Float64Array(H);
+const e2 = new Float64Array(1);
+const e5 = new Float64Array(H);
+const e6 = new Float64Array(1);
 const run = {
 gradient() {
 for (let i0 = 0; i0 < n; i0++) for (let i3 = 0; i3 < H; i3++) for (let i1 = 0; i1 < T; i1++) for (let i4 = 0; i4 < d; i4++) { let sum = 0; for (let i2 = 0; i2 < d; i2++) sum += (X[i0 * (T * d) + i1 * d + i2] * W[0 + i3 * (d * d + T * d) + i2 * d + i4]); a3[i0 * (H * T * d) + i3 * (T * d) + i1 * d + i4] = sum; }
@@ -170,6 +177,15 @@ for (let i0 = 0; i0 < n; i0++) for (let i1 = 0; i1 < H; i1++) for (let i2 = 0; i
 for (let i0 = 0; i0 < n; i0++) for (let i1 = 0; i1 < H; i1++) for (let i2 = 0; i2 < T; i2++) for (let i3 = 0; i3 < T; i3++) P[i0 * (H * T * T) + i1 * (T * T) + i2 * T + i3] = c10[i0 * (H * T * T) + i1 * (T * T) + i2 * T + i3];
 return loss[0];
 },
+norms() {
+for (let i0 = 0; i0 < H; i0++) { let sum = 0; for (let i1 = 0; i1 < d; i1++) for (let i2 = 0; i2 < d; i2++) sum += (W[0 + i0 * (d * d + T * d) + i1 * d + i2] * W[0 + i0 * (d * d + T * d) + i1 * d + i2]); e1[i0] = sum; }
+{ let sum = 0; for (let i0 = 0; i0 < H; i0++) sum += Math.sqrt(e1[i0]); e2[0] = sum; }
+norm_W[0] = (e2[0] / number5);
+for (let i0 = 0; i0 < H; i0++) { let sum = 0; for (let i1 = 0; i1 < T; i1++) for (let i2 = 0; i2 < d; i2++) sum += (U[d * d + i0 * (d * d + T * d) + i1 * d + i2] * U[d * d + i0 * (d * d + T * d) + i1 * d + i2]); e5[i0] = sum; }
+{ let sum = 0; for (let i0 = 0; i0 < H; i0++) sum += Math.sqrt(e5[i0]); e6[0] = sum; }
+norm_U[0] = ((e6[0] / number5) * number0);
+return norm_W[0];
+},
 };
-return { X, y, relevant, theta, direction, loss, slope, along, score, accuracy, logits, A, P, loaded() {}, call: (name) => run[name]() };
+return { X, y, relevant, theta, direction, loss, slope, along, score, accuracy, logits, A, P, norm_W, norm_U, loaded() {}, call: (name) => run[name]() };
 }

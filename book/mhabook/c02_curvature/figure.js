@@ -1,0 +1,23 @@
+import { arrays } from "mhalib/live/engine/data.js";
+import { measuring } from "mhalib/live/engine/models.js";
+import { multihead } from "mhalib/live/engine/multihead.js";
+import { normal } from "mhalib/live/engine/starts.js";
+import { liveFigure } from "mhalib/live/figure.js";
+import { constantsOf } from "./constants.js";
+
+// The multi-head classifier, and what bounds its curvature.
+function weakConvexity(model) {
+  const kappa = constantsOf(model)("curvature");
+  return (now) => kappa(now) * now.loss;
+}
+
+export default liveFigure({
+  datasets: { arrays },
+  starts: { normal },
+  models: {
+    multihead: measuring(multihead, {
+      smoothness_bound: (model) => constantsOf(model)("smoothness"),
+      weak_convexity_bound: weakConvexity,
+    }),
+  },
+});
