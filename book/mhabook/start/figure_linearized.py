@@ -70,7 +70,12 @@ def linearized(n: int = 16, steps: int = 200, seed: int = 0) -> LiveFigure:
 def distances(path: Path, linear: Path, X: Array) -> np.ndarray:
     """The root mean square over the samples of the difference of the two models' logits, at each recorded step."""
     pairs = zip(path.models, linear.models, strict=True)
-    return np.array([np.sqrt(np.mean((model(X) - tangent(X)) ** 2)) for model, tangent in pairs])
+    return np.array([distance(model(X), tangent(X)) for model, tangent in pairs])
+
+
+def distance(logits: Array, others: Array) -> float:
+    """The root mean square of their difference."""
+    return np.sqrt(np.mean((logits - others) ** 2))
 
 
 def by_width(heads: Sequence[int], data: Dataset, rule: Rule, steps: int = 200) -> dict[str, np.ndarray]:
