@@ -114,7 +114,7 @@ class LinearTruth:
     @classmethod
     def of(cls, basis: Array, eigenvalues: Array, left: Array, singular_values: Array, right: Array, sigma: float,
            seed: int) -> Self:
-        """Σ = Q diag(λ) Qᵀ, M Σ^{1/2} = P diag(s) Rᵀ of ``basis`` Q (d, d), ``left`` P (p, k), ``right`` R."""
+        """Σ = Q diag(λ) Qᵀ, M Σ^{1/2} = P diag(s) Rᵀ of ``basis`` Q (d, d), ``left`` P (p, k), ``right`` R (d, k)."""
         root, inverse = (basis * eigenvalues ** power @ basis.T for power in (0.5, -0.5))
         Sigma, M = basis * eigenvalues @ basis.T, left * singular_values @ right.T @ inverse
         return cls(Sigma, M, sigma, root, singular_values, seed)
