@@ -14,7 +14,7 @@ import { schedule } from "mhalib/live/engine/schedules.js";
 import { normal, zeros } from "mhalib/live/engine/starts.js";
 import { spectrumEnds } from "mhalib/live/engine/spectrum.js";
 import { structured } from "mhalib/live/engine/structured.js";
-import { eigen, spectralNorm, transposedTimes } from "mhalib/live/engine/symmetric.js";
+import { eigen, spectralNorm } from "mhalib/live/engine/symmetric.js";
 import { drawnDigits, drawnLinear, drawnMixture, drawnPlanted, drawnSequences, ownData } from "./data.js";
 import { drawnPathfinder } from "./pathfinder.js";
 
@@ -119,8 +119,8 @@ function labRegression(data, values) {
   return model;
 }
 
-function requireWhitening({ n, d, x }) {
-  const { values } = eigen(transposedTimes(x, x, n, d, d), d);
+function requireWhitening({ n, d, arrays }) {
+  const { values } = eigen(arrays.moment, d);
   if (values[d - 1] > 1e-12 * values[0]) return;
   throw new Error(
     `with ${n} tokens in ${d} dimensions their second moment has no inverse, so this rule cannot whiten ` +
