@@ -6,6 +6,7 @@ import zlib
 
 import numpy as np
 import pytest
+from py_mini_racer import JSEvalException
 
 import mhabook
 import mhalib as mha
@@ -96,6 +97,14 @@ def test_a_run_on_the_readers_file_is_repeated_by_its_lines(name, model, start, 
     lab = mhabook.laboratory()
     lab.read(name)
     assert lab.code(**values) == lines
+
+
+def test_a_rule_that_whitens_is_refused_on_fewer_tokens_than_dimensions():
+    own = {"kind": "regression", "X": [1, 2, 3, 2, 1, 0], "y": [1, 1], "shape": [2, 3], "targets": 1}
+    values = resolve(DEFAULTS | SMALL | {"model": "regression", "data": "own", "optimizer": "structure_aware"},
+                     "regression")
+    with pytest.raises(JSEvalException, match="2 tokens in 3 dimensions their second moment has no inverse"):
+        whole().eval(f"runAll(made, {{ ...spec, own: {json.dumps(own)} }}, {json.dumps(values)})")
 
 
 def test_sample_files_can_be_read(tmp_path):
