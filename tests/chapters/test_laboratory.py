@@ -1,7 +1,6 @@
 """The laboratory: what its controls offer, the lines that it exports, and its runs in V8, which those lines repeat."""
 
 import json
-import re
 from functools import cache
 
 import numpy as np
@@ -245,10 +244,6 @@ def test_values_can_be_set_from_python():
     lab.values = {"model": "layer", "lr": 0.02}
     assert (lab.values["data"], lab.values["lr"]) == ("sequences", 0.02)
     assert "AttentionLayer" in lab.code() and "data = sequences" in repr(lab)
-
-
-def test_module_is_one_text_without_imports():
-    assert SCRIPT.count("export default") == 1 and not re.search(r"^import ", SCRIPT, re.MULTILINE)
 
 
 @pytest.mark.parametrize(("shape", "rows"), [((5, 7), 5), ((7, 5), 5), ((1, 3), 1)])

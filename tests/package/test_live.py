@@ -187,11 +187,6 @@ def test_a_description_names_what_it_does_not_know(change, words):
         replace(mha.live.heads(DATA, steps=5)._description, **change)
 
 
-def test_module_is_one_text_without_imports():
-    source = mha.live.heads(DATA, steps=5)._esm
-    assert source.count("export default") == 1 and not re.search(r"^import ", source, re.MULTILINE)
-
-
 @pytest.mark.parametrize("script", SCRIPTS, ids=lambda path: path.name)
 def test_no_script_asks_by_has(script):
     """Firefox has known it since version 121; before that a selector with it throws."""

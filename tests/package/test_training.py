@@ -278,11 +278,6 @@ def test_a_path_shows_its_ends():
     assert repr(path) == words
 
 
-def test_a_path_survives_pickling():
-    path = mha.train(START, DATA, mha.GradientDescent(0.1), steps=5)
-    assert_close(pickle.loads(pickle.dumps(path)).loss, path.loss, 1e-15)
-
-
 def test_steps_to_record_may_come_from_an_iterator():
     path = mha.train(START, DATA, mha.GradientDescent(0.1), steps=20, record=(k for k in (20, 0, 10)))
     assert path.steps.tolist() == [0, 10, 20]

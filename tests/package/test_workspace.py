@@ -156,17 +156,7 @@ def test_theta_is_read_only_read():
 
 @sizes
 @pytest.mark.parametrize("library", [lambda a: a, torch.tensor], ids=["numpy", "torch"])
-def test_pack_and_unpack_are_inverse(sizes, library):
-    model, X, y = problem(**sizes).map(library)
-    workspace = model.workspace(X, y)
-    back = workspace.unpack(workspace.pack(model))
-    assert_close(back.W, model.W, 0)
-    assert_close(back.U, model.U, 0)
-
-
-@sizes
-@pytest.mark.parametrize("library", [lambda a: a, torch.tensor], ids=["numpy", "torch"])
-def test_what_is_unpacked_owns_its_memory(sizes, library):
+def test_what_is_packed_and_unpacked_is_the_same_and_owns_its_memory(sizes, library):
     model, X, y = problem(**sizes).map(library)
     workspace = model.workspace(X, y)
     theta = workspace.pack(model)
@@ -220,9 +210,6 @@ def test_attention_score_is_the_mean_weight_on_relevant_tokens():
               for x, marks in zip(X_, torch.tensor(relevant), strict=True) for W_h in W]
     summary = ClassifierWorkspace(model, X, y).summary(model, relevant)
     assert summary["attention_score"] == pytest.approx(np.mean(scores), rel=1e-12)
-    workspace = model.workspace(X, y)
-    assert workspace.summary(workspace.pack(model), relevant * 1.0)["attention_score"] == \
-        pytest.approx(np.mean(scores), rel=1e-12)
 
 
 def with_copies(drawn, heads=(0, 1, 0, 2, 1, 0)):
