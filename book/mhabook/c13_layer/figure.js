@@ -1,5 +1,6 @@
 import { AttentionLayer } from "mhalib/live/engine/layer.js";
 import { mean } from "mhalib/live/engine/matrices.js";
+import { optimizers } from "mhalib/live/engine/optimizers.js";
 import { liveFigure } from "mhalib/live/figure.js";
 import { layerStart, valueConstants } from "./start.js";
 
@@ -46,6 +47,7 @@ function layers(data, values, { start }) {
   const parts = ["softmax", "gaussian"].map((kernel) => partOf(kernel, data, values, first));
   const slowest = Math.min(...parts.map((part) => part.rate));
   if (values.moves !== "WV") for (const part of parts) part.rate = slowest;
+  const rules = parts.map((part) => optimizers.gd({ lr: part.rate }, size));
   const of = (theta, k) => theta.subarray(k * size, (k + 1) * size);
   const together = (compute) => mean(parts.map((part, k) => (part.loss = compute(part.layer, k))));
   return {
@@ -53,12 +55,7 @@ function layers(data, values, { start }) {
     ...measures(parts, data, values),
     forward: (theta) => together((layer, k) => layer.forward(of(theta, k))),
     lossAndGrad: (theta, grad) => together((layer, k) => layer.lossAndGrad(of(theta, k), of(grad, k))),
-    step: (theta, grad) =>
-      parts.forEach(({ rate }, k) => {
-        const own = of(theta, k),
-          slope = of(grad, k);
-        for (let i = 0; i < size; i++) own[i] -= rate * slope[i];
-      }),
+    step: (theta, grad, at) => rules.forEach((rule, k) => rule(of(theta, k), of(grad, k), at)),
   };
 }
 
