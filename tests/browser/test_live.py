@@ -193,7 +193,7 @@ def test_a_window_of_another_size_keeps_the_figure_whole(live):
     live.assert_draws()
 
 
-# Where the computing is done is the same for all figures; test_engine runs each of them without the kernel.
+# Where the computing is done is the same for all figures; test_engine runs one of each model without the kernel.
 @pytest.mark.parametrize("script, place", [("", "worker"), (NO_WORKER, "page"), (DEAD_WORKER, "page"),
                                            (NO_WORKER + NO_KERNEL, "page")])
 def test_without_workers_and_without_wasm_the_curve_is_the_same(new_visit, script, place):
