@@ -4,7 +4,7 @@ from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
 
 from mhalib.sizes import Place, Sizes, literal
-from mhalib.trace import Node, Traced, topological
+from mhalib.trace import Node, Traced, Untraceable, topological
 
 FORMS = {
     **dict.fromkeys(("id", "output", "reshape"), "{}"), "add": "({} + {})", "subtract": "({} - {})",
@@ -54,8 +54,31 @@ class Printer:
             elif v not in self._inline:
                 self._names[v] = f"{prefix}{len(self._names)}"
                 self._make(v, self._names[v])
-        self._write_all([v for v in order if v not in self._inline and v.f not in ("input", "reshape", "constant")])
+        written = [v for v in order if v not in self._inline and v.f not in ("input", "reshape", "constant")]
+        self._refuse_lost(written)
+        self._write_all(written)
         self.at: dict[str, str] = {name: self._names[x.node] for name, x in outputs.items() if x.node in self._names}
+
+    def _refuse_lost(self, written):
+        """Raise Untraceable where a result is written over an array that is read afterwards, or elsewhere in it."""
+        lost, place = set(), lambda v: self._places.get(v.detail, (v.detail, "", "0"))[:3:2]
+        for v in written:
+            at, own = self._variables(self._sizes.loops[v]), {place(v)} if v.f == "output" else set()
+            for arg, there in self._inputs(v, at):
+                if place(arg) in lost or (place(arg) in own and there != at):
+                    raise Untraceable(f"{v.line}: {arg.detail} is read after a result of that name; rename the result")
+            lost |= own
+
+    def _inputs(self, v, at):
+        """The inputs that a statement reads, and where."""
+        for arg, index in v.args:
+            there = _moved(index, at)
+            if arg in self._inline:
+                yield from self._inputs(arg, _placed(arg, there))
+            elif arg.f == "reshape":
+                arg, there = arg.args[0][0], None
+            if arg.f == "input":
+                yield arg, there
 
     def _shape(self, v):
         return [self._sizes.loops[v][k] for k in v.out]

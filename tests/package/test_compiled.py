@@ -135,6 +135,17 @@ def test_a_number_that_another_formula_has_does_not_lend_its_line():
     del other
 
 
+@pytest.mark.parametrize("results", [
+    lambda A, B: {"A": 2 * B, "B": 3 * A},
+    lambda A, B: {"A": A.T},
+    lambda A, B: {"A": 2 * A, "C": np.stack([A.reshape(-1), B.reshape(-1)])},
+], ids=["exchanged", "transposed", "another shape"])
+def test_a_result_over_what_is_still_to_be_read_is_refused(results):
+    program = Program(lambda a: {"entry": results(a["A"], a["B"])}, {"A": "n n", "B": "n n"}, "n")
+    with pytest.raises(Untraceable, match=r"line \d+: A is read after a result of that name"):
+        program.javascript()
+
+
 @pytest.mark.parametrize("formula, words", [
     (lambda X: (X @ X.T).sum(), "samples meet each other"),
     (lambda X: (X[0] * X).sum(), "samples meet each other"),
