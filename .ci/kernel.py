@@ -1,7 +1,7 @@
 """Makes the programs of the live figures, or with `--check` only compares them with the committed ones: `make kernel`.
 
 Their source is formulas, recorded and printed: those of mhalib (mhalib/live/formulas.py) and of a figure of the book
-(book/mhabook/*/formulas.py, beside which program.js is written). The compiler is the pinned wheel `ziglang`, the same
+(book/mhabook/*/formulas*.py, beside which program*.js is written). The compiler is the pinned wheel `ziglang`, the same
 clang on every system: the same source gives the same bytes.
 """
 
@@ -26,7 +26,8 @@ FLAGS += ["-Wl,--no-entry", "-Wl,--strip-all", "-std=c++17", "-fno-exceptions", 
 sys.path[:0] = [str(ROOT), str(BOOK.parent)]
 from mhalib.live.formulas import PLAIN, PROGRAMS, numbers  # noqa: E402
 
-HEAD = "// Made by `make kernel` from {}/formulas.py.\n"
+HEAD = "// Made by `make kernel` from {}.py.\n"
+OWN = HEAD.format("mhalib/live/formulas")
 
 
 def fail(words: str, status: int = 2) -> None:
@@ -58,14 +59,14 @@ if __name__ == "__main__":
     for name, make in PROGRAMS.items():
         program = make()
         made[LIVE / "programs" / f"{name}.wasm"] = compiled(program.text())
-        made[LIVE / "programs" / f"{name}.js"] = (HEAD.format("mhalib/live") + program.javascript()).encode()
+        made[LIVE / "programs" / f"{name}.js"] = (OWN + program.javascript()).encode()
     for name, (make, kinds) in PLAIN.items():
         given = f"export const numbers = {json.dumps(numbers(kinds))};\n"
-        made[LIVE / "programs" / f"{name}.js"] = (HEAD.format("mhalib/live") + make().javascript() + given).encode()
-    for file in sorted(BOOK.glob("*/formulas.py")):
-        chapter = f"mhabook/{file.parent.name}"
-        program = import_module(f"{chapter.replace('/', '.')}.formulas").program()
-        made[file.with_name("program.js")] = (HEAD.format(chapter) + program.javascript()).encode()
+        made[LIVE / "programs" / f"{name}.js"] = (OWN + make().javascript() + given).encode()
+    for file in sorted(BOOK.glob("*/formulas*.py")):
+        name = f"mhabook/{file.parent.name}/{file.stem}"
+        text = HEAD.format(name) + import_module(name.replace("/", ".")).program().javascript()
+        made[file.with_name(file.stem.replace("formulas", "program") + ".js")] = text.encode()
     for file, content in made.items():
         if not check:
             file.write_bytes(content)

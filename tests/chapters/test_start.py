@@ -23,13 +23,13 @@ MADE = {"scores": figure_scores.scores(), "surface": figure_surface.surface(step
 # Where what is broken shows.
 SADDLE, FAR = {"low": -0.5, "angle": 16}, {"lr": 2.1, "q1": 2.0}
 BUGS = {
-    "common shift left out": ("scores", {"shift": 10.0}, "(a + shift) / tau", "a / tau + shift * a"),
-    "not cooled": ("scores", {"tau": 0.5}, "(a + shift) / tau)", "a + shift)"),
-    "derivative of another weight": ("scores", {}, "p * ((j === k) - q)", "q * ((j === k) - q)"),
-    "slope without temperature": ("scores", {"tau": 4.0}, "(read[0] - here)) / tau", "(read[0] - here)) / 1"),
-    "mean of another score": ("scores", {"a2": 2.0}, "weights([a, a2, a3])", "weights([a, a3, a2])"),
-    "tangent too long": ("scores", {}, "half = 1 / Math.hypot", "half = 2 / Math.hypot"),
-    "variance around zero": ("scores", {}, "(read[j] - here) ** 2", "read[j] ** 2"),
+    "another first score": ("scores", {}, "s1: [a1]", "s1: [a2]"),
+    "not cooled": ("scores", {"tau": 0.5}, "tau: [tau]", "tau: [1]"),
+    "derivative of another weight": ("scores", {}, "[0, 3, 6].map((at)", "[3, 0, 6].map((at)"),
+    "slope of another mean": ("scores", {}, "tilt: () => tilt[0]", "tilt: () => mean[0]"),
+    "mean of another score": ("scores", {"a2": 2.0}, "s2: [a2], s3: [a3]", "s2: [a3], s3: [a2]"),
+    "tangent elsewhere": ("scores", {}, "tangent: () => [...tangent]", "tangent: () => [...tangent_mean]"),
+    "no variance": ("scores", {}, "variance: () => variance[0]", "variance: () => mean[0]"),
     "bowl of full height": ("surface", {}, "(low * v * v) / 2 :", "(low * v * v) :"),
     "waves of another height": ("surface", SADDLE, "(-low / Math.PI ** 2)", "(-low / Math.PI)"),
     "slope of the waves": ("surface", SADDLE, "(low / Math.PI) * Math.sin", "(-low / Math.PI) * Math.sin"),

@@ -1,11 +1,9 @@
 """The live figure of the page on softmax: three scores, their weights, and how these move."""
 
-
 import numpy as np
 
 from mhabook.frames import Measures
-from mhalib._array import Array
-from mhalib.attention import softmax
+from mhabook.start import formulas_scores
 from mhalib.live.frames import line, panels
 from mhalib.live.spec import Control, FigureSpec
 from mhalib.live.widget import LiveFigure
@@ -14,7 +12,6 @@ from mhalib.training import Path
 
 FIRST = np.arange(-30, 31) / 5
 SCORES = tuple((np.arange(-6, 7) / 2).tolist())
-READ = (2.0, 1.0, -1.0)
 
 
 def scores() -> LiveFigure:
@@ -30,7 +27,7 @@ def scores() -> LiveFigure:
             "the matrix diag(π) − ππᵀ: positive on the diagonal, negative beside it, largest for the first token. "
             "Right, the attention mean rises over the first score from 0.5 to 2 as an S-shaped curve; its tangent at "
             "the score 1 has the slope 0.34.",
-        model="scores", data={"kind": "scores", "first": FIRST.tolist(), "read": READ}, start={"kind": "zeros"},
+        model="scores", data={"kind": "scores", "first": FIRST.tolist()}, start={"kind": "zeros"},
         record=(0,), curves=("loss",), fixed={"optimizer": "gd"}, final=tuple(MEASURES),
         controls=(Control("a1", "first score a₁", SCORES, 1.0), Control("a2", "second score a₂", SCORES, 0.0),
                   Control("a3", "third score a₃", SCORES, -1.0),
@@ -43,46 +40,28 @@ def scores() -> LiveFigure:
         train=_path, measure=MEASURES), __file__)
 
 
-def weights(values: dict[str, float], first: Array | None = None) -> np.ndarray:
-    """The weights (…, 3), with other first scores where they are given."""
-    a = np.array([values["a1"] if first is None else first, values["a2"], values["a3"]]) if first is None else \
-        np.stack([first, np.full_like(first, values["a2"]), np.full_like(first, values["a3"])], axis=-1)
-    return softmax((a + values["shift"]) / values["tau"])
+def of_three(values: dict[str, float]) -> dict[str, np.ndarray]:
+    """The ``scores`` of the sliders' values."""
+    given = (np.float64(values[name]) for name in ("a1", "a2", "a3", "shift", "tau"))
+    return formulas_scores.scores(*given, FIRST)
 
 
-def _mean(values):
-    return float(weights(values) @ READ)
+def _measure(name, of=None):
+    """A measure of the values alone: all of a result, or a part."""
+    return lambda path, values: (of or np.ndarray.tolist)(np.asarray(of_three(values)[name]))
 
 
-def _tilt(values):
-    """The slope of the mean along a₁: the covariance of what is read with the first token, divided by τ."""
-    return float(softmax.vjp(weights(values), np.array(READ))[0]) / values["tau"]
-
-
-def _along(values, height):
-    """A piece of the tangent, of length 2: its ends along the axis, or its heights there."""
-    tilt = _tilt(values)
-    ends = np.array([-1, 1]) / np.hypot(1, tilt)
-    return (_mean(values) + ends * tilt if height else values["a1"] + ends).tolist()
-
-
-def _of(formula, *more):
-    """A measure of the values alone."""
-    return lambda path, values: formula(values, *more)
-
-
-MEASURES: Measures = {f"bar_{j + 1}": _of(lambda values, j: [0.0, float(weights(values)[j])], j) for j in range(3)}
-MEASURES |= {f"weight_{j + 1}": _of(lambda values, j: float(weights(values)[j]), j) for j in range(3)}
-MEASURES |= {"jacobian": _of(lambda values: softmax.vjp(weights(values), np.eye(3)).tolist()),
-             "over": _of(lambda values: (weights(values, FIRST) @ READ).tolist()),
-             "here": _of(lambda values: [values["a1"]]), "here_mean": _of(lambda values: [_mean(values)]),
-             "tangent": _of(_along, False), "tangent_mean": _of(_along, True), "mean": _of(_mean), "tilt": _of(_tilt),
-             "variance": _of(lambda values: float(weights(values) @ (np.array(READ) - _mean(values)) ** 2))}
+MEASURES: Measures = {f"bar_{j + 1}": _measure("weights", lambda weights, j=j: [0.0, float(weights[j])])
+                      for j in range(3)}
+MEASURES |= {f"weight_{j + 1}": _measure("weights", lambda weights, j=j: float(weights[j])) for j in range(3)}
+MEASURES |= {name: _measure(name) for name in (
+    "jacobian", "over", "tangent", "tangent_mean", "mean", "tilt", "variance")}
+MEASURES |= {"here": lambda path, values: [values["a1"]], "here_mean": _measure("mean", lambda mean: [float(mean)])}
 
 
 def _path(values):
-    pi = weights(values)
-    return Path(np.array([0]), (pi,), {"loss": np.array([np.log(1 / pi[0])])})
+    found = of_three(values)
+    return Path(np.array([0]), (found["weights"],), {"loss": found["loss"][None]})
 
 
 def _frame():
