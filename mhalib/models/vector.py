@@ -9,7 +9,7 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 
-from mhalib._array import Array, as_number, is_array, require_same_dtype
+from mhalib._array import Array, as_number, is_array, namespace, require_same_dtype
 from mhalib.models.workspace import Workspace
 from mhalib.trace import HIDDEN, array, evaluate, gradient, strictly
 
@@ -57,7 +57,7 @@ class Vector:
         Raises ValueError if a name is none of this model's arrays, or there is none.
         """
         chosen = self.chosen(names)
-        return self._with({name: 0 * a for name, a in self.arrays().items() if name not in chosen})
+        return self._with({name: namespace(a).zeros_like(a) for name, a in self.arrays().items() if name not in chosen})
 
     def chosen(self, names: str | Iterable[str]) -> list[str]:
         """The arrays that one name or several stand for, by name and in order: here each stands for itself.

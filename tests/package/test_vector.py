@@ -176,3 +176,9 @@ def test_a_vector_gives_a_model_its_own_arrays():
     same = model.unravel(vector)
     vector[:] = 9
     assert_close(same.W, model.W, 1e-15)
+
+
+def test_only_leaves_zeros_in_place_of_numbers_that_are_not_finite():
+    zero = mha.MultiHeadAttention.zeros(H=2, T=4, d=3)
+    diverged = zero.with_arrays(W=zero.W + np.inf, U=zero.U + 1)
+    assert diverged.only("U").norm() == 24 ** 0.5

@@ -134,9 +134,9 @@ const a103 = new Float64Array(1);
 const a105 = new Float64Array((n * T));
 const a106 = new Float64Array(1);
 const a107 = new Float64Array(1);
-const a108 = new Float64Array((2 * d * d));
+const a108 = new Float64Array(2);
 const a109 = new Float64Array(2);
-const a110 = new Float64Array(2);
+const a110 = new Float64Array(1);
 const a111 = new Float64Array(1);
 const a112 = new Float64Array(1);
 const a113 = new Float64Array(1);
@@ -151,17 +151,16 @@ const a121 = new Float64Array(1);
 const a122 = new Float64Array(1);
 const a123 = new Float64Array(1);
 const a124 = new Float64Array(1);
-const a125 = new Float64Array(1);
+const a126 = new Float64Array(1);
 const a127 = new Float64Array(1);
-const a128 = new Float64Array(1);
+const a129 = new Float64Array(1);
 const a130 = new Float64Array(1);
 const a131 = new Float64Array(1);
 const a132 = new Float64Array(1);
-const a133 = new Float64Array(1);
+const a135 = new Float64Array(D);
 const a136 = new Float64Array(D);
 const a137 = new Float64Array(D);
-const a138 = new Float64Array(D);
-const a140 = new Float64Array(D);
+const a139 = new Float64Array(D);
 const run = {
 theorem() {
 for (let i0 = 0; i0 < n; i0++) for (let i3 = 0; i3 < 2; i3++) for (let i1 = 0; i1 < T; i1++) for (let i4 = 0; i4 < d; i4++) { let sum = 0; for (let i2 = 0; i2 < d; i2++) sum += (X[i0 * (T * d) + i1 * d + i2] * 0.0); a3[i0 * (2 * T * d) + i3 * (T * d) + i1 * d + i4] = sum; }
@@ -259,41 +258,40 @@ start_loss[0] = a103[0];
 for (let i0 = 0; i0 < n; i0++) for (let i1 = 0; i1 < T; i1++) { let sum = 0; for (let i2 = 0; i2 < d; i2++) sum += (X[i0 * (T * d) + i1 * d + i2] * X[i0 * (T * d) + i1 * d + i2]); a105[i0 * T + i1] = sum; }
 { let sum = -Infinity; for (let i0 = 0; i0 < n; i0++) for (let i1 = 0; i1 < T; i1++) sum = Math.max(sum, a105[i0 * T + i1]); a106[0] = sum; }
 a107[0] = Math.sqrt(a106[0]);
-for (let i0 = 0; i0 < 2; i0++) for (let i1 = 0; i1 < d; i1++) for (let i2 = 0; i2 < d; i2++) a108[i0 * (d * d) + i1 * d + i2] = (0.0 * a18[i0 * (d * d) + i1 * d + i2]);
-for (let i0 = 0; i0 < 2; i0++) { let sum = 0; for (let i1 = 0; i1 < d; i1++) for (let i2 = 0; i2 < d; i2++) sum += (a108[i0 * (d * d) + i1 * d + i2] * a108[i0 * (d * d) + i1 * d + i2]); a109[i0] = sum; }
-for (let i0 = 0; i0 < 2; i0++) { let sum = 0; for (let i1 = 0; i1 < T; i1++) for (let i2 = 0; i2 < d; i2++) sum += (a33[i0 * (T * d) + i1 * d + i2] * a33[i0 * (T * d) + i1 * d + i2]); a110[i0] = sum; }
-{ let sum = 0; for (let i0 = 0; i0 < 2; i0++) sum += (((0.0 + a109[i0]) + a110[i0]) * a29[i0]); a111[0] = sum; }
-a112[0] = Math.sqrt(a27[0]);
-a113[0] = (5.0 * a84[0]);
-a114[0] = ((Math.sqrt(a111[0]) / a112[0]) + (a113[0] / a112[0]));
-a115[0] = ((number4 * a107[0]) * Math.sqrt((1.0 + (Math.pow(a107[0], 4.0) * (a114[0] * a114[0])))));
-a116[0] = (number4 * Math.pow(a107[0], 3.0));
-a117[0] = (a107[0] * a107[0]);
-{ let sum = -Infinity; for (let i0 = 0; i0 < 2; i0++) sum = Math.max(sum, Math.sqrt(a110[i0])); a118[0] = sum; }
-a119[0] = (a117[0] * (a118[0] + a113[0]));
-a120[0] = ((a116[0] * (a119[0] + Math.sqrt(((a119[0] * a119[0]) + 4.0)))) / 2.0);
-a121[0] = (1.0 / (((a115[0] * a115[0]) / 4.0) + (a120[0] / a112[0])));
-a122[0] = (a84[0] * a84[0]);
-a123[0] = (a122[0] / (steps[0] * a100[0]));
-a124[0] = (a122[0] / a103[0]);
-{ let sum = -Infinity; for (let i0 = 0; i0 < 3; i0++) sum = Math.max(sum, (-((i0 < 1 - 0 ? a121[0] : 0) + (i0 >= 1 && i0 < 1 - -1 ? a123[0] : 0) + (i0 >= 2 ? a124[0] : 0)))); a125[0] = sum; }
-largest_step[0] = (-a125[0]);
-a127[0] = ((a122[0] * a120[0]) / 0.109375);
-a128[0] = (a127[0] * a127[0]);
-heads_needed[0] = a128[0];
-a130[0] = (a117[0] * (a118[0] + (0.5 / a117[0])));
-a131[0] = ((a116[0] * (a130[0] + Math.sqrt(((a130[0] * a130[0]) + 4.0)))) / 2.0);
-a132[0] = ((a122[0] * a131[0]) / 0.109375);
-a133[0] = (a132[0] * a132[0]);
-fewer_heads_needed[0] = a133[0];
-for (let i0 = 0; i0 < D; i0++) a136[i0] = (grid[i0] * grid[i0]);
-for (let i0 = 0; i0 < D; i0++) a137[i0] = (a117[0] * (a118[0] + (5.0 * grid[i0])));
-for (let i0 = 0; i0 < D; i0++) a138[i0] = ((a136[i0] * ((a116[0] * (a137[i0] + Math.sqrt(((a137[i0] * a137[i0]) + 4.0)))) / 2.0)) / 0.109375);
-for (let i0 = 0; i0 < D; i0++) heads_line[i0] = (a138[i0] * a138[i0]);
-for (let i0 = 0; i0 < D; i0++) a140[i0] = ((a136[i0] * a131[0]) / 0.109375);
-for (let i0 = 0; i0 < D; i0++) fewer_line[i0] = (a140[i0] * a140[i0]);
+for (let i0 = 0; i0 < 2; i0++) { let sum = 0; for (let i1 = 0; i1 < d; i1++) for (let i2 = 0; i2 < d; i2++) sum += (0.0 * 0.0); a108[i0] = sum; }
+for (let i0 = 0; i0 < 2; i0++) { let sum = 0; for (let i1 = 0; i1 < T; i1++) for (let i2 = 0; i2 < d; i2++) sum += (a33[i0 * (T * d) + i1 * d + i2] * a33[i0 * (T * d) + i1 * d + i2]); a109[i0] = sum; }
+{ let sum = 0; for (let i0 = 0; i0 < 2; i0++) sum += (((0.0 + a108[i0]) + a109[i0]) * a29[i0]); a110[0] = sum; }
+a111[0] = Math.sqrt(a27[0]);
+a112[0] = (5.0 * a84[0]);
+a113[0] = ((Math.sqrt(a110[0]) / a111[0]) + (a112[0] / a111[0]));
+a114[0] = ((number4 * a107[0]) * Math.sqrt((1.0 + (Math.pow(a107[0], 4.0) * (a113[0] * a113[0])))));
+a115[0] = (number4 * Math.pow(a107[0], 3.0));
+a116[0] = (a107[0] * a107[0]);
+{ let sum = -Infinity; for (let i0 = 0; i0 < 2; i0++) sum = Math.max(sum, Math.sqrt(a109[i0])); a117[0] = sum; }
+a118[0] = (a116[0] * (a117[0] + a112[0]));
+a119[0] = ((a115[0] * (a118[0] + Math.sqrt(((a118[0] * a118[0]) + 4.0)))) / 2.0);
+a120[0] = (1.0 / (((a114[0] * a114[0]) / 4.0) + (a119[0] / a111[0])));
+a121[0] = (a84[0] * a84[0]);
+a122[0] = (a121[0] / (steps[0] * a100[0]));
+a123[0] = (a121[0] / a103[0]);
+{ let sum = -Infinity; for (let i0 = 0; i0 < 3; i0++) sum = Math.max(sum, (-((i0 < 1 - 0 ? a120[0] : 0) + (i0 >= 1 && i0 < 1 - -1 ? a122[0] : 0) + (i0 >= 2 ? a123[0] : 0)))); a124[0] = sum; }
+largest_step[0] = (-a124[0]);
+a126[0] = ((a121[0] * a119[0]) / 0.109375);
+a127[0] = (a126[0] * a126[0]);
+heads_needed[0] = a127[0];
+a129[0] = (a116[0] * (a117[0] + (0.5 / a116[0])));
+a130[0] = ((a115[0] * (a129[0] + Math.sqrt(((a129[0] * a129[0]) + 4.0)))) / 2.0);
+a131[0] = ((a121[0] * a130[0]) / 0.109375);
+a132[0] = (a131[0] * a131[0]);
+fewer_heads_needed[0] = a132[0];
+for (let i0 = 0; i0 < D; i0++) a135[i0] = (grid[i0] * grid[i0]);
+for (let i0 = 0; i0 < D; i0++) a136[i0] = (a116[0] * (a117[0] + (5.0 * grid[i0])));
+for (let i0 = 0; i0 < D; i0++) a137[i0] = ((a135[i0] * ((a115[0] * (a136[i0] + Math.sqrt(((a136[i0] * a136[i0]) + 4.0)))) / 2.0)) / 0.109375);
+for (let i0 = 0; i0 < D; i0++) heads_line[i0] = (a137[i0] * a137[i0]);
+for (let i0 = 0; i0 < D; i0++) a139[i0] = ((a135[i0] * a130[0]) / 0.109375);
+for (let i0 = 0; i0 < D; i0++) fewer_line[i0] = (a139[i0] * a139[i0]);
 for (let i0 = 0; i0 < 2; i0++) asked_at[i0] = ((i0 < 1 - 0 ? a84[0] : 0) + (i0 >= 1 ? a84[0] : 0));
-for (let i0 = 0; i0 < 2; i0++) asked[i0] = ((i0 < 1 - 0 ? a128[0] : 0) + (i0 >= 1 ? a133[0] : 0));
+for (let i0 = 0; i0 < 2; i0++) asked[i0] = ((i0 < 1 - 0 ? a127[0] : 0) + (i0 >= 1 ? a132[0] : 0));
 for (let i0 = 0; i0 < D; i0++) run_line[i0] = (a27[0] + (0.0 * grid[i0]));
 for (let i0 = 0; i0 < 2; i0++) for (let i1 = 0; i1 < d; i1++) for (let i2 = 0; i2 < d; i2++) first_W[0 + i0 * (d * d + T * d) + i1 * d + i2] = a18[i0 * (d * d) + i1 * d + i2];
 for (let i0 = 0; i0 < 2; i0++) for (let i1 = 0; i1 < T; i1++) for (let i2 = 0; i2 < d; i2++) first_U[d * d + i0 * (d * d + T * d) + i1 * d + i2] = a33[i0 * (T * d) + i1 * d + i2];
