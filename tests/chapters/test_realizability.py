@@ -12,7 +12,7 @@ from mhabook.c03_first_step import figure as c03
 from mhabook.c03_first_step.max_margin import max_margin
 
 BUGS = {
-    "labels that are all the same": ("head.y.set(y)", "head.y.fill(1)"),
+    "labels that are all the same": ("[n, T, d]), { X, y }", "[n, T, d]), { X, y: y.map(() => 1) }"),
     "features of another decoder": ("head.U.set(U)", "head.U.fill(1)"),
     "decoders too long": ("else head.call(kind)", 'else if (kind === "first") head.call(kind)'),
     "mirrors of the same label": ("sign: carried.sign.map((s) => -s)", "sign: carried.sign"),
@@ -20,7 +20,7 @@ BUGS = {
     "weights that may be negative": ("wanted.every((a) => a > 0)", "wanted.every((a) => a > -1)"),
     "stopped too early": ("pull[steepest] <= 1e-14", "pull[steepest] <= 1e-3"),
     "a factor of a solve": ("a[i] -= L[m * k + i] * a[m]", "a[i] -= L[i * k + m] * a[m]"),
-    "closed forms of another mixture": ("patterns: M", "patterns: S"),
+    "closed forms of another mixture": ("patterns: [M]", "patterns: [S]"),
     "the exact margin's evenness": ("square: square[zeta]", "square: 0"),
     "a number of a formula": ("1.0 / patterns[0]", "2.0 / patterns[0]"),
 }

@@ -1,4 +1,5 @@
 import { assembled } from "mhalib/live/engine/data.js";
+import { filled } from "mhalib/live/engine/models.js";
 import { liveFigure } from "mhalib/live/figure.js";
 import { decoder, headOn } from "./decoder.js";
 import { maxMargin } from "./margin.js";
@@ -41,8 +42,7 @@ function realizability(data, values, { start }) {
     { zeta, S, M, sigma, grid } = values;
   const head = headOn(data),
     others = grid.map((noise) => headOn(at(noise)));
-  for (const [name, value] of Object.entries({ zeta, S, patterns: M, square })) head[name][0] = value;
-  head.call("closed");
+  filled(head, { zeta: [zeta], S: [S], patterns: [M], square: [square] }).call("closed");
   const forward = (U) => {
     head.U.set(U);
     return head.call("features");

@@ -1,5 +1,6 @@
 import { assembled } from "mhalib/live/engine/data.js";
 import { norm } from "mhalib/live/engine/matrices.js";
+import { filled } from "mhalib/live/engine/models.js";
 import { multihead } from "mhalib/live/engine/multihead.js";
 import { liveFigure } from "mhalib/live/figure.js";
 import { program } from "./program.js";
@@ -19,11 +20,10 @@ function groups(data, values, context) {
   const { n, T, d, X, y, mu, nu } = data,
     { H, zeta, S, steps, lr, grid } = values,
     M = nu.length / d;
-  const model = multihead(data, { H, groups: 2 }, context),
-    told = program([n, T, d, M, grid.length]);
+  const model = multihead(data, { H, groups: 2 }, context);
   const numbers = Object.entries({ H, zeta, S, steps, lr, patterns: M }).map(([name, number]) => [name, [number]]);
   const given = { X, y, minus: mu.slice(0, d), plus: mu.slice(d), nu, grid, ...Object.fromEntries(numbers) };
-  for (const [name, array] of Object.entries(given)) told[name].set(array);
+  const told = filled(program([n, T, d, M, grid.length]), given);
   told.call("theorem");
 
   const distance = (a, b) => Math.sqrt(model.copies) * norm(a.map((x, k) => x - b[k]));

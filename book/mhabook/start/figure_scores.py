@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from mhabook.frames import Measures
+from mhabook.frames import together
 from mhabook.start import formulas_scores
 from mhalib.live.frames import line, panels
 from mhalib.live.spec import Control, FigureSpec
@@ -46,17 +46,15 @@ def of_three(values: dict[str, float]) -> dict[str, np.ndarray]:
     return formulas_scores.scores(*given, FIRST)
 
 
-def _measure(name, of=None):
-    """A measure of the values alone: all of a result, or a part."""
-    return lambda path, values: (of or np.ndarray.tolist)(np.asarray(of_three(values)[name]))
+def _measured(values):
+    found = {name: np.asarray(a).tolist() for name, a in of_three(values).items()}
+    for j, weight in enumerate(found["weights"], start=1):
+        found |= {f"bar_{j}": [0.0, weight], f"weight_{j}": weight}
+    return found | {"here": [values["a1"]], "here_mean": [found["mean"]]}
 
 
-MEASURES: Measures = {f"bar_{j + 1}": _measure("weights", lambda weights, j=j: [0.0, float(weights[j])])
-                      for j in range(3)}
-MEASURES |= {f"weight_{j + 1}": _measure("weights", lambda weights, j=j: float(weights[j])) for j in range(3)}
-MEASURES |= {name: _measure(name) for name in (
-    "jacobian", "over", "tangent", "tangent_mean", "mean", "tilt", "variance")}
-MEASURES |= {"here": lambda path, values: [values["a1"]], "here_mean": _measure("mean", lambda mean: [float(mean)])}
+MEASURES = together([f"{what}_{j}" for what in ("bar", "weight") for j in (1, 2, 3)] + [
+    "jacobian", "over", "here", "here_mean", "tangent", "tangent_mean", "mean", "tilt", "variance"], _measured)
 
 
 def _path(values):

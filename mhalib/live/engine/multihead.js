@@ -2,19 +2,14 @@ import { program } from "../programs/heads.js";
 import { hex } from "../programs/heads.wasm";
 import { programOf } from "../programs.js";
 import { mean, norm } from "./matrices.js";
+import { filled } from "./models.js";
 
 const programs = programOf(hex, program);
 
 // The program of this problem: write `theta`, call("gradient"), which gives the loss, read `slope`; or write
 // `direction`, too, call("product"), read `along`; or call("forward"), read `score`, `accuracy`, `logits`, `A`, `P`.
-export function headsProgram({ n, T, d, X, y, relevant }, H) {
-  const made = programs([n, T, d, H]);
-  made.X.set(X);
-  made.y.set(y);
-  if (relevant) made.relevant.set(relevant);
-  made.loaded();
-  return made;
-}
+export const headsProgram = ({ n, T, d, X, y, relevant }, H) =>
+  filled(programs([n, T, d, H]), { X, y, ...(relevant && { relevant }) });
 
 // The multi-head classifier Φ = H^{−1/2} Σ_h ⟨U_h, softmax(X W_h Xᵀ) X⟩; θ holds W_1, U_1, …, W_H, U_H, each row by row.
 // Heads that start at zero stay equal: with `shortcut` one head is computed and counted H times. So do those of each of

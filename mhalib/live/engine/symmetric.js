@@ -10,7 +10,7 @@ export function times(A, B, m, r, k) {
 }
 
 // Aᵀ B for A (r, m) and B (r, k).
-export function transposedTimes(A, B, r, m, k) {
+function transposedTimes(A, B, r, m, k) {
   const C = new Float64Array(m * k);
   addTransposedProduct(A, 0, B, 0, r, m, k, C, 0);
   return C;
