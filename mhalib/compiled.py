@@ -82,7 +82,7 @@ class Entry(Printer):
                 for v in results if self._sums(v)]
         self.lines.extend([*(f"{one}_[k] = wide(0.);" for _, one in each),
                            f"for (int sample = 0; sample * LANES < {self._sample}; sample++) {{",
-                           f"const bits real = real_samples(sample, {self._sample});"])
+                           f"[[maybe_unused]] const bits real = real_samples(sample, {self._sample});"])
         self.lines.extend(f"const vec *{name} = {name}_ + sample * (long){_times(self._shape(v))};"
                           for v in needed if v.f == "input" and (name := self._names[v]))
         super()._write_all([v for v in nodes if v in needed])

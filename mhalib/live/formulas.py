@@ -27,13 +27,22 @@ from mhalib.whitening import Whitening, moment
 
 
 def heads(a: dict[str, Any]) -> dict[str, dict[str, Any]]:
-    """What a figure asks of the multi-head classifier: gradient, Hessian–vector product, and what it records."""
+    """What a figure asks of the multi-head classifier: gradient, Hessian–vector product, and what it records.
+
+    What a product asks of the weights, the entry ``point`` keeps for many of them.
+    """
     model, X, y = MultiHeadAttention(a["W"], a["U"]), a["X"], a["y"]
     loss, grad = model.loss_and_grad(X, y)
-    product = model.hvp(X, y, MultiHeadAttention(a["VW"], a["VU"]))
+    hessian, (n, T, H, _) = model.hessian_operator(X, y), a["kept_A"].shape
+    point = {f"kept{name}": getattr(hessian, name).reshape(n, T, H, T) for name in ("_A", "_away")}
+    point |= {f"kept{name}": getattr(hessian, name).reshape(n) for name in ("_g", "_curvature")}
+    A, away = (a[f"kept{name}"].reshape(n, T * H, T) for name in ("_A", "_away"))
+    kept = {"_A": A, "_away": away, "_dS": A * away, "_g": a["kept_g"][:, None, None], "_curvature": a["kept_curvature"]}
+    product = with_attributes(hessian, kept)(MultiHeadAttention(a["VW"], a["VU"]))
     A, P = model._attend(X)
     score = (A * a["relevant"][:, None, None, :]).sum(axis=-1).mean()
-    return {"gradient": {"loss": loss, "dW": grad.W, "dU": grad.U}, "product": {"HW": product.W, "HU": product.U},
+    return {"gradient": {"loss": loss, "dW": grad.W, "dU": grad.U}, "point": point,
+            "product": {"HW": product.W, "HU": product.U},
             "forward": {"loss": loss, "score": score, "accuracy": (model.margins(X, y) > 0).mean(),
                         "logits": model(X), "A": A, "P": P},
             "norms": model.norms()}
@@ -49,7 +58,8 @@ def multihead() -> Program:
     """The program of ``heads``."""
     places = (raveled("theta", "W", "U") | raveled("direction", "VW", "VU") | raveled("slope", "dW", "dU")
               | raveled("along", "HW", "HU"))
-    shapes = {"X": "n T d", "y": "n", "relevant": "n T", "W": "H d d", "U": "H T d", "VW": "H d d", "VU": "H T d"}
+    shapes = {"X": "n T d", "y": "n", "relevant": "n T", "W": "H d d", "U": "H T d", "VW": "H d d", "VU": "H T d",
+              "kept_A": "n T H T", "kept_away": "n T H T", "kept_g": "n", "kept_curvature": "n"}
     return Program(heads, shapes, "n", places)
 
 

@@ -90,7 +90,7 @@ def test_a_planted_bug_is_seen(bug):
 
 
 def test_a_planted_bug_in_the_hessian_is_seen():
-    right = 'this.program.call("product"); out.set(this.program.along)'
+    right = 'program.call("product"); out.set(program.along)'
     made = curvature(mha.data.tokenized_mixture(n=6, T=4, d=6, M=2, zeta=0.25), steps=2)
     assert_bug_is_seen((right, right.replace("along", "slope")), made, {})
 

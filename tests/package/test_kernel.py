@@ -42,6 +42,8 @@ const add = (n, T, d, H, X, y) => problems.push(headsProgram({ n, T, d, X, y }, 
 const ask = (program, entry, found, given) => {
   for (const name of Object.keys(given)) program[name].set(given[name]);
   program.loaded();
+  if (entry === "product") program.call("point");
+  program.loaded();
   return [program.call(entry), ...program[found]].join(" ");
 };
 """

@@ -96,7 +96,7 @@ const labHeads = measuring(multihead, {
   smoothness_bound: (model) => constantsOf(model)("smoothness"),
   planted_W: (model, { teacher }) => alignment(model, teacher)("W"),
   planted_U: (model, { teacher }) => alignment(model, teacher)("U"),
-  sharpness: (model) => () => largestEigenvalue((V, out) => model.hvp(V, out), model.size),
+  sharpness: (model) => () => largestEigenvalue(model.hessian(), model.size),
 });
 
 // The regression with a rule that may know the data, and the weights of its first tokens.

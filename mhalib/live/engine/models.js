@@ -1,6 +1,6 @@
 // What a model is: the parameters are one flat array θ. A model of (data, values, {start, spec}) is {size,
 // forward(θ) → loss, lossAndGrad(θ, grad) → loss, curves, final}, what its start asks for (heads, T, d), and, for the
-// curves of the spectrum, hvp(V, out); and step(θ, grad, k), if it moves by rules of its own and not by one of
+// curves of the spectrum, hessian() → (V, out); and step(θ, grad, k), if it moves by rules of its own and not by one of
 // `optimizers`. Curves and final are functions of {theta, first, grad, loss, step, lr, model}.
 
 // A program whose arrays are given.

@@ -6,8 +6,9 @@ import { filled } from "./models.js";
 
 const programs = programOf(hex, program);
 
-// The program of this problem: write `theta`, call("gradient"), which gives the loss, read `slope`; or write
-// `direction`, too, call("product"), read `along`; or call("forward"), read `score`, `accuracy`, `logits`, `A`, `P`.
+// The program of this problem: write `theta`, call("gradient"), which gives the loss, read `slope`; or call("forward"),
+// read `score`, `accuracy`, `logits`, `A`, `P`; or call("point") and `loaded()`, and for each direction write
+// `direction`, call("product"), read `along`.
 export const headsProgram = ({ n, T, d, X, y, relevant }, H) =>
   filled(programs([n, T, d, H]), { X, y, ...(relevant && { relevant }) });
 
@@ -51,12 +52,17 @@ class MultiHead {
     return loss;
   }
 
-  // ∇²L(θ) V at the θ of the last call.
-  hvp(V, out) {
+  // V ↦ ∇²L(θ) V at the θ of the last call, for many V: what they all ask of θ is kept until the next one.
+  hessian() {
     if (this.copies > 1) throw new Error("the Hessian of equal heads has more directions than one head shows");
-    this.program.direction.set(V);
-    this.program.call("product");
-    out.set(this.program.along);
+    const { program } = this;
+    program.call("point");
+    program.loaded();
+    return (V, out) => {
+      program.direction.set(V);
+      program.call("product");
+      out.set(program.along);
+    };
   }
 }
 

@@ -3,7 +3,7 @@ import { spectrumEnds } from "./spectrum.js";
 
 // What mhalib.train does, to be taken in slices.
 
-// Measures that any model with an `hvp` has, and those of the step size alone.
+// Measures that any model with a `hessian` has, and those of the step size alone.
 const common = {
   sharpness: (now) => ends(now)[1],
   negative_curvature: (now) => -ends(now)[0],
@@ -11,7 +11,7 @@ const common = {
 };
 
 function ends(now) {
-  return (now.ends ??= spectrumEnds((V, out) => now.model.hvp(V, out), now.model.size));
+  return (now.ends ??= spectrumEnds(now.model.hessian(), now.model.size));
 }
 
 // A control may choose between several data or starts: {by: control, choices: {value: …}}.

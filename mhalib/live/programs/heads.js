@@ -8,6 +8,10 @@ const y = new Float64Array(n);
 const relevant = new Float64Array((n * T));
 const theta = new Float64Array(H * (d * d + T * d));
 const direction = new Float64Array(H * (d * d + T * d));
+const kept_A = new Float64Array((n * T * H * T));
+const kept_away = new Float64Array((n * T * H * T));
+const kept_g = new Float64Array(n);
+const kept_curvature = new Float64Array(n);
 const loss = new Float64Array(1);
 const slope = new Float64Array(H * (d * d + T * d));
 const along = new Float64Array(H * (d * d + T * d));
@@ -50,52 +54,50 @@ const a19 = new Float64Array((n * H * T * T));
 const a20 = new Float64Array((n * H * T * d));
 const a21 = new Float64Array((H * d * d));
 const a23 = new Float64Array((H * T * d));
-const b3 = new Float64Array((n * H * T * d));
-const b4 = new Float64Array((n * H * T * T));
-const b5 = new Float64Array((n * H * T));
-const b6 = new Float64Array((n * H * T * T));
-const b7 = new Float64Array((n * H * T));
-const b8 = new Float64Array((n * H * T * T));
+const b2 = new Float64Array((n * H * T * d));
+const b3 = new Float64Array((n * H * T * T));
+const b4 = new Float64Array((n * H * T));
+const b5 = new Float64Array((n * H * T * T));
+const b6 = new Float64Array((n * H * T));
+const b7 = new Float64Array((n * H * T * T));
 const b10 = new Float64Array((n * H * T * T));
 const b11 = new Float64Array((n * T * H));
-const b12 = new Float64Array(n);
-const b13 = new Float64Array(n);
 const b14 = new Float64Array(n);
 const b15 = new Float64Array(n);
-const b17 = new Float64Array((n * T * H * d));
-const b18 = new Float64Array((n * T * H * T));
-const b19 = new Float64Array((n * T * H));
-const b20 = new Float64Array((n * T * H * T));
-const b21 = new Float64Array((n * T * H * T));
-const b23 = new Float64Array((n * T * H * T));
-const b24 = new Float64Array((n * T * H * T));
-const b25 = new Float64Array((n * T * H));
-const b26 = new Float64Array(n);
-const b27 = new Float64Array(n);
-const b28 = new Float64Array(n);
-const b29 = new Float64Array((n * T * H * T));
-const b30 = new Float64Array((n * T * H * d));
-const b31 = new Float64Array((d * H * d));
-const b33 = new Float64Array((n * T * H * T));
-const b34 = new Float64Array((T * H * d));
-const c3 = new Float64Array((n * H * T * d));
-const c4 = new Float64Array((n * H * T * T));
-const c5 = new Float64Array((n * H * T));
-const c6 = new Float64Array((n * H * T * T));
-const c7 = new Float64Array((n * H * T));
-const c8 = new Float64Array((n * H * T * T));
-const c10 = new Float64Array((n * H * T * T));
-const c11 = new Float64Array((n * H * T));
-const c12 = new Float64Array(n);
-const c13 = new Float64Array(1);
-const c16 = new Float64Array((n * H * T));
-const c17 = new Float64Array(1);
-const c19 = new Float64Array(n);
-const c20 = new Float64Array(1);
-const e1 = new Float64Array(H);
-const e2 = new Float64Array(1);
-const e5 = new Float64Array(H);
-const e6 = new Float64Array(1);
+const b16 = new Float64Array(n);
+const b18 = new Float64Array(n);
+const c4 = new Float64Array((n * T * H * d));
+const c5 = new Float64Array((n * T * H * T));
+const c6 = new Float64Array((n * T * H));
+const c7 = new Float64Array((n * T * H * T));
+const c10 = new Float64Array((n * T * H * T));
+const c11 = new Float64Array((n * T * H * T));
+const c12 = new Float64Array((n * T * H));
+const c14 = new Float64Array(n);
+const c15 = new Float64Array(n);
+const c16 = new Float64Array((n * T * H * T));
+const c17 = new Float64Array((n * T * H * d));
+const c18 = new Float64Array((d * H * d));
+const c20 = new Float64Array((n * T * H * T));
+const c21 = new Float64Array((T * H * d));
+const e3 = new Float64Array((n * H * T * d));
+const e4 = new Float64Array((n * H * T * T));
+const e5 = new Float64Array((n * H * T));
+const e6 = new Float64Array((n * H * T * T));
+const e7 = new Float64Array((n * H * T));
+const e8 = new Float64Array((n * H * T * T));
+const e10 = new Float64Array((n * H * T * T));
+const e11 = new Float64Array((n * H * T));
+const e12 = new Float64Array(n);
+const e13 = new Float64Array(1);
+const e16 = new Float64Array((n * H * T));
+const e17 = new Float64Array(1);
+const e19 = new Float64Array(n);
+const e20 = new Float64Array(1);
+const f1 = new Float64Array(H);
+const f2 = new Float64Array(1);
+const f5 = new Float64Array(H);
+const f6 = new Float64Array(1);
 const run = {
 gradient() {
 for (let i0 = 0; i0 < n; i0++) for (let i3 = 0; i3 < H; i3++) for (let i1 = 0; i1 < T; i1++) for (let i4 = 0; i4 < d; i4++) { let sum = 0; for (let i2 = 0; i2 < d; i2++) sum += (X[i0 * (T * d) + i1 * d + i2] * W[0 + i3 * (d * d + T * d) + i2 * d + i4]); a3[i0 * (H * T * d) + i3 * (T * d) + i1 * d + i4] = sum; }
@@ -121,71 +123,76 @@ for (let i1 = 0; i1 < H; i1++) for (let i2 = 0; i2 < T; i2++) for (let i4 = 0; i
 for (let i0 = 0; i0 < H; i0++) for (let i1 = 0; i1 < T; i1++) for (let i2 = 0; i2 < d; i2++) dU[d * d + i0 * (d * d + T * d) + i1 * d + i2] = a23[i0 * (T * d) + i1 * d + i2];
 return loss[0];
 },
-product() {
-for (let i0 = 0; i0 < n; i0++) for (let i3 = 0; i3 < H; i3++) for (let i1 = 0; i1 < T; i1++) for (let i4 = 0; i4 < d; i4++) { let sum = 0; for (let i2 = 0; i2 < d; i2++) sum += (X[i0 * (T * d) + i1 * d + i2] * W[0 + i3 * (d * d + T * d) + i2 * d + i4]); b3[i0 * (H * T * d) + i3 * (T * d) + i1 * d + i4] = sum; }
-for (let i0 = 0; i0 < n; i0++) for (let i1 = 0; i1 < H; i1++) for (let i2 = 0; i2 < T; i2++) for (let i4 = 0; i4 < T; i4++) { let sum = 0; for (let i3 = 0; i3 < d; i3++) sum += (b3[i0 * (H * T * d) + i1 * (T * d) + i2 * d + i3] * X[i0 * (T * d) + i4 * d + i3]); b4[i0 * (H * T * T) + i1 * (T * T) + i2 * T + i4] = sum; }
-for (let i0 = 0; i0 < n; i0++) for (let i1 = 0; i1 < H; i1++) for (let i2 = 0; i2 < T; i2++) { let sum = -Infinity; for (let i3 = 0; i3 < T; i3++) sum = Math.max(sum, b4[i0 * (H * T * T) + i1 * (T * T) + i2 * T + i3]); b5[i0 * (H * T) + i1 * T + i2] = sum; }
-for (let i0 = 0; i0 < n; i0++) for (let i1 = 0; i1 < H; i1++) for (let i2 = 0; i2 < T; i2++) for (let i3 = 0; i3 < T; i3++) b6[i0 * (H * T * T) + i1 * (T * T) + i2 * T + i3] = Math.exp((b4[i0 * (H * T * T) + i1 * (T * T) + i2 * T + i3] - b5[i0 * (H * T) + i1 * T + i2]));
-for (let i0 = 0; i0 < n; i0++) for (let i1 = 0; i1 < H; i1++) for (let i2 = 0; i2 < T; i2++) { let sum = 0; for (let i3 = 0; i3 < T; i3++) sum += b6[i0 * (H * T * T) + i1 * (T * T) + i2 * T + i3]; b7[i0 * (H * T) + i1 * T + i2] = sum; }
-for (let i0 = 0; i0 < n; i0++) for (let i1 = 0; i1 < H; i1++) for (let i2 = 0; i2 < T; i2++) for (let i3 = 0; i3 < T; i3++) b8[i0 * (H * T * T) + i1 * (T * T) + i2 * T + i3] = (b6[i0 * (H * T * T) + i1 * (T * T) + i2 * T + i3] / b7[i0 * (H * T) + i1 * T + i2]);
+point() {
+for (let i0 = 0; i0 < n; i0++) for (let i3 = 0; i3 < H; i3++) for (let i1 = 0; i1 < T; i1++) for (let i4 = 0; i4 < d; i4++) { let sum = 0; for (let i2 = 0; i2 < d; i2++) sum += (X[i0 * (T * d) + i1 * d + i2] * W[0 + i3 * (d * d + T * d) + i2 * d + i4]); b2[i0 * (H * T * d) + i3 * (T * d) + i1 * d + i4] = sum; }
+for (let i0 = 0; i0 < n; i0++) for (let i1 = 0; i1 < H; i1++) for (let i2 = 0; i2 < T; i2++) for (let i4 = 0; i4 < T; i4++) { let sum = 0; for (let i3 = 0; i3 < d; i3++) sum += (b2[i0 * (H * T * d) + i1 * (T * d) + i2 * d + i3] * X[i0 * (T * d) + i4 * d + i3]); b3[i0 * (H * T * T) + i1 * (T * T) + i2 * T + i4] = sum; }
+for (let i0 = 0; i0 < n; i0++) for (let i1 = 0; i1 < H; i1++) for (let i2 = 0; i2 < T; i2++) { let sum = -Infinity; for (let i3 = 0; i3 < T; i3++) sum = Math.max(sum, b3[i0 * (H * T * T) + i1 * (T * T) + i2 * T + i3]); b4[i0 * (H * T) + i1 * T + i2] = sum; }
+for (let i0 = 0; i0 < n; i0++) for (let i1 = 0; i1 < H; i1++) for (let i2 = 0; i2 < T; i2++) for (let i3 = 0; i3 < T; i3++) b5[i0 * (H * T * T) + i1 * (T * T) + i2 * T + i3] = Math.exp((b3[i0 * (H * T * T) + i1 * (T * T) + i2 * T + i3] - b4[i0 * (H * T) + i1 * T + i2]));
+for (let i0 = 0; i0 < n; i0++) for (let i1 = 0; i1 < H; i1++) for (let i2 = 0; i2 < T; i2++) { let sum = 0; for (let i3 = 0; i3 < T; i3++) sum += b5[i0 * (H * T * T) + i1 * (T * T) + i2 * T + i3]; b6[i0 * (H * T) + i1 * T + i2] = sum; }
+for (let i0 = 0; i0 < n; i0++) for (let i1 = 0; i1 < H; i1++) for (let i2 = 0; i2 < T; i2++) for (let i3 = 0; i3 < T; i3++) b7[i0 * (H * T * T) + i1 * (T * T) + i2 * T + i3] = (b5[i0 * (H * T * T) + i1 * (T * T) + i2 * T + i3] / b6[i0 * (H * T) + i1 * T + i2]);
+for (let i0 = 0; i0 < n; i0++) for (let i1 = 0; i1 < T; i1++) for (let i2 = 0; i2 < H; i2++) for (let i3 = 0; i3 < T; i3++) kept_A[i0 * (T * H * T) + i1 * (H * T) + i2 * T + i3] = b7[i0 * (H * T * T) + i2 * (T * T) + i1 * T + i3];
 for (let i3 = 0; i3 < n; i3++) for (let i0 = 0; i0 < H; i0++) for (let i1 = 0; i1 < T; i1++) for (let i4 = 0; i4 < T; i4++) { let sum = 0; for (let i2 = 0; i2 < d; i2++) sum += (U[d * d + i0 * (d * d + T * d) + i1 * d + i2] * X[i3 * (T * d) + i4 * d + i2]); b10[i3 * (H * T * T) + i0 * (T * T) + i1 * T + i4] = sum; }
-for (let i0 = 0; i0 < n; i0++) for (let i1 = 0; i1 < T; i1++) for (let i2 = 0; i2 < H; i2++) { let sum = 0; for (let i3 = 0; i3 < T; i3++) sum += ((b8[i0 * (H * T * T) + i2 * (T * T) + i1 * T + i3] * b10[i0 * (H * T * T) + i2 * (T * T) + i1 * T + i3]) * 1.0); b11[i0 * (T * H) + i1 * H + i2] = sum; }
-for (let i0 = 0; i0 < n; i0++) { let sum = 0; for (let i1 = 0; i1 < T; i1++) for (let i2 = 0; i2 < H; i2++) sum += b11[i0 * (T * H) + i1 * H + i2]; b12[i0] = sum; }
-for (let i0 = 0; i0 < n; i0++) b13[i0] = (-((y[i0] * b12[i0]) / number0));
-for (let i0 = 0; i0 < n; i0++) b14[i0] = (-Math.exp((b13[i0] - logaddexp(0.0, b13[i0]))));
-for (let i0 = 0; i0 < n; i0++) b15[i0] = ((y[i0] * b14[i0]) / number2);
-for (let i0 = 0; i0 < n; i0++) for (let i1 = 0; i1 < T; i1++) for (let i3 = 0; i3 < H; i3++) for (let i4 = 0; i4 < d; i4++) { let sum = 0; for (let i2 = 0; i2 < d; i2++) sum += (X[i0 * (T * d) + i1 * d + i2] * VW[0 + i3 * (d * d + T * d) + i2 * d + i4]); b17[i0 * (T * H * d) + i1 * (H * d) + i3 * d + i4] = sum; }
-for (let i0 = 0; i0 < n; i0++) for (let i1 = 0; i1 < T; i1++) for (let i2 = 0; i2 < H; i2++) for (let i4 = 0; i4 < T; i4++) { let sum = 0; for (let i3 = 0; i3 < d; i3++) sum += (b17[i0 * (T * H * d) + i1 * (H * d) + i2 * d + i3] * X[i0 * (T * d) + i4 * d + i3]); b18[i0 * (T * H * T) + i1 * (H * T) + i2 * T + i4] = sum; }
-for (let i0 = 0; i0 < n; i0++) for (let i1 = 0; i1 < T; i1++) for (let i2 = 0; i2 < H; i2++) { let sum = 0; for (let i3 = 0; i3 < T; i3++) sum += ((b8[i0 * (H * T * T) + i2 * (T * T) + i1 * T + i3] * b18[i0 * (T * H * T) + i1 * (H * T) + i2 * T + i3]) * 1.0); b19[i0 * (T * H) + i1 * H + i2] = sum; }
-for (let i0 = 0; i0 < n; i0++) for (let i1 = 0; i1 < T; i1++) for (let i2 = 0; i2 < H; i2++) for (let i3 = 0; i3 < T; i3++) b20[i0 * (T * H * T) + i1 * (H * T) + i2 * T + i3] = (b8[i0 * (H * T * T) + i2 * (T * T) + i1 * T + i3] * (b18[i0 * (T * H * T) + i1 * (H * T) + i2 * T + i3] - b19[i0 * (T * H) + i1 * H + i2]));
-for (let i0 = 0; i0 < n; i0++) for (let i1 = 0; i1 < T; i1++) for (let i2 = 0; i2 < H; i2++) for (let i3 = 0; i3 < T; i3++) b21[i0 * (T * H * T) + i1 * (H * T) + i2 * T + i3] = (b10[i0 * (H * T * T) + i2 * (T * T) + i1 * T + i3] - b11[i0 * (T * H) + i1 * H + i2]);
-for (let i3 = 0; i3 < n; i3++) for (let i0 = 0; i0 < T; i0++) for (let i1 = 0; i1 < H; i1++) for (let i4 = 0; i4 < T; i4++) { let sum = 0; for (let i2 = 0; i2 < d; i2++) sum += (VU[d * d + i1 * (d * d + T * d) + i0 * d + i2] * X[i3 * (T * d) + i4 * d + i2]); b23[i3 * (T * H * T) + i0 * (H * T) + i1 * T + i4] = sum; }
-for (let i0 = 0; i0 < n; i0++) for (let i1 = 0; i1 < T; i1++) for (let i2 = 0; i2 < H; i2++) for (let i3 = 0; i3 < T; i3++) b24[i0 * (T * H * T) + i1 * (H * T) + i2 * T + i3] = ((b20[i0 * (T * H * T) + i1 * (H * T) + i2 * T + i3] * b21[i0 * (T * H * T) + i1 * (H * T) + i2 * T + i3]) + (b8[i0 * (H * T * T) + i2 * (T * T) + i1 * T + i3] * b23[i0 * (T * H * T) + i1 * (H * T) + i2 * T + i3]));
-for (let i0 = 0; i0 < n; i0++) for (let i1 = 0; i1 < T; i1++) for (let i2 = 0; i2 < H; i2++) { let sum = 0; for (let i3 = 0; i3 < T; i3++) sum += (b24[i0 * (T * H * T) + i1 * (H * T) + i2 * T + i3] * 1.0); b25[i0 * (T * H) + i1 * H + i2] = sum; }
-for (let i0 = 0; i0 < n; i0++) b26[i0] = (-b13[i0]);
-for (let i0 = 0; i0 < n; i0++) { let sum = 0; for (let i1 = 0; i1 < T; i1++) for (let i2 = 0; i2 < H; i2++) sum += b25[i0 * (T * H) + i1 * H + i2]; b27[i0] = sum; }
-for (let i0 = 0; i0 < n; i0++) b28[i0] = (((b14[i0] * (-Math.exp((b26[i0] - logaddexp(0.0, b26[i0]))))) / number3) * b27[i0]);
-for (let i0 = 0; i0 < n; i0++) for (let i1 = 0; i1 < T; i1++) for (let i2 = 0; i2 < H; i2++) for (let i3 = 0; i3 < T; i3++) b29[i0 * (T * H * T) + i1 * (H * T) + i2 * T + i3] = ((b15[i0] * (b24[i0 * (T * H * T) + i1 * (H * T) + i2 * T + i3] - (b8[i0 * (H * T * T) + i2 * (T * T) + i1 * T + i3] * b25[i0 * (T * H) + i1 * H + i2]))) + (b28[i0] * (b8[i0 * (H * T * T) + i2 * (T * T) + i1 * T + i3] * b21[i0 * (T * H * T) + i1 * (H * T) + i2 * T + i3])));
-for (let i0 = 0; i0 < n; i0++) for (let i1 = 0; i1 < T; i1++) for (let i2 = 0; i2 < H; i2++) for (let i4 = 0; i4 < d; i4++) { let sum = 0; for (let i3 = 0; i3 < T; i3++) sum += (b29[i0 * (T * H * T) + i1 * (H * T) + i2 * T + i3] * X[i0 * (T * d) + i3 * d + i4]); b30[i0 * (T * H * d) + i1 * (H * d) + i2 * d + i4] = sum; }
-for (let i0 = 0; i0 < d; i0++) for (let i3 = 0; i3 < H; i3++) for (let i4 = 0; i4 < d; i4++) { let sum = 0; for (let i1 = 0; i1 < n; i1++) for (let i2 = 0; i2 < T; i2++) sum += (X[i1 * (T * d) + i2 * d + i0] * b30[i1 * (T * H * d) + i2 * (H * d) + i3 * d + i4]); b31[i0 * (H * d) + i3 * d + i4] = sum; }
-for (let i0 = 0; i0 < H; i0++) for (let i1 = 0; i1 < d; i1++) for (let i2 = 0; i2 < d; i2++) HW[0 + i0 * (d * d + T * d) + i1 * d + i2] = b31[i1 * (H * d) + i0 * d + i2];
-for (let i0 = 0; i0 < n; i0++) for (let i1 = 0; i1 < T; i1++) for (let i2 = 0; i2 < H; i2++) for (let i3 = 0; i3 < T; i3++) b33[i0 * (T * H * T) + i1 * (H * T) + i2 * T + i3] = ((b15[i0] * b20[i0 * (T * H * T) + i1 * (H * T) + i2 * T + i3]) + (b28[i0] * b8[i0 * (H * T * T) + i2 * (T * T) + i1 * T + i3]));
-for (let i0 = 0; i0 < T; i0++) for (let i1 = 0; i1 < H; i1++) for (let i4 = 0; i4 < d; i4++) { let sum = 0; for (let i2 = 0; i2 < n; i2++) for (let i3 = 0; i3 < T; i3++) sum += (b33[i2 * (T * H * T) + i0 * (H * T) + i1 * T + i3] * X[i2 * (T * d) + i3 * d + i4]); b34[i0 * (H * d) + i1 * d + i4] = sum; }
-for (let i0 = 0; i0 < H; i0++) for (let i1 = 0; i1 < T; i1++) for (let i2 = 0; i2 < d; i2++) HU[d * d + i0 * (d * d + T * d) + i1 * d + i2] = b34[i1 * (H * d) + i0 * d + i2];
+for (let i0 = 0; i0 < n; i0++) for (let i1 = 0; i1 < T; i1++) for (let i2 = 0; i2 < H; i2++) { let sum = 0; for (let i3 = 0; i3 < T; i3++) sum += ((b7[i0 * (H * T * T) + i2 * (T * T) + i1 * T + i3] * b10[i0 * (H * T * T) + i2 * (T * T) + i1 * T + i3]) * 1.0); b11[i0 * (T * H) + i1 * H + i2] = sum; }
+for (let i0 = 0; i0 < n; i0++) for (let i1 = 0; i1 < T; i1++) for (let i2 = 0; i2 < H; i2++) for (let i3 = 0; i3 < T; i3++) kept_away[i0 * (T * H * T) + i1 * (H * T) + i2 * T + i3] = (b10[i0 * (H * T * T) + i2 * (T * T) + i1 * T + i3] - b11[i0 * (T * H) + i1 * H + i2]);
+for (let i0 = 0; i0 < n; i0++) { let sum = 0; for (let i1 = 0; i1 < T; i1++) for (let i2 = 0; i2 < H; i2++) sum += b11[i0 * (T * H) + i1 * H + i2]; b14[i0] = sum; }
+for (let i0 = 0; i0 < n; i0++) b15[i0] = (-((y[i0] * b14[i0]) / number0));
+for (let i0 = 0; i0 < n; i0++) b16[i0] = (-Math.exp((b15[i0] - logaddexp(0.0, b15[i0]))));
+for (let i0 = 0; i0 < n; i0++) kept_g[i0] = ((y[i0] * b16[i0]) / number2);
+for (let i0 = 0; i0 < n; i0++) b18[i0] = (-b15[i0]);
+for (let i0 = 0; i0 < n; i0++) kept_curvature[i0] = ((b16[i0] * (-Math.exp((b18[i0] - logaddexp(0.0, b18[i0]))))) / number3);
+return kept_A[0];
+},
+product() {
+for (let i0 = 0; i0 < n; i0++) for (let i1 = 0; i1 < T; i1++) for (let i3 = 0; i3 < H; i3++) for (let i4 = 0; i4 < d; i4++) { let sum = 0; for (let i2 = 0; i2 < d; i2++) sum += (X[i0 * (T * d) + i1 * d + i2] * VW[0 + i3 * (d * d + T * d) + i2 * d + i4]); c4[i0 * (T * H * d) + i1 * (H * d) + i3 * d + i4] = sum; }
+for (let i0 = 0; i0 < n; i0++) for (let i1 = 0; i1 < T; i1++) for (let i2 = 0; i2 < H; i2++) for (let i4 = 0; i4 < T; i4++) { let sum = 0; for (let i3 = 0; i3 < d; i3++) sum += (c4[i0 * (T * H * d) + i1 * (H * d) + i2 * d + i3] * X[i0 * (T * d) + i4 * d + i3]); c5[i0 * (T * H * T) + i1 * (H * T) + i2 * T + i4] = sum; }
+for (let i0 = 0; i0 < n; i0++) for (let i1 = 0; i1 < T; i1++) for (let i2 = 0; i2 < H; i2++) { let sum = 0; for (let i3 = 0; i3 < T; i3++) sum += ((kept_A[i0 * (T * H * T) + i1 * (H * T) + i2 * T + i3] * c5[i0 * (T * H * T) + i1 * (H * T) + i2 * T + i3]) * 1.0); c6[i0 * (T * H) + i1 * H + i2] = sum; }
+for (let i0 = 0; i0 < n; i0++) for (let i1 = 0; i1 < T; i1++) for (let i2 = 0; i2 < H; i2++) for (let i3 = 0; i3 < T; i3++) c7[i0 * (T * H * T) + i1 * (H * T) + i2 * T + i3] = (kept_A[i0 * (T * H * T) + i1 * (H * T) + i2 * T + i3] * (c5[i0 * (T * H * T) + i1 * (H * T) + i2 * T + i3] - c6[i0 * (T * H) + i1 * H + i2]));
+for (let i3 = 0; i3 < n; i3++) for (let i0 = 0; i0 < T; i0++) for (let i1 = 0; i1 < H; i1++) for (let i4 = 0; i4 < T; i4++) { let sum = 0; for (let i2 = 0; i2 < d; i2++) sum += (VU[d * d + i1 * (d * d + T * d) + i0 * d + i2] * X[i3 * (T * d) + i4 * d + i2]); c10[i3 * (T * H * T) + i0 * (H * T) + i1 * T + i4] = sum; }
+for (let i0 = 0; i0 < n; i0++) for (let i1 = 0; i1 < T; i1++) for (let i2 = 0; i2 < H; i2++) for (let i3 = 0; i3 < T; i3++) c11[i0 * (T * H * T) + i1 * (H * T) + i2 * T + i3] = ((c7[i0 * (T * H * T) + i1 * (H * T) + i2 * T + i3] * kept_away[i0 * (T * H * T) + i1 * (H * T) + i2 * T + i3]) + (kept_A[i0 * (T * H * T) + i1 * (H * T) + i2 * T + i3] * c10[i0 * (T * H * T) + i1 * (H * T) + i2 * T + i3]));
+for (let i0 = 0; i0 < n; i0++) for (let i1 = 0; i1 < T; i1++) for (let i2 = 0; i2 < H; i2++) { let sum = 0; for (let i3 = 0; i3 < T; i3++) sum += (c11[i0 * (T * H * T) + i1 * (H * T) + i2 * T + i3] * 1.0); c12[i0 * (T * H) + i1 * H + i2] = sum; }
+for (let i0 = 0; i0 < n; i0++) { let sum = 0; for (let i1 = 0; i1 < T; i1++) for (let i2 = 0; i2 < H; i2++) sum += c12[i0 * (T * H) + i1 * H + i2]; c14[i0] = sum; }
+for (let i0 = 0; i0 < n; i0++) c15[i0] = (kept_curvature[i0] * c14[i0]);
+for (let i0 = 0; i0 < n; i0++) for (let i1 = 0; i1 < T; i1++) for (let i2 = 0; i2 < H; i2++) for (let i3 = 0; i3 < T; i3++) c16[i0 * (T * H * T) + i1 * (H * T) + i2 * T + i3] = ((kept_g[i0] * (c11[i0 * (T * H * T) + i1 * (H * T) + i2 * T + i3] - (kept_A[i0 * (T * H * T) + i1 * (H * T) + i2 * T + i3] * c12[i0 * (T * H) + i1 * H + i2]))) + (c15[i0] * (kept_A[i0 * (T * H * T) + i1 * (H * T) + i2 * T + i3] * kept_away[i0 * (T * H * T) + i1 * (H * T) + i2 * T + i3])));
+for (let i0 = 0; i0 < n; i0++) for (let i1 = 0; i1 < T; i1++) for (let i2 = 0; i2 < H; i2++) for (let i4 = 0; i4 < d; i4++) { let sum = 0; for (let i3 = 0; i3 < T; i3++) sum += (c16[i0 * (T * H * T) + i1 * (H * T) + i2 * T + i3] * X[i0 * (T * d) + i3 * d + i4]); c17[i0 * (T * H * d) + i1 * (H * d) + i2 * d + i4] = sum; }
+for (let i0 = 0; i0 < d; i0++) for (let i3 = 0; i3 < H; i3++) for (let i4 = 0; i4 < d; i4++) { let sum = 0; for (let i1 = 0; i1 < n; i1++) for (let i2 = 0; i2 < T; i2++) sum += (X[i1 * (T * d) + i2 * d + i0] * c17[i1 * (T * H * d) + i2 * (H * d) + i3 * d + i4]); c18[i0 * (H * d) + i3 * d + i4] = sum; }
+for (let i0 = 0; i0 < H; i0++) for (let i1 = 0; i1 < d; i1++) for (let i2 = 0; i2 < d; i2++) HW[0 + i0 * (d * d + T * d) + i1 * d + i2] = c18[i1 * (H * d) + i0 * d + i2];
+for (let i0 = 0; i0 < n; i0++) for (let i1 = 0; i1 < T; i1++) for (let i2 = 0; i2 < H; i2++) for (let i3 = 0; i3 < T; i3++) c20[i0 * (T * H * T) + i1 * (H * T) + i2 * T + i3] = ((kept_g[i0] * c7[i0 * (T * H * T) + i1 * (H * T) + i2 * T + i3]) + (c15[i0] * kept_A[i0 * (T * H * T) + i1 * (H * T) + i2 * T + i3]));
+for (let i0 = 0; i0 < T; i0++) for (let i1 = 0; i1 < H; i1++) for (let i4 = 0; i4 < d; i4++) { let sum = 0; for (let i2 = 0; i2 < n; i2++) for (let i3 = 0; i3 < T; i3++) sum += (c20[i2 * (T * H * T) + i0 * (H * T) + i1 * T + i3] * X[i2 * (T * d) + i3 * d + i4]); c21[i0 * (H * d) + i1 * d + i4] = sum; }
+for (let i0 = 0; i0 < H; i0++) for (let i1 = 0; i1 < T; i1++) for (let i2 = 0; i2 < d; i2++) HU[d * d + i0 * (d * d + T * d) + i1 * d + i2] = c21[i1 * (H * d) + i0 * d + i2];
 return HW[0];
 },
 forward() {
-for (let i0 = 0; i0 < n; i0++) for (let i3 = 0; i3 < H; i3++) for (let i1 = 0; i1 < T; i1++) for (let i4 = 0; i4 < d; i4++) { let sum = 0; for (let i2 = 0; i2 < d; i2++) sum += (X[i0 * (T * d) + i1 * d + i2] * W[0 + i3 * (d * d + T * d) + i2 * d + i4]); c3[i0 * (H * T * d) + i3 * (T * d) + i1 * d + i4] = sum; }
-for (let i0 = 0; i0 < n; i0++) for (let i1 = 0; i1 < H; i1++) for (let i2 = 0; i2 < T; i2++) for (let i4 = 0; i4 < T; i4++) { let sum = 0; for (let i3 = 0; i3 < d; i3++) sum += (c3[i0 * (H * T * d) + i1 * (T * d) + i2 * d + i3] * X[i0 * (T * d) + i4 * d + i3]); c4[i0 * (H * T * T) + i1 * (T * T) + i2 * T + i4] = sum; }
-for (let i0 = 0; i0 < n; i0++) for (let i1 = 0; i1 < H; i1++) for (let i2 = 0; i2 < T; i2++) { let sum = -Infinity; for (let i3 = 0; i3 < T; i3++) sum = Math.max(sum, c4[i0 * (H * T * T) + i1 * (T * T) + i2 * T + i3]); c5[i0 * (H * T) + i1 * T + i2] = sum; }
-for (let i0 = 0; i0 < n; i0++) for (let i1 = 0; i1 < H; i1++) for (let i2 = 0; i2 < T; i2++) for (let i3 = 0; i3 < T; i3++) c6[i0 * (H * T * T) + i1 * (T * T) + i2 * T + i3] = Math.exp((c4[i0 * (H * T * T) + i1 * (T * T) + i2 * T + i3] - c5[i0 * (H * T) + i1 * T + i2]));
-for (let i0 = 0; i0 < n; i0++) for (let i1 = 0; i1 < H; i1++) for (let i2 = 0; i2 < T; i2++) { let sum = 0; for (let i3 = 0; i3 < T; i3++) sum += c6[i0 * (H * T * T) + i1 * (T * T) + i2 * T + i3]; c7[i0 * (H * T) + i1 * T + i2] = sum; }
-for (let i0 = 0; i0 < n; i0++) for (let i1 = 0; i1 < H; i1++) for (let i2 = 0; i2 < T; i2++) for (let i3 = 0; i3 < T; i3++) c8[i0 * (H * T * T) + i1 * (T * T) + i2 * T + i3] = (c6[i0 * (H * T * T) + i1 * (T * T) + i2 * T + i3] / c7[i0 * (H * T) + i1 * T + i2]);
-for (let i3 = 0; i3 < n; i3++) for (let i0 = 0; i0 < H; i0++) for (let i1 = 0; i1 < T; i1++) for (let i4 = 0; i4 < T; i4++) { let sum = 0; for (let i2 = 0; i2 < d; i2++) sum += (U[d * d + i0 * (d * d + T * d) + i1 * d + i2] * X[i3 * (T * d) + i4 * d + i2]); c10[i3 * (H * T * T) + i0 * (T * T) + i1 * T + i4] = sum; }
-for (let i0 = 0; i0 < n; i0++) for (let i1 = 0; i1 < H; i1++) for (let i2 = 0; i2 < T; i2++) { let sum = 0; for (let i3 = 0; i3 < T; i3++) sum += (c8[i0 * (H * T * T) + i1 * (T * T) + i2 * T + i3] * c10[i0 * (H * T * T) + i1 * (T * T) + i2 * T + i3]); c11[i0 * (H * T) + i1 * T + i2] = sum; }
-for (let i0 = 0; i0 < n; i0++) { let sum = 0; for (let i1 = 0; i1 < H; i1++) for (let i2 = 0; i2 < T; i2++) sum += c11[i0 * (H * T) + i1 * T + i2]; c12[i0] = sum; }
-{ let sum = 0; for (let i0 = 0; i0 < n; i0++) sum += logaddexp(0.0, (-((y[i0] * c12[i0]) / number0))); c13[0] = sum; }
-loss[0] = (c13[0] / number1);
-for (let i0 = 0; i0 < n; i0++) for (let i1 = 0; i1 < H; i1++) for (let i2 = 0; i2 < T; i2++) { let sum = 0; for (let i3 = 0; i3 < T; i3++) sum += (c8[i0 * (H * T * T) + i1 * (T * T) + i2 * T + i3] * relevant[i0 * T + i3]); c16[i0 * (H * T) + i1 * T + i2] = sum; }
-{ let sum = 0; for (let i0 = 0; i0 < n; i0++) for (let i1 = 0; i1 < H; i1++) for (let i2 = 0; i2 < T; i2++) sum += c16[i0 * (H * T) + i1 * T + i2]; c17[0] = sum; }
-score[0] = (c17[0] / number4);
-for (let i0 = 0; i0 < n; i0++) c19[i0] = (c12[i0] / number0);
-{ let sum = 0; for (let i0 = 0; i0 < n; i0++) sum += +((y[i0] * c19[i0]) > 0.0); c20[0] = sum; }
-accuracy[0] = (c20[0] / number1);
-for (let i0 = 0; i0 < n; i0++) logits[i0] = c19[i0];
-for (let i0 = 0; i0 < n; i0++) for (let i1 = 0; i1 < H; i1++) for (let i2 = 0; i2 < T; i2++) for (let i3 = 0; i3 < T; i3++) A[i0 * (H * T * T) + i1 * (T * T) + i2 * T + i3] = c8[i0 * (H * T * T) + i1 * (T * T) + i2 * T + i3];
-for (let i0 = 0; i0 < n; i0++) for (let i1 = 0; i1 < H; i1++) for (let i2 = 0; i2 < T; i2++) for (let i3 = 0; i3 < T; i3++) P[i0 * (H * T * T) + i1 * (T * T) + i2 * T + i3] = c10[i0 * (H * T * T) + i1 * (T * T) + i2 * T + i3];
+for (let i0 = 0; i0 < n; i0++) for (let i3 = 0; i3 < H; i3++) for (let i1 = 0; i1 < T; i1++) for (let i4 = 0; i4 < d; i4++) { let sum = 0; for (let i2 = 0; i2 < d; i2++) sum += (X[i0 * (T * d) + i1 * d + i2] * W[0 + i3 * (d * d + T * d) + i2 * d + i4]); e3[i0 * (H * T * d) + i3 * (T * d) + i1 * d + i4] = sum; }
+for (let i0 = 0; i0 < n; i0++) for (let i1 = 0; i1 < H; i1++) for (let i2 = 0; i2 < T; i2++) for (let i4 = 0; i4 < T; i4++) { let sum = 0; for (let i3 = 0; i3 < d; i3++) sum += (e3[i0 * (H * T * d) + i1 * (T * d) + i2 * d + i3] * X[i0 * (T * d) + i4 * d + i3]); e4[i0 * (H * T * T) + i1 * (T * T) + i2 * T + i4] = sum; }
+for (let i0 = 0; i0 < n; i0++) for (let i1 = 0; i1 < H; i1++) for (let i2 = 0; i2 < T; i2++) { let sum = -Infinity; for (let i3 = 0; i3 < T; i3++) sum = Math.max(sum, e4[i0 * (H * T * T) + i1 * (T * T) + i2 * T + i3]); e5[i0 * (H * T) + i1 * T + i2] = sum; }
+for (let i0 = 0; i0 < n; i0++) for (let i1 = 0; i1 < H; i1++) for (let i2 = 0; i2 < T; i2++) for (let i3 = 0; i3 < T; i3++) e6[i0 * (H * T * T) + i1 * (T * T) + i2 * T + i3] = Math.exp((e4[i0 * (H * T * T) + i1 * (T * T) + i2 * T + i3] - e5[i0 * (H * T) + i1 * T + i2]));
+for (let i0 = 0; i0 < n; i0++) for (let i1 = 0; i1 < H; i1++) for (let i2 = 0; i2 < T; i2++) { let sum = 0; for (let i3 = 0; i3 < T; i3++) sum += e6[i0 * (H * T * T) + i1 * (T * T) + i2 * T + i3]; e7[i0 * (H * T) + i1 * T + i2] = sum; }
+for (let i0 = 0; i0 < n; i0++) for (let i1 = 0; i1 < H; i1++) for (let i2 = 0; i2 < T; i2++) for (let i3 = 0; i3 < T; i3++) e8[i0 * (H * T * T) + i1 * (T * T) + i2 * T + i3] = (e6[i0 * (H * T * T) + i1 * (T * T) + i2 * T + i3] / e7[i0 * (H * T) + i1 * T + i2]);
+for (let i3 = 0; i3 < n; i3++) for (let i0 = 0; i0 < H; i0++) for (let i1 = 0; i1 < T; i1++) for (let i4 = 0; i4 < T; i4++) { let sum = 0; for (let i2 = 0; i2 < d; i2++) sum += (U[d * d + i0 * (d * d + T * d) + i1 * d + i2] * X[i3 * (T * d) + i4 * d + i2]); e10[i3 * (H * T * T) + i0 * (T * T) + i1 * T + i4] = sum; }
+for (let i0 = 0; i0 < n; i0++) for (let i1 = 0; i1 < H; i1++) for (let i2 = 0; i2 < T; i2++) { let sum = 0; for (let i3 = 0; i3 < T; i3++) sum += (e8[i0 * (H * T * T) + i1 * (T * T) + i2 * T + i3] * e10[i0 * (H * T * T) + i1 * (T * T) + i2 * T + i3]); e11[i0 * (H * T) + i1 * T + i2] = sum; }
+for (let i0 = 0; i0 < n; i0++) { let sum = 0; for (let i1 = 0; i1 < H; i1++) for (let i2 = 0; i2 < T; i2++) sum += e11[i0 * (H * T) + i1 * T + i2]; e12[i0] = sum; }
+{ let sum = 0; for (let i0 = 0; i0 < n; i0++) sum += logaddexp(0.0, (-((y[i0] * e12[i0]) / number0))); e13[0] = sum; }
+loss[0] = (e13[0] / number1);
+for (let i0 = 0; i0 < n; i0++) for (let i1 = 0; i1 < H; i1++) for (let i2 = 0; i2 < T; i2++) { let sum = 0; for (let i3 = 0; i3 < T; i3++) sum += (e8[i0 * (H * T * T) + i1 * (T * T) + i2 * T + i3] * relevant[i0 * T + i3]); e16[i0 * (H * T) + i1 * T + i2] = sum; }
+{ let sum = 0; for (let i0 = 0; i0 < n; i0++) for (let i1 = 0; i1 < H; i1++) for (let i2 = 0; i2 < T; i2++) sum += e16[i0 * (H * T) + i1 * T + i2]; e17[0] = sum; }
+score[0] = (e17[0] / number4);
+for (let i0 = 0; i0 < n; i0++) e19[i0] = (e12[i0] / number0);
+{ let sum = 0; for (let i0 = 0; i0 < n; i0++) sum += +((y[i0] * e19[i0]) > 0.0); e20[0] = sum; }
+accuracy[0] = (e20[0] / number1);
+for (let i0 = 0; i0 < n; i0++) logits[i0] = e19[i0];
+for (let i0 = 0; i0 < n; i0++) for (let i1 = 0; i1 < H; i1++) for (let i2 = 0; i2 < T; i2++) for (let i3 = 0; i3 < T; i3++) A[i0 * (H * T * T) + i1 * (T * T) + i2 * T + i3] = e8[i0 * (H * T * T) + i1 * (T * T) + i2 * T + i3];
+for (let i0 = 0; i0 < n; i0++) for (let i1 = 0; i1 < H; i1++) for (let i2 = 0; i2 < T; i2++) for (let i3 = 0; i3 < T; i3++) P[i0 * (H * T * T) + i1 * (T * T) + i2 * T + i3] = e10[i0 * (H * T * T) + i1 * (T * T) + i2 * T + i3];
 return loss[0];
 },
 norms() {
-for (let i0 = 0; i0 < H; i0++) { let sum = 0; for (let i1 = 0; i1 < d; i1++) for (let i2 = 0; i2 < d; i2++) sum += (W[0 + i0 * (d * d + T * d) + i1 * d + i2] * W[0 + i0 * (d * d + T * d) + i1 * d + i2]); e1[i0] = sum; }
-{ let sum = 0; for (let i0 = 0; i0 < H; i0++) sum += Math.sqrt(e1[i0]); e2[0] = sum; }
-norm_W[0] = (e2[0] / number5);
-for (let i0 = 0; i0 < H; i0++) { let sum = 0; for (let i1 = 0; i1 < T; i1++) for (let i2 = 0; i2 < d; i2++) sum += (U[d * d + i0 * (d * d + T * d) + i1 * d + i2] * U[d * d + i0 * (d * d + T * d) + i1 * d + i2]); e5[i0] = sum; }
-{ let sum = 0; for (let i0 = 0; i0 < H; i0++) sum += Math.sqrt(e5[i0]); e6[0] = sum; }
-norm_U[0] = ((e6[0] / number5) * number0);
+for (let i0 = 0; i0 < H; i0++) { let sum = 0; for (let i1 = 0; i1 < d; i1++) for (let i2 = 0; i2 < d; i2++) sum += (W[0 + i0 * (d * d + T * d) + i1 * d + i2] * W[0 + i0 * (d * d + T * d) + i1 * d + i2]); f1[i0] = sum; }
+{ let sum = 0; for (let i0 = 0; i0 < H; i0++) sum += Math.sqrt(f1[i0]); f2[0] = sum; }
+norm_W[0] = (f2[0] / number5);
+for (let i0 = 0; i0 < H; i0++) { let sum = 0; for (let i1 = 0; i1 < T; i1++) for (let i2 = 0; i2 < d; i2++) sum += (U[d * d + i0 * (d * d + T * d) + i1 * d + i2] * U[d * d + i0 * (d * d + T * d) + i1 * d + i2]); f5[i0] = sum; }
+{ let sum = 0; for (let i0 = 0; i0 < H; i0++) sum += Math.sqrt(f5[i0]); f6[0] = sum; }
+norm_U[0] = ((f6[0] / number5) * number0);
 return norm_W[0];
 },
 };
-return { X, y, relevant, theta, direction, loss, slope, along, score, accuracy, logits, A, P, norm_W, norm_U, loaded() {}, call: (name) => run[name]() };
+return { X, y, relevant, theta, direction, kept_A, kept_away, kept_g, kept_curvature, loss, slope, along, score, accuracy, logits, A, P, norm_W, norm_U, loaded() {}, call: (name) => run[name]() };
 }
