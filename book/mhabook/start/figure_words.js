@@ -15,9 +15,9 @@ function sentences({ n, T, d, length, tokens, y, relevant }) {
 
 // What each word of the first sentence gets, averaged over the queries.
 function weights(model, { T }) {
-  return ({ theta }) => {
-    model.forward(theta);
-    const mine = (j) => model.A.subarray(0, T * T).filter((_, k) => k % T === j);
+  return (now) => {
+    const { A } = model.at(now, "forward"),
+      mine = (j) => A.subarray(0, T * T).filter((_, k) => k % T === j);
     return Array.from({ length: T }, (_, j) => mean(mine(j)));
   };
 }

@@ -37,7 +37,15 @@ class MultiHead {
 
   run(name, theta) {
     for (let k = 0; k < this.size; k++) this.program.theta[k] = theta[k] * this.toOne[k];
+    this.said = null;
     return this.program.call(name);
+  }
+
+  // The program after an entry at the θ of a moment, asked once for all that is measured then.
+  at(now, name) {
+    if (this.said?.now !== now || this.said.name !== name) this.run(name, now.theta);
+    this.said = { now, name };
+    return this.program;
   }
 
   // The mean loss; leaves the weights A.
@@ -68,12 +76,7 @@ class MultiHead {
 
 // What can be recorded at a step, after `lossAndGrad(theta)`.
 function curvesOf(model) {
-  const measured =
-    (entry, name) =>
-    ({ theta }) => {
-      model.run(entry, theta);
-      return model.program[name][0];
-    };
+  const measured = (entry, name) => (now) => model.at(now, entry)[name][0];
   return {
     loss: (now) => now.loss,
     grad_norm: (now) => norm(now.grad) * Math.sqrt(model.copies),
