@@ -115,10 +115,10 @@ class Entry(Printer):
         (A, a), (B, b) = factors
         c = self._terms(v, [at[k] for k in v.out])
         rows, columns = ([k for k in out if k in dict(own) and k not in dict(other)] for own, other in ((a, b), (b, a)))
-        if not A or not B or not rows or not columns:
+        if not A or not B or not columns:
             return False
-        i, over, j = rows.pop(), *gone, columns.pop()
-        count, moving = [size_of[i]], {i, over, j}
+        i, over, j = rows.pop() if rows else None, *gone, columns.pop()
+        count, moving = [size_of.get(i, "1")], {i, over, j}
         # Rows of several matrices that lie one behind the other are those of one: of heads, each with a row or two.
         while rows and all(_times(steps[rows[-1]]) == _times([*count, *steps[i]]) for steps in (dict(a), dict(c))):
             moving.add(rows[-1])
