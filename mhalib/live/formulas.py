@@ -37,7 +37,8 @@ def heads(a: dict[str, Any]) -> dict[str, dict[str, Any]]:
     point = {f"kept{name}": getattr(hessian, name).reshape(n, T, H, T) for name in ("_A", "_away")}
     point |= {f"kept{name}": getattr(hessian, name).reshape(n) for name in ("_g", "_curvature")}
     A, away = (a[f"kept{name}"].reshape(n, T * H, T) for name in ("_A", "_away"))
-    kept = {"_A": A, "_away": away, "_dS": A * away, "_g": a["kept_g"][:, None, None], "_curvature": a["kept_curvature"]}
+    g, curvature = a["kept_g"][:, None, None], a["kept_curvature"]
+    kept = {"_A": A, "_away": away, "_dS": A * away, "_g": g, "_curvature": curvature}
     product = with_attributes(hessian, kept)(MultiHeadAttention(a["VW"], a["VU"]))
     A, P = model._attend(X)
     score = (A * a["relevant"][:, None, None, :]).sum(axis=-1).mean()

@@ -58,6 +58,7 @@ class MultiHeadWorkspace(ClassifierWorkspace):
         size = -(-groups // count)  # groups a block, the last one perhaps fewer
         self._seen: tuple[Any, Any, Any] = None, None, None  # θ, its logits and, once their gradient was taken, its g
         batch, copies = _Batch(X, size), np.bincount(self._member)
+        self._counts = as_like(np.concatenate([np.repeat(copies, d), np.repeat(copies, T)]), X)
         self.blocks: list[_Heads] = [_Heads(batch, at, copies[at:at + size], groups) for at in range(0, groups, size)]
 
     def pack(self, model: Any) -> Array:
@@ -114,6 +115,10 @@ class MultiHeadWorkspace(ClassifierWorkspace):
             self._forward(theta)
             g = None
         return sum(float(block.weight_on(relevant, g)) for block in self.blocks) / (n * len(self._member) * T)
+
+    def grad_norm(self, grad: Array) -> float:
+        """The norm of the gradient of all H heads."""
+        return float((grad * grad).sum(axis=0) @ self._counts) ** 0.5
 
 
 class MultiHeadParts(MultiHeadWorkspace):

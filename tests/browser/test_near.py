@@ -24,7 +24,8 @@ PICTURE, DRAWING = [1, False], [0, True]
 def restless(site, chromium, request):
     """Open the page that is asked for in a browser that never rests, as wide as asked."""
     name, width = getattr(request, "param", (PAGE, 1280))
-    context = chromium.new_context(viewport={"width": width, "height": 900}, has_touch=width < 600, is_mobile=width < 600)
+    phone = {"has_touch": True, "is_mobile": True} if width < 600 else {}
+    context = chromium.new_context(viewport={"width": width, "height": 900}, **phone)
     context.set_default_timeout(PATIENCE)
     context.add_init_script("window.requestIdleCallback = () => {}")
     page = context.new_page()

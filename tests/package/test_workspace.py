@@ -225,6 +225,8 @@ def test_equal_heads_are_computed_once_and_counted(seed, library):
     workspace = drawn.model.workspace(drawn.X, drawn.y)
     assert workspace.pack(drawn.model).shape == (drawn.X.shape[2], 3 * sum(drawn.X.shape[1:]))
     assert_equal_to_the_formula(drawn, 1e-12)
+    grad = workspace.loss_and_grad(workspace.pack(drawn.model))[1]
+    assert workspace.grad_norm(grad) == pytest.approx(drawn.model.loss_and_grad(drawn.X, drawn.y)[1].norm(), rel=1e-12)
     relevant = library((np.random.default_rng(5).random(drawn.X.shape[:2]) < 0.4) * 1.0)
     plain = ClassifierWorkspace(*drawn[:3]).summary(drawn.model, relevant)
     assert workspace.summary(workspace.pack(drawn.model), relevant) == pytest.approx(plain, rel=1e-12)
