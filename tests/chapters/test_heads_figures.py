@@ -119,6 +119,12 @@ def test_multiples_draw_medians_and_bands():
     assert band.y.tolist() == [30, 20, 1, 2] and band.x.tolist() == [1, 10, 10, 1]
 
 
+def test_the_edge_of_a_band_is_off_by_less_than_a_pixel():
+    values = np.append(np.geomspace(1e-30, 1e30, 999), np.nan)
+    found = mhabook.plots._coarse(values.astype(np.float32))
+    assert 0 < np.nanmax(abs(found / values - 1)) <= 1 / 512 and np.isnan(found[-1])
+
+
 def test_multiples_have_one_legend_and_an_axis_for_shares():
     figure = multiples(np.array([[3.0, 2, 1], [5, 4, 3]]))
     shown = [trace.name for trace in figure.data if trace.showlegend]
