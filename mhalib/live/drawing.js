@@ -3,24 +3,21 @@ import { element } from "./element.js";
 // Drawing by plotly: what was recorded goes where the description says, whole figures or lines alone, and points that a
 // pointer can take.
 
-// The page's own plotly; with a kernel behind, the one that Python's plotly carries. Each view asks for itself, since a
-// view may be gone before the answer comes; the first answer is used by all.
-export function plotly(model) {
+// The page's own plotly; with a kernel behind, the one that Python's plotly carries. A kernel that is busy answers late,
+// so the answer is taken whenever it comes, until `closed` (a signal) says that nobody waits any more. Each view asks
+// for itself, since a view may be gone before the answer comes; the first answer is used by all.
+export function plotly(model, closed) {
   if (window.Plotly) return Promise.resolve(window.Plotly);
   return new Promise((resolve, reject) => {
-    const end = (wrong) => {
-      model.off("msg:custom", take);
-      clearTimeout(tooLate);
-      if (window.Plotly) resolve(window.Plotly);
-      else reject(new Error(wrong));
-    };
     const take = (message, buffers) => {
       if (message?.plotly !== true) return;
+      model.off("msg:custom", take);
       if (!window.Plotly) insert(new TextDecoder().decode(buffers[0]));
-      end("this page does not let plotly.js run");
+      if (window.Plotly) resolve(window.Plotly);
+      else reject(new Error("this page does not let plotly.js run"));
     };
-    const tooLate = setTimeout(end, 60000, "no plotly.js came: is the kernel running?");
     model.on("msg:custom", take);
+    closed.addEventListener("abort", () => model.off("msg:custom", take));
     model.send({ want: "plotly" });
   });
 }

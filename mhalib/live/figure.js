@@ -53,6 +53,7 @@ class View {
     this.show(el);
     this.stop = opened(
       model,
+      figure,
       spec.fallback,
       (Plotly) => this.begin(run, Plotly),
       (reason) => this.fail(reason),

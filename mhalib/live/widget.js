@@ -145,7 +145,8 @@ export function below({ figure, draw }, { curves }) {
   return names.length ? ` Part of a line lies below the axis: ${[...new Set(names)].join(", ")}.` : "";
 }
 
-const RUNNING = "Training with these values …",
+const WAITING = "Waiting for plotly.js, which a running kernel sends as soon as it is free.",
+  RUNNING = "Training with these values …",
   PAUSE = 400;
 
 // What every live figure shows: {root, box, picture, …}, a picture in whose `box` plotly draws, and a sentence below.
@@ -224,16 +225,22 @@ export function shared(model, now, heard) {
 }
 
 // Calls `begin` when plotly is there, and takes the default frame away; or says why it does not come. Gives what ends it.
-export function opened(model, fallback, begin, failed) {
-  let closed = false;
-  plotly(model)
+export function opened(model, figure, fallback, begin, failed) {
+  const closing = new AbortController();
+  if (!window.Plotly) figure.summary.textContent = WAITING;
+  plotly(model, closing.signal)
     .then((Plotly) => {
-      if (closed) return;
-      for (const frame of document.querySelectorAll(`[data-fallback="${fallback}"]`)) frame.hidden = true;
+      if (closing.signal.aborted) return;
+      figure.root.append(without(fallback));
       begin(Plotly);
     })
-    .catch((error) => closed || failed(error.message));
-  return () => {
-    closed = true;
-  };
+    .catch((error) => closing.signal.aborted || failed(error.message));
+  return () => closing.abort();
+}
+
+// Hides the default frame, and on a page of the book the box around it, as long as the figure stands. This is a rule,
+// and not a property of the frame, which JupyterLab may put into the page after the figure has been drawn.
+function without(fallback) {
+  const frame = `[data-fallback="${fallback}"]`;
+  return element("style", { textContent: `${frame}, .cell_output .output:has(> ${frame}) { display: none; }` });
 }

@@ -91,20 +91,53 @@ def test_a_view_that_is_closed_leaves_nothing(pages, kind):
         assert_nothing_left(page)
 
 
+# What the kernel sends, to every view that still listens.
+ANSWER = """(source) => {
+  const buffers = [new TextEncoder().encode(source)];
+  for (const { heard } of [former, shown])
+    for (const hear of [...heard["msg:custom"] ?? []]) hear({ plotly: true }, buffers);
+}"""
+
+
 def test_a_figure_that_asks_the_kernel_for_plotly_gets_it_unless_it_is_closed(open_widget):
     page = open_widget("figure", with_plotly=False)
     page.evaluate(MOUNT)
     page.evaluate("() => { window.former = shown; }")
     page.evaluate(CLOSE)
     page.evaluate(MOUNT)
-    page.evaluate("""(source) => {
-      const buffers = [new TextEncoder().encode(source)];
-      for (const { heard } of [former, shown])
-        for (const hear of [...heard["msg:custom"] ?? []]) hear({ plotly: true }, buffers);
-    }""", plotly.offline.get_plotlyjs())
+    page.evaluate(ANSWER, plotly.offline.get_plotlyjs())
     page.wait_for_function(FINISHED)
     page.evaluate(CLOSE)
     assert_nothing_left(page)
+
+
+def test_an_answer_that_a_busy_kernel_gives_late_is_taken(open_widget):
+    page = open_widget("figure", with_plotly=False)
+    page.clock.install()
+    page.evaluate(MOUNT)
+    page.clock.fast_forward("10:00:00")
+    assert page.locator(".mha-live").get_attribute("data-state") == "loading"
+    assert "a running kernel sends" in page.locator(".mha-live-summary").inner_text()
+    page.evaluate("() => { window.former = shown; }")
+    page.evaluate(ANSWER, plotly.offline.get_plotlyjs())
+    page.wait_for_function(FINISHED)
+    assert "in 20 steps" in page.locator(".mha-live-summary").inner_text()
+
+
+@pytest.mark.parametrize("kind", LIVE)
+def test_a_default_frame_that_comes_after_the_figure_is_hidden_as_long_as_that_stands(pages, kind):
+    page = pages(kind)
+    page.evaluate(MOUNT)
+    page.wait_for_function(FINISHED)
+    page.evaluate("""() => {
+      const frame = document.createElement("figure");
+      frame.dataset.fallback = (state.spec ?? state.laboratory).fallback;
+      frame.textContent = "as it was";
+      document.body.append(frame);
+    }""")
+    assert page.get_by_text("as it was").is_hidden()
+    page.evaluate(CLOSE)
+    assert page.get_by_text("as it was").is_visible()
 
 
 REFUSING = "() => { window.asked = true; throw new Error('no kernel'); }"

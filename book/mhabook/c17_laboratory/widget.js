@@ -175,7 +175,7 @@ function render({ model: given, el }) {
     plot.begin(Plotly);
     if (!link.follow()) plot.show(now(), {});
   };
-  const stop = opened(model, spec.fallback, begun, (wrong) => send({ is: "failed", wrong }));
+  const stop = opened(model, figure, spec.fallback, begun, (wrong) => send({ is: "failed", wrong }));
   return () => {
     stop();
     for (const source of [file, python, link, plot, sight]) source.close();
