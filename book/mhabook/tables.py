@@ -9,16 +9,13 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
-from urllib.error import URLError
-from urllib.request import urlopen
 
 import numpy as np
 
-from mhabook._address import repository
-
 RESERVED = ("about", "allow_pickle", "file")
 """Names that no column can have, since ``numpy.savez`` or a table uses them."""
-FOLDER = Path("book", "results")
+_INSTALLED = Path(__file__).parent / "results"  # the wheel has the tables in the package (setup.py); a clone, beside it
+FOLDER = _INSTALLED if _INSTALLED.is_dir() else Path(__file__).parents[1] / "results"
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -118,7 +115,15 @@ class Table:
 
         Raises ValueError if the file is damaged or something else.
         """
-        return _unpacked(Path(path).expanduser().read_bytes(), path)
+        data = Path(path).expanduser().read_bytes()
+        try:
+            with np.load(io.BytesIO(data), allow_pickle=False) as found:
+                columns = {name: found[name] for name in found.files}
+            about = json.loads(str(columns.pop("about")))
+        except (AttributeError, EOFError, KeyError, NotImplementedError, OSError, TypeError, ValueError,
+                zipfile.BadZipFile, zlib.error) as error:
+            raise ValueError(f"{path}: damaged, or not made by mhalib ({type(error).__name__}: {error})") from error
+        return cls(columns, about)
 
     def _require(self, *names):
         unknown = [name for name in names if name not in self.columns]
@@ -126,28 +131,13 @@ class Table:
             raise KeyError(f"no column {unknown[0]!r}; there are {', '.join(self.columns)}")
 
 
-def _unpacked(data, place):
-    """The table that these bytes are."""
-    try:
-        with np.load(io.BytesIO(data), allow_pickle=False) as found:
-            columns = {name: found[name] for name in found.files}
-        about = json.loads(str(columns.pop("about")))
-    except (AttributeError, EOFError, KeyError, NotImplementedError, OSError, TypeError, ValueError,
-            zipfile.BadZipFile, zlib.error) as error:
-        raise ValueError(f"{place}: damaged, or not made by mhalib ({type(error).__name__}: {error})") from error
-    return Table(columns, about)
-
-
 def stored(name: str) -> Table:
-    """The ``Table`` ``book/results/<name>`` that a page of the book shows.
-
-    It is read from the clone that the notebook lies in, or that mhabook was imported from. A notebook that was opened
-    elsewhere, in Colab for example, has no clone: then the file is read from the book's repository, and a line says so.
+    """The ``Table`` ``book/results/<name>`` that a page of the book shows, of the clone or of the installed package.
 
     Raises
     ------
     FileNotFoundError
-        if the file is in none of these places; the message names the folders and the address.
+        if there is no such table; the message names those that there are.
     ValueError
         if the file is damaged.
 
@@ -157,16 +147,7 @@ def stored(name: str) -> Table:
     >>> "H" in table.columns
     True
     """
-    here = Path.cwd()
-    for folder in (here, *here.parents, *Path(__file__).resolve().parents[2:3]):
-        if (folder / FOLDER / name).exists():
-            return Table.load(folder / FOLDER / name)
-    address = f"{repository()}/raw/main/{(FOLDER / name).as_posix()}"
-    try:
-        with urlopen(address, timeout=60) as answer:
-            data = answer.read()
-    except (URLError, OSError, ValueError) as error:
-        raise FileNotFoundError(f"name: {name} is not in {FOLDER.as_posix()} of this folder or one above it, and "
-                                f"{address} cannot be read ({error})") from error
-    print(f"read from {address}")
-    return _unpacked(data, address)
+    tables = sorted(path.name for path in FOLDER.glob("*.npz"))
+    if name not in tables:
+        raise FileNotFoundError(f"name: expected one of {', '.join(tables)}, the tables in {FOLDER}, got {name!r}")
+    return Table.load(FOLDER / name)

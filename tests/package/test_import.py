@@ -39,3 +39,13 @@ def test_oracles_know_nothing_of_ours():
 def test_an_unknown_name_says_so():
     with pytest.raises(AttributeError, match="no attribute 'plotz'"):
         _ = mha.plotz
+
+
+@pytest.mark.parametrize("statement", [
+    "import mhalib; mhalib.live", "from mhabook.c02_curvature import figure",
+    "import mhabook; mhabook.exercise('ex-1-half')"])
+def test_what_is_a_widget_names_the_package_that_it_needs(statement):
+    code = f"import sys\nsys.path[:0] = ['.', 'book']\nsys.modules['anywidget'] = None\n{statement}"
+    run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, cwd=ROOT)
+    assert run.stderr.splitlines()[-1].startswith("ImportError: live figures and fields for answers are widgets: "
+                                                  "pip install anywidget")

@@ -6,6 +6,7 @@ show what Colab's page then does: whether it fetches anywidget's code, runs the 
 """
 
 import json
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -39,25 +40,29 @@ output.enable_custom_widget_manager = enable_custom_widget_manager
 if on_colab:
     sys.modules |= {{"google.colab": types.ModuleType("google.colab"), "google.colab.output": output, "mhabook": None}}
 
-shell = InteractiveShell()
-shell.register_magic_function(installed.append, "line", "pip")
+shell = InteractiveShell.instance()
+def pip(line):
+    installed.append(line)
+    sys.modules.pop("mhabook", None)
+
+shell.register_magic_function(pip, "line", "pip")
 shell.run_cell(setup).raise_error()
 _, metadata = anywidget.AnyWidget()._repr_mimebundle_()
 print(json.dumps([installed, asked, metadata]))
 """
 
 
-def run(on_colab):
-    """Run the set-up cell and make a widget: the last line that the program prints is what it saw."""
-    cell = setup("https://github.com/NAME/book")
-    program = subprocess.run([sys.executable, "-c", PROGRAM], input=json.dumps([cell, on_colab]), cwd=ROOT,
-                             stdout=subprocess.PIPE, text=True, check=True)
+def run(on_colab, folder):
+    """Run the set-up cell in a folder and make a widget: the last line that the program prints is what it saw."""
+    cell, path = setup("https://github.com/NAME/book"), os.pathsep.join(map(str, (ROOT, ROOT / "book")))
+    program = subprocess.run([sys.executable, "-c", PROGRAM], input=json.dumps([cell, on_colab]), cwd=folder,
+                             stdout=subprocess.PIPE, text=True, check=True, env=os.environ | {"PYTHONPATH": path})
     return json.loads(program.stdout.splitlines()[-1])
 
 
 @pytest.fixture(scope="module")
-def colab():
-    return run(on_colab=True)
+def colab(tmp_path_factory):
+    return run(True, tmp_path_factory.mktemp("colab"))
 
 
 def test_on_colab_mhalib_alone_is_installed(colab):
@@ -72,13 +77,37 @@ def test_on_colab_a_widget_asks_for_colabs_manager_of_custom_widgets_once(colab)
     assert metadata == {VIEW: {"colab": {"custom_widget_manager": {"url": MANAGER}}}}
 
 
-def test_elsewhere_nothing_is_installed_and_nothing_asked():
-    assert run(on_colab=False) == [[], [], {}]
+def test_elsewhere_nothing_is_installed_and_nothing_asked(tmp_path):
+    assert run(False, tmp_path) == [[], [], {}]
 
 
-def test_a_book_without_an_address_says_so_where_its_packages_are_missing(monkeypatch):
+def test_a_wheel_or_a_clone_around_the_notebook_comes_before_the_repository(tmp_path):
+    folder = tmp_path / "note books" / "start"
+    folder.mkdir(parents=True)
+    wheel = folder.parent / "mhalib-0.2.0-py3-none-any.whl"
+    wheel.touch()
+    assert run(True, folder)[0] == [f'install --quiet --no-deps "{wheel}"']
+    (folder / "book" / "mhabook").mkdir(parents=True)
+    assert run(True, folder)[0] == [f'install --quiet --no-deps "{folder}"']
+
+
+def test_a_book_without_an_address_says_what_to_do_where_its_packages_are_missing(monkeypatch, tmp_path):
     cell = setup("https://github.com/OWNER/how-attention-learns")
-    exec(cell)
+    exec(cell, {})
+    monkeypatch.chdir(tmp_path)
     monkeypatch.setitem(sys.modules, "mhabook", None)
-    with pytest.raises(ImportError, match="names no repository to install from: run `pip install"):
-        exec(cell)
+    with pytest.raises(ImportError) as stopped:
+        exec(cell, {})
+    assert stopped.value._render_traceback_() == [
+        "The book's package mhabook is not installed: put the file mhalib-….whl of the book's notebooks, or the book's "
+        "own folder, beside this notebook, and run this cell again."]
+
+
+def test_what_the_book_stands_on_is_named_with_the_command_that_installs_it(monkeypatch):
+    monkeypatch.setitem(sys.modules, "anywidget", None)
+    monkeypatch.setitem(sys.modules, "yaml", None)
+    with pytest.raises(ImportError) as stopped:
+        exec(setup("https://github.com/NAME/book"), {})
+    assert stopped.value._render_traceback_() == [
+        "This notebook needs anywidget, pyyaml: run `%pip install anywidget pyyaml` in a cell, restart the kernel, and "
+        "run this cell again."]

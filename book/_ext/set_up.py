@@ -1,0 +1,40 @@
+#@title Set up: install mhalib and mhabook, where they are missing
+from importlib import invalidate_caches
+from importlib.util import find_spec
+from pathlib import Path
+
+from IPython import get_ipython
+
+
+class NotReady(ImportError):
+    def _render_traceback_(self):  # a notebook shows the sentence alone
+        return [str(self)]
+
+
+def found(repository):
+    """The book's packages: a clone or a wheel in this folder or in one above it, else its repository."""
+    for folder in (Path.cwd(), *Path.cwd().parents):
+        if (folder / "book" / "mhabook").is_dir():
+            return folder
+        if wheels := sorted(folder.glob("mhalib-*.whl")):
+            return wheels[-1]
+    return repository and f"git+{repository}"
+
+
+def set_up(repository):
+    place = found(repository)
+    if not find_spec("mhabook") and place:
+        get_ipython().run_line_magic("pip", f'install --quiet --no-deps "{place}"')
+        invalidate_caches()
+    if not find_spec("mhabook"):
+        reason = f"could not be installed from {place}" if place else "is not installed"
+        raise NotReady(f"The book's package mhabook {reason}: put the file mhalib-….whl of the book's notebooks, "
+                       "or the book's own folder, beside this notebook, and run this cell again.")
+    needed = {"numpy": "numpy", "scipy": "scipy", "sklearn": "scikit-learn", "plotly": "plotly",
+              "ipywidgets": "ipywidgets", "anywidget": "anywidget", "yaml": "pyyaml"}
+    if missing := [name for module, name in needed.items() if not find_spec(module)]:
+        raise NotReady(f"This notebook needs {', '.join(missing)}: run `%pip install {' '.join(missing)}` in a cell, "
+                       "restart the kernel, and run this cell again.")
+
+
+set_up("REPOSITORY")
