@@ -69,7 +69,13 @@ def pytest_configure(config):
 
 
 def pytest_collection_modifyitems(config, items):
-    """Shuffle, if asked to: the units, the files in a unit, the tests in a file; the cells of a notebook stay."""
+    """Let the solutions of notebooks run, which a reader asks for. Shuffle, if asked to.
+
+    The units, the files in a unit, the tests in a file are shuffled; the cells of a notebook stay.
+    """
+    for item in items:
+        if hasattr(item, "cell"):
+            item.cell.source = item.cell.source.replace("show_solution = False", "show_solution = True")
     if (seed := config.getoption("shuffle")) is not None:
         rng, drawn = random.Random(seed), {}
 

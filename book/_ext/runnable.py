@@ -12,9 +12,10 @@ import posixpath
 import re
 import shutil
 import sys
+import textwrap
 from collections.abc import Iterator
 from pathlib import Path
-from urllib.parse import urldefrag
+from urllib.parse import parse_qs, urldefrag
 
 import nbformat
 from bs4 import BeautifulSoup, Tag
@@ -28,11 +29,12 @@ from playwright.sync_api import Page, sync_playwright
 sys.path.insert(0, str(Path(__file__).parent))
 import chromium
 import edition
+import make_wheel
 from setup_cell import setup
 
 ROOT = Path(__file__).parents[2]
 FOLDED = {"hide-input", "remove-input", "hide-cell", "remove-cell"}
-SHORT = 800  # characters: a printed result up to this length is compared when the notebook is tested
+SHORT = 4000  # characters: a printed result up to this length is compared when the notebook is tested
 SCALE = 1.5  # pixels of a picture for one of the page
 DRAW = """(scale) => Promise.all([...document.querySelectorAll("body > svg")].map(async (svg) => {
   const { width, height } = svg.viewBox.baseVal, [image, canvas] = [new Image(), document.createElement("canvas")];
@@ -47,6 +49,8 @@ DRAW = """(scale) => Promise.all([...document.querySelectorAll("body > svg")].ma
   context.drawImage(image, 0, 0, canvas.width, canvas.height);
   return canvas.toDataURL("image/png").split(",")[1];
 }))"""
+SWITCH = 'show_solution = False  #@param {type:"boolean"}'  # Colab makes a box to tick of it
+LABORATORY = "#laboratory="  # what a link begins with that sets the laboratory of its page (links.js)
 COLAB = "https://colab.research.google.com/github/{}/blob/notebooks/"  # as the rocket of each page (bookext.py)
 CONTENTS = """# How Attention Learns: the notebooks
 
@@ -66,12 +70,23 @@ def prepare(article: Tag, page: edition.Page, runnable: dict[str, edition.Page])
         thing.decompose()
     marks = mark(article)
     formulas = [put_aside(formula, k) for k, formula in enumerate(article.select(".math"))]
+    for link in article.select("a.mha-experiment"):
+        link.insert_after(in_python(link["href"]))
     for link in article.select("a[href]"):
-        if link["href"] not in marks:
+        if link["href"] not in marks and not link["href"].startswith(LABORATORY):
             link.attrs = {"href": target(link["href"], page, runnable)}
     for admonition in article.select(".admonition:not(details)"):
         box(admonition)
     return formulas
+
+
+def in_python(href: str) -> Tag:
+    """What does the same as a link that sets the laboratory, where links do not reach it, as in Colab and VS Code."""
+    name = parse_qs(urldefrag(href).fragment)["experiment"][0]
+    words, code = new_tag("span"), new_tag("code")
+    code.string = f'laboratory.values = laboratory.experiments["{name}"]'
+    words.extend([" (In Colab and in VS Code, run ", code, " instead.)"])
+    return words
 
 
 def mark(article: Tag) -> set[str]:
@@ -242,21 +257,37 @@ def code_cell(cell: NotebookNode, piece: Tag, solution: str, printed: list[Noteb
               markdown: Markdown) -> NotebookNode:
     """A code cell of the source as the runnable edition has it: folded if the page hides it, with what it shows.
 
-    A solution shows nothing before it is run.
+    A solution runs, and shows something, when it is asked to. What is printed is compared when the notebook is tested;
+    a picture stands there for what a run draws otherwise, and is not.
     """
     made = new_code_cell(cell.source, id=cell.id)
     if solution or FOLDED & set(cell.metadata.get("tags", ())):
-        folded(made).source = f"#@title {title_of(cell, piece, solution)}\n{cell.source}"
+        code = on_demand(cell.source, printed) if solution else cell.source
+        folded(made).source = f"#@title {title_of(cell, piece, solution)}\n{code}"
     if solution:
         return made
     made.outputs = [picture(image) for image in piece.select("svg[png]")]
     if any("text/markdown" in one.get("data", ()) for one in printed):
         made.outputs = [new_output("display_data", {"text/markdown": markdown(piece.select(".cell_output > *"))})]
-    if not made.outputs and printed and all(map(is_text, printed)):
+    compared = not made.outputs and printed and all(map(is_text, printed))
+    if compared:
         made.outputs = [one for one in printed if one.get("name") != "stderr"]
-        short = sum(len(str(one.get("text", one.get("data")))) for one in made.outputs) <= SHORT
-        made.metadata.update({"tags": ["nbval-check-output"]} if short and "cellView" not in made.metadata else {})
+        compared = sum(len(str(one.get("text", one.get("data")))) for one in made.outputs) <= SHORT
+    if made.outputs:
+        made.metadata.tags = ["nbval-check-output" if compared else "nbval-ignore-output"]
     return made
+
+
+def on_demand(source: str, printed: list[NotebookNode]) -> str:
+    """The code of a solution behind a switch, so that running the whole notebook does not give it away.
+
+    What a cell shows because it stands last there has to be displayed in a branch.
+    """
+    last = ast.parse(source).body[-1]
+    if isinstance(last, ast.Expr) and any(one.output_type != "stream" for one in printed):
+        segment = ast.get_source_segment(source, last)
+        source = f"{source.rstrip().removesuffix(segment)}display({segment})"
+    return f"{SWITCH}\nif show_solution:\n{textwrap.indent(source, '    ')}"
 
 
 def picture(drawing: Tag) -> NotebookNode:
@@ -376,6 +407,8 @@ def main(build: Path = ROOT / "_build") -> None:
                 path.parent.mkdir(parents=True, exist_ok=True)
                 nbformat.write(made, path)
     (folder / "README.md").write_text(contents(titles), "utf-8")
+    shutil.copy(Path(__file__).with_name("nbval_sanitize.cfg"), folder)
+    make_wheel.build(folder)
     print(f"   {len(runnable)} notebooks")
 
 

@@ -3,6 +3,7 @@
 import ast
 import json
 import re
+import symtable
 from pathlib import Path
 
 BOOK = Path(__file__).parents[2] / "book"
@@ -51,16 +52,36 @@ def lines(cell):
     return [line for line in source(cell).splitlines() if line.strip()]
 
 
-def split_by_visibility(notebook):
-    """The code cells whose input a reader meets, and the others."""
-    visible, hidden, in_solution = [], [], False
+def with_solutions(notebook):
+    """Each code cell, with the label of the exercise that it solves, or ""."""
+    label = ""
     for cell in notebook["cells"]:
         if cell["cell_type"] == "markdown":
-            for edge in re.findall(r"\{solution-(start|end)\}", source(cell)):
-                in_solution = edge == "start"
+            for edge, exercise in re.findall(r"\{solution-(start|end)\}(.*)", source(cell)):
+                label = exercise.strip() if edge == "start" else ""
         elif cell["cell_type"] == "code":
-            (hidden if in_solution or tags(cell) & HIDING else visible).append(cell)
+            yield cell, label
+
+
+def split_by_visibility(notebook):
+    """The code cells whose input a reader meets, and the others."""
+    visible, hidden = [], []
+    for cell, solution in with_solutions(notebook):
+        (hidden if solution or tags(cell) & HIDING else visible).append(cell)
     return visible, hidden
+
+
+def bound_and_used(cell):
+    """The names that a cell binds in the notebook, and those that it takes from there."""
+    python = re.sub(r"(?m)^(\s*)([%!].*|[\w.]+\?+)$", r"\1pass", source(cell))
+    top = symtable.symtable(python, name(cell), "exec")
+    bound = {each.get_name() for each in top.get_symbols() if each.is_assigned() or each.is_imported()}
+    inner, used = list(top.get_children()), {each.get_name() for each in top.get_symbols() if each.is_referenced()}
+    while inner:
+        table = inner.pop()
+        used |= {each.get_name() for each in table.get_symbols() if each.is_global()}
+        inner += table.get_children()
+    return bound, used - bound
 
 
 def nodes(cell):
