@@ -8,7 +8,7 @@ agree already and need no entry. torch is never imported here: if an argument is
 """
 
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import cache, partial
 from math import cos, isfinite
 from numbers import Real
@@ -107,6 +107,48 @@ def _torch_namespace():
         eps=lambda x: float(torch.finfo(x.dtype).eps),
         log_max=lambda x: float(np.log(torch.finfo(x.dtype).max)),
     )
+
+
+def is_tensor(a: object) -> bool:
+    """Whether a is a tensor of torch."""
+    torch = _torch()
+    return torch is not None and isinstance(a, torch.Tensor)
+
+
+def torch_gradient(loss: Callable[[dict[str, Array]], Any], arrays: dict[str, Array]) -> tuple[float, dict[str, Array]]:
+    """The loss of named tensors, a number, and its derivatives by torch's own reverse mode; zeros where it has none."""
+    leaves = {name: a.detach().requires_grad_() for name, a in arrays.items()}
+    value = _one_number(loss, leaves)
+    slopes = _torch().autograd.grad(value, list(leaves.values()), allow_unused=True, materialize_grads=True)
+    return value.item(), dict(zip(leaves, slopes, strict=True))
+
+
+def torch_hvp(loss: Callable[[dict[str, Array]], Any], arrays: dict[str, Array],
+              along: dict[str, Array]) -> dict[str, Array]:
+    """∇² of a loss of named tensors, times a direction, by torch's own reverse mode, twice."""
+    leaves = {name: a.detach().requires_grad_() for name, a in arrays.items()}
+    options = {"allow_unused": True, "materialize_grads": True}
+    slopes = _torch().autograd.grad(_one_number(loss, leaves), list(leaves.values()), create_graph=True, **options)
+    product = sum((slope * along[name]).sum() for name, slope in zip(leaves, slopes, strict=True))
+    if not product.requires_grad:  # a loss that is linear
+        return {name: 0 * a for name, a in arrays.items()}
+    products = _torch().autograd.grad(product, list(leaves.values()), **options)
+    return dict(zip(leaves, products, strict=True))
+
+
+def _one_number(loss, leaves):
+    try:
+        value = loss(leaves)
+    except RuntimeError as error:
+        if "requires grad" not in str(error):
+            raise
+        value = None  # a function of numpy was asked
+    if not (is_tensor(value) and value.ndim == 0 and value.requires_grad):
+        shape = f" of shape {tuple(value.shape)}" if is_array(value) else ""
+        raise TypeError("loss: expected one number that torch computed from the weights, a tensor of shape () that "
+                        f"wants a gradient, got {type(value).__name__}{shape}; write torch.exp and not np.exp, and "
+                        "leave float() out")
+    return value
 
 
 def to_numpy(a: Array) -> np.ndarray:

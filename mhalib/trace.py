@@ -12,7 +12,6 @@ import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
-from functools import partial
 from itertools import accumulate, pairwise
 from math import prod
 from pathlib import Path
@@ -43,6 +42,15 @@ def _line() -> str:
                             or "-packages" in frame.f_code.co_filename):
         frame = frame.f_back
     return f"{Path(frame.f_code.co_filename).name}, line {frame.f_lineno}"
+
+
+_deriving: list["Node"] = []
+"""The step whose derivative is being recorded: the steps of that are said to stand where it stands."""
+
+
+def _place():
+    """File and line of a step."""
+    return f"{_deriving[-1].line}, in the derivative of {_deriving[-1].f}" if _deriving else _line()
 
 
 _refused: list[Untraceable] = []
@@ -103,7 +111,7 @@ def _node(f, args=(), loops=(), out=None, over=None, detail=None):
     if (f, out, over) == ("id", every, None) and args[0][0].f != "number" and (
             args[0][0].shape == loops and args[0][1] == tuple((k, 0) for k in every)):
         return args[0][0]
-    node = Node(f, args, loops, out, over, detail, args[0][0].line if f == "output" else _line())
+    node = Node(f, args, loops, out, over, detail, args[0][0].line if f == "output" else _place())
     return node if f in ("input", "constant") else _KNOWN.setdefault((f, args, loops, out, over, repr(detail)), node)
 
 
@@ -118,18 +126,24 @@ class Traced(NDArrayOperatorsMixin):
     transposes, new axes and merged axes cost nothing.
 
     It has ``+ − * / ** @``, slices, comparisons, ``.T .mT .shape .ndim .size``, and takes the functions of numpy that
-    ``FUNCTIONS`` lists, as methods, too. Raises Untraceable for anything else.
+    ``FUNCTIONS`` lists, as methods, too. Raises Untraceable for anything else. What a comparison gives is a mask, whose
+    numbers are 0 and 1, with numpy's operators for masks.
     """
 
     is_meta = True
     """Checks of values are left out, because there are none yet."""
-    dtype: np.dtype[Any] = np.dtype(float)
     itemsize = 8
     __hash__ = object.__hash__
 
-    def __init__(self, node: Node, groups: Iterable[Iterable[int]]) -> None:
+    def __init__(self, node: Node, groups: Iterable[Iterable[int]], mask: bool = False) -> None:
         self.node: Node = node
         self.groups: tuple[tuple[int, ...], ...] = tuple(tuple(group) for group in groups)
+        self.mask: bool = mask
+
+    @property
+    def dtype(self) -> np.dtype[Any]:
+        """As of a numpy array."""
+        return np.dtype(bool if self.mask else float)
 
     @property
     def shape(self) -> tuple[int, ...]:
@@ -149,7 +163,7 @@ class Traced(NDArrayOperatorsMixin):
     @property
     def T(self) -> "Traced":
         """As of a numpy array."""
-        return Traced(self.node, self.groups[::-1])
+        return Traced(self.node, self.groups[::-1], self.mask)
 
     @property
     def mT(self) -> "Traced":
@@ -166,7 +180,7 @@ class Traced(NDArrayOperatorsMixin):
         if name.startswith("__"):
             raise AttributeError(name)
         if name in FUNCTIONS:
-            return partial(FUNCTIONS[name], self)
+            return lambda *args, **options: _call(f".{name}()", name, (self, *args), options)
         raise UntraceableName(f"{_line()}: a recorded array has no .{name}; it has + − * / ** @, slices, comparisons, "
                               f".T .mT .shape, and as methods or as np.… {LISTED}")
 
@@ -182,7 +196,24 @@ class Traced(NDArrayOperatorsMixin):
         """As of a numpy array."""
         groups = list(self.groups)
         groups[i], groups[j] = groups[j], groups[i]
-        return Traced(self.node, groups)
+        return Traced(self.node, groups, self.mask)
+
+    def transpose(self, *axes: Any) -> "Traced":
+        """As of a numpy array."""
+        order = axes[0] if len(axes) == 1 and not isinstance(axes[0], (int, np.integer)) else axes
+        order = range(self.ndim)[::-1] if not order else [int(k) % max(1, self.ndim) for k in order]
+        if sorted(order) != list(range(self.ndim)):
+            _refuse(f"transpose of an array of {self.ndim} axes to {axes}")
+        return Traced(self.node, [self.groups[k] for k in order], self.mask)
+
+    def astype(self, dtype: Any, **_: Any) -> "Traced":
+        """As of a numpy array, to floating-point numbers; a mask also to whole ones."""
+        kind = np.dtype(dtype)
+        if kind == self.dtype:
+            return self
+        if kind is not np.dtype(float) and not (self.mask and kind.kind in "iu"):
+            _refuse(f"astype({kind}); a program computes in double precision")
+        return Traced(self.node, self.groups)
 
     def reshape(self, *shape: int | tuple[int, ...]) -> "Traced":
         """As of a numpy array."""
@@ -196,7 +227,7 @@ class Traced(NDArrayOperatorsMixin):
         cuts = np.cumprod([1, *wanted]).tolist()
         if not set(cuts) <= set(ends):
             return _laid_out(self, wanted)
-        return Traced(self.node, [atoms[ends.index(a):ends.index(b)] for a, b in pairwise(cuts)])
+        return Traced(self.node, [atoms[ends.index(a):ends.index(b)] for a, b in pairwise(cuts)], self.mask)
 
     def __getitem__(self, key: Any) -> "Traced":
         key = key if isinstance(key, tuple) else (key,)
@@ -217,7 +248,7 @@ class Traced(NDArrayOperatorsMixin):
             if not isinstance(k, (int, np.integer)):
                 groups.append(range(len(loops), len(loops) + len(kept)))
             loops += [min(length, self.node.shape[axis]) for axis in kept]
-        return Traced(_node("id", [(self.node, tuple(index))], loops), groups)
+        return Traced(_node("id", [(self.node, tuple(index))], loops), groups, self.mask)
 
 
 class UntraceableName(Untraceable, AttributeError):
@@ -244,18 +275,18 @@ def _axes(x, axis):
     return [k % x.ndim for k in axes]
 
 
-def array(name: str, shape: Sequence[int]) -> Traced:
-    """The input of this name."""
-    return _of_shape(shape, "input", detail=name)
+def array(name: str, shape: Sequence[int], mask: bool = False) -> Traced:
+    """The input of this name; a ``mask`` has the numbers 0 and 1."""
+    return _of_shape(shape, "input", detail=name, mask=mask)
 
 
-def _of_shape(shape, f, args=(), detail=None):
+def _of_shape(shape, f, args=(), detail=None, mask=False):
     """A node each of whose axes is one of this shape; those of length 1 have none."""
     groups, sizes = [], []
     for size in shape:
         groups.append([len(sizes)] * (size != 1))
         sizes += [int(size)] * (size != 1)
-    return Traced(_node(f, args, sizes, detail=detail), groups)
+    return Traced(_node(f, args, sizes, detail=detail), groups, mask)
 
 
 def _filled(value, shape):
@@ -267,11 +298,15 @@ def recorded(x: Any) -> Traced:
     """A recorded array as it is; numbers that a formula brings along, one or an array of them, become part of it."""
     if isinstance(x, Traced):
         return x
-    if isinstance(x, numbers.Real):
-        return Traced(_node("number", detail=float(x)), ())
+    if isinstance(x, (numbers.Real, np.bool_)):
+        return Traced(_node("number", detail=float(x)), (), mask=isinstance(x, (bool, np.bool_)))
+    if isinstance(x, np.ma.MaskedArray):
+        _refuse("a recorded array meets a masked array; say what stands for masked entries: x.filled(0)")
     if not isinstance(x, (np.ndarray, np.generic)) or x.dtype.kind not in "fiub":
         _refuse(f"a recorded array meets {getattr(x, 'dtype', type(x).__name__)}; a program has real numbers")
-    return _of_shape(x.shape, "constant", detail=x.astype(float).squeeze()) if x.ndim else recorded(float(x))
+    if not x.ndim:
+        return recorded(x.item())
+    return _of_shape(x.shape, "constant", detail=x.astype(float).squeeze(), mask=x.dtype == bool)
 
 
 def in_order(x: Traced, f: str = "id", detail: str | None = None) -> Traced:
@@ -284,7 +319,7 @@ def in_order(x: Traced, f: str = "id", detail: str | None = None) -> Traced:
 def _laid_out(x, shape):
     """The numbers of x as they lie in memory, read in another shape: each axis of it is one of its node."""
     node = in_order(x).node
-    return _of_shape(shape, "reshape", [(node, tuple((k, 0) for k in range(len(node.shape))))])
+    return _of_shape(shape, "reshape", [(node, tuple((k, 0) for k in range(len(node.shape))))], mask=x.mask)
 
 
 def _axis_by_axis(x, shape):
@@ -371,26 +406,105 @@ def concatenate(arrays: Sequence[Any], axis: int = 0) -> Traced:
         for x, end in zip(arrays, ends, strict=True)])
 
 
+def _numbers(x):
+    """A mask as the numbers 0 and 1."""
+    return Traced(x.node, x.groups) if isinstance(x, Traced) and x.mask else x
+
+
+def _mask(x):
+    """The numbers 0 and 1 as a mask."""
+    return Traced(x.node, x.groups, mask=True)
+
+
+def _sign(a):
+    """1, 0 or −1."""
+    return elementwise("subtract", a > 0, a < 0)
+
+
 PARTIALS: dict[str, Callable[..., list[Any]]] = {
     **dict.fromkeys(("id", "concatenate"), lambda v, *parts: [1] * len(parts)), "negative": lambda v, a: [-1],
     "add": lambda v, a, b: [1, 1], "subtract": lambda v, a, b: [1, -1], "multiply": lambda v, a, b: [b, a],
-    "divide": lambda v, a, b: [1 / b, -v / b], "absolute": lambda v, a: [(a > 0) - (a < 0)],
+    "divide": lambda v, a, b: [1 / b, -v / b], "absolute": lambda v, a: [_sign(a)],
     "exp": lambda v, a: [v], "log": lambda v, a: [1 / a], "sqrt": lambda v, a: [0.5 / v],
     "log1p": lambda v, a: [1 / (1 + a)], "expm1": lambda v, a: [1 + v], "arctan": lambda v, a: [1 / (1 + a * a)],
     "tanh": lambda v, a: [1 - v * v], "sin": lambda v, a: [np.cos(a)], "cos": lambda v, a: [-np.sin(a)],
     "logaddexp": lambda v, a, b: [np.exp(a - v), np.exp(b - v)],
-    "maximum": lambda v, a, b: [a >= b, b > a], "minimum": lambda v, a, b: [a <= b, b < a],
-    "power": lambda v, a, b: [b * a ** (b - 1), v * np.log(a)], "where": lambda v, c, a, b: [0, c, 1 - c],
     **dict.fromkeys(("equal", "greater", "less", "greater_equal", "less_equal"), lambda v, a, b: [0, 0])}
-"""Elementwise function → its value and arguments → its derivatives."""
+"""Elementwise function → its value and arguments → its derivatives, by which a slope is multiplied."""
+
+
+def _larger_of(slope, v, a, b):
+    """Where two arguments are tied each gets half, as of a maximum over an axis."""
+    return [np.where(one > other, slope, np.where(one == other, 0.5 * slope, 0.0)) for one, other in ((a, b), (b, a))]
+
+
+def _smaller_of(slope, v, a, b):
+    return _larger_of(slope, v, b, a)
+
+
+def _chosen_of(slope, v, condition, a, b):
+    """What was not chosen gets 0, also of an infinite slope."""
+    return [0, np.where(condition, slope, 0.0), np.where(condition, 0.0, slope)]
+
+
+def _power_of(slope, v, a, b):
+    """b a^(b−1), which is 0 for b = 0 also at a = 0; and a^b log a, which is 0 at a = 0 for b ≥ 0."""
+    by_base = slope * (b * a ** (b - 1))
+    by_exponent = slope * (v * np.log(a))
+    return [by_base if b.node.f == "number" and b.node.detail else np.where(b == 0, 0.0, by_base),
+            np.where((a == 0) & (b >= 0), 0.0, by_exponent)]
+
+
+PULLBACKS: dict[str, Callable[..., list[Any]]] = {
+    "maximum": _larger_of, "minimum": _smaller_of, "where": _chosen_of, "power": _power_of}
+"""Elementwise function that chooses → the slope, its value and arguments → a slope for each argument.
+
+A product with 0 would not do: an infinite slope of what was not chosen would become NaN."""
 
 
 def _power(x, power):
     """As np.power, by something simpler where there is."""
     simpler: dict[Any, Callable[[], Traced]] = {
         0: lambda: _filled(1.0, x.shape), 1: lambda: x, 2: lambda: x * x, -1: lambda: 1 / x, 0.5: lambda: np.sqrt(x)}
-    plain = isinstance(power, numbers.Real) and power in simpler
+    plain = isinstance(power, numbers.Real) and isinstance(x, Traced) and power in simpler
     return simpler[power]() if plain else elementwise("power", x, power)
+
+
+def _clip(x, low=None, high=None, min=None, max=None):  # numpy has both names of either bound
+    """As np.clip. At a bound the slope is still x's."""
+    low, high = (low if min is None else min), (high if max is None else max)
+    if low is not None:
+        x = np.where(x < low, low, x)
+    if high is not None:
+        x = np.where(x > high, high, x)
+    return x
+
+
+def _norm(x, ord=None, axis=None, keepdims=False):
+    """As np.linalg.norm, the Euclidean one; its slope at 0 is 0."""
+    if ord is not None:  # whatever numpy would take beside the Euclidean one
+        _refuse(f"np.linalg.norm of order {ord}; only the Euclidean norm is recorded, which has none")
+    squared = (x * x).sum(axis, keepdims)
+    return np.where(squared > 0, np.sqrt(np.where(squared > 0, squared, 1.0)), 0.0)
+
+
+def _where(condition, a, b):
+    chosen = elementwise("where", elementwise("subtract", 1, elementwise("equal", condition, 0)), a, b)
+    return _mask(chosen) if _is_mask(a) and _is_mask(b) else chosen
+
+
+def _kept(function):
+    """A function of arrays, or of an array and its axes, that of masks gives a mask."""
+    def kept(x, *args, **options):
+        found = function(x, *args, **options)
+        parts = x if isinstance(x, (list, tuple)) else [x]
+        return _mask(found) if all(map(_is_mask, parts)) else found
+    return kept
+
+
+def _is_mask(x):
+    """Whether numpy would compute with x as with a mask."""
+    return x.mask if isinstance(x, Traced) else isinstance(x, bool) or str(getattr(x, "dtype", "")) == "bool"
 
 
 for _name, _what in {
@@ -406,42 +520,85 @@ for _name, _what in {
                  "by np.stack or np.concatenate"}.items():
     setattr(Traced, f"__{_name}__", lambda *_, what=_what, **__: _refuse(what))
 
-FUNCTIONS: dict[str, Callable[..., Traced]] = {
-    **{name: (lambda *args, f=name: elementwise(f, *args)) for name in PARTIALS if name != "id"},
-    "abs": lambda x: elementwise("absolute", x), "power": _power, "square": lambda x: x * x,
-    "not_equal": lambda a, b: 1 - elementwise("equal", a, b), "sign": lambda x: (x > 0) - (x < 0),
-    "bitwise_and": lambda a, b: a * b, "bitwise_or": lambda a, b: np.maximum(a, b), "invert": lambda x: 1 - x,
-    "where": lambda c, a, b: elementwise("where", 1 - elementwise("equal", c, 0), a, b),
-    "clip": lambda x, low, high: elementwise("minimum", elementwise("maximum", x, low), high),
+def _compared(f):
+    return lambda a, b: _mask(elementwise(f, a, b))
+
+
+def _stack(arrays, axis=0):
+    """As np.stack."""
+    arrays = [recorded(x) for x in arrays]
+    before = (slice(None),) * (axis % (arrays[0].ndim + 1))
+    return concatenate([x[(*before, None)] for x in arrays], axis)
+
+
+def _smallest(x, axis=None, keepdims=False):
+    return elementwise("negative", _reduced("max", elementwise("negative", x), axis, keepdims))
+
+
+FUNCTIONS: dict[str, Callable[..., Any]] = {
+    **{name: (lambda *args, f=name: elementwise(f, *args)) for name in (*PARTIALS, *PULLBACKS) if name != "id"},
+    **{name: _compared(name) for name in ("equal", "greater", "less", "greater_equal", "less_equal")},
+    "not_equal": lambda a, b: _mask(elementwise("subtract", 1, elementwise("equal", a, b))),
+    "abs": lambda x: elementwise("absolute", x), "power": _power, "square": lambda x: x * x, "sign": _sign,
+    "where": _where, "clip": _clip, "norm": _norm,
+    "any": lambda x, axis=None, keepdims=False: _mask(_reduced("max", x != 0, axis, keepdims)),
+    "all": lambda x, axis=None, keepdims=False: _mask(_smallest(x != 0, axis, keepdims)),
     "softplus": lambda x: elementwise("logaddexp", 0, x), "matmul": matmul, "einsum": einsum,
-    "norm": lambda x, ord=None, axis=None, keepdims=False: (  # ord: whatever numpy would take beside the Euclidean one
-        (x * x).sum(axis, keepdims) ** 0.5 if ord is None else _refuse(
-            f"np.linalg.norm of order {ord}; only the Euclidean norm is recorded, which has none")),
     "ravel": lambda x: x.reshape(-1), "copy": lambda x: x, "outer": lambda a, b: a.reshape(-1, 1) * b.reshape(-1),
-    "concatenate": concatenate, "swapaxes": Traced.swapaxes, "reshape": Traced.reshape,
-    "stack": lambda arrays, axis=0: concatenate(
-        [x[(slice(None),) * (axis % (x.ndim + 1)) + (None,)] for x in arrays], axis),
-    **dict.fromkeys(("max", "amax"), lambda x, axis=None, keepdims=False: _reduced("max", x, axis, keepdims)),
-    **dict.fromkeys(("min", "amin"), lambda x, axis=None, keepdims=False: -_reduced("max", -x, axis, keepdims)),
+    "concatenate": _kept(concatenate), "swapaxes": Traced.swapaxes, "reshape": Traced.reshape,
+    "stack": _kept(_stack),
+    **dict.fromkeys(("max", "amax"), _kept(lambda x, axis=None, keepdims=False: _reduced("max", x, axis, keepdims))),
+    **dict.fromkeys(("min", "amin"), _kept(_smallest)),
     "sum": lambda x, axis=None, keepdims=False: _reduced("sum", x, axis, keepdims),
     "mean": lambda x, axis=None, keepdims=False: x.sum(axis, keepdims) / prod(x.shape[k] for k in _axes(x, axis)),
-    "transpose": lambda x, axes=None: Traced(x.node, [x.groups[k] for k in axes or range(x.ndim)[::-1]]),
+    "transpose": lambda x, axes=None: x.transpose(*(axes or ())), "astype": Traced.astype,
     "matrix_transpose": lambda x: x.mT, "dot": lambda a, b: (
         matmul(a, b) if a.ndim < 3 > b.ndim else _refuse("np.dot of more than two axes; write a @ b or np.einsum")),
+    "shape": lambda x: x.shape, "ndim": lambda x: x.ndim, "size": lambda x: x.size,
     "broadcast_to": lambda x, shape: x + _filled(0.0, shape), "zeros_like": lambda x: _filled(0.0, x.shape),
     "ones_like": lambda x: _filled(1.0, x.shape)}
 """What a formula may call: numpy's functions of these names."""
-LISTED = ", ".join(sorted(FUNCTIONS))
+
+OF_MASKS: dict[str, Callable[..., Any]] = {
+    **dict.fromkeys(("add", "bitwise_or", "logical_or", "maximum"), lambda a, b: _mask(elementwise("maximum", a, b))),
+    **dict.fromkeys(("multiply", "bitwise_and", "logical_and", "minimum"),
+                    lambda a, b: _mask(elementwise("multiply", a, b))),
+    **dict.fromkeys(("bitwise_xor", "logical_xor"), lambda a, b: a != b),
+    **dict.fromkeys(("invert", "logical_not"), lambda a: _mask(elementwise("subtract", 1, a))),
+    **dict.fromkeys(("absolute", "abs"), lambda a: a),
+    "subtract": lambda a, b: _refuse("− of two masks, which numpy refuses; write a != b, or a & ~b"),
+    "negative": lambda a: _refuse("− of a mask, which numpy refuses; write ~a"),
+    **dict.fromkeys(("matmul", "dot", "einsum"), lambda *_: _refuse(
+        "a product of two masks is a mask in numpy, not a count; write a.astype(float)"))}
+"""What numpy's functions do where all their arguments are masks."""
+KEEP_MASKS = ("where", "concatenate", "stack", "max", "amax", "min", "amin", "ravel", "copy", "swapaxes", "reshape",
+              "transpose", "matrix_transpose", "astype", "equal", "not_equal")
+"""Functions to which a mask is given as it is; to all others as the numbers 0 and 1."""
+LISTED = ", ".join(sorted({*FUNCTIONS, *OF_MASKS}))
+
+
+def _applied(name, args, options):
+    """A function of numpy, with numpy's rules for masks."""
+    operands = args[1:] if name == "einsum" else args
+    if name in OF_MASKS and all(map(_is_mask, operands)):
+        return OF_MASKS[name](*operands)
+    if name.startswith("logical_"):
+        return OF_MASKS[name](*(x if _is_mask(x) else recorded(x) != 0 for x in args))
+    if name.startswith("bitwise_") or name == "invert":
+        _refuse("&, |, ^ or ~ of numbers, which numpy has for masks and whole numbers alone; compare first: (x > 0)")
+    if name not in KEEP_MASKS:
+        args = [_numbers(x) for x in args]
+    return FUNCTIONS[name](*args, **options)
 
 
 def _call(said, name, args, options):
     out = options.pop("out", None)
     if out is not None and not (isinstance(out, tuple) and isinstance(out[0], Traced) and not out[0].ndim):
         _refuse(f"a write into an array by out= of {said}, or by +=, -=, *= or /=; make a new one: x = x + 1")
-    if name not in FUNCTIONS:
+    if name not in FUNCTIONS and name not in OF_MASKS:
         _refuse(f"{said} is not among the functions that are recorded: {LISTED}")
     try:
-        return FUNCTIONS[name](*args, **options)
+        return _applied(name, args, options)
     except TypeError as error:
         if isinstance(error, Untraceable):
             raise
@@ -452,7 +609,7 @@ def namespace() -> SimpleNamespace:
     """What ``mhalib._array.namespace`` gives for recorded arrays."""
     limits = np.finfo(float)
     return SimpleNamespace(**FUNCTIONS | {
-        "norm": lambda x, axis: FUNCTIONS["norm"](x, None, axis), "ascontiguousarray": lambda x: x,
+        "norm": lambda x, axis: np.sqrt((x * x).sum(axis)), "ascontiguousarray": lambda x: x,
         "zeros": lambda shape: _filled(0.0, shape), "new_ones": lambda shape, like: _filled(1.0, shape),
         "eps": lambda x: float(limits.eps), "log_max": lambda x: float(np.log(limits.max))})
 
@@ -476,8 +633,12 @@ def topological(roots: Iterable[Node]) -> list[Node]:
 def gradient(value: Traced, wrt: Sequence[Traced]) -> list[Traced]:
     """The derivatives of a recorded number with respect to inputs, each in the shape of its input.
 
-    Reverse mode: every comprehension hands the derivative with respect to itself on to its arguments. Where several
-    entries are largest, each gets an equal part of it.
+    Reverse mode: every comprehension hands the derivative with respect to itself on to its arguments.
+
+    Where there is no derivative it is what torch takes. Where several entries are largest, or the two arguments of
+    ``maximum`` or ``minimum`` are equal, each gets an equal part. ``abs`` and the Euclidean norm have the slope 0 at 0,
+    a power whose exponent is 0 has none, ``clip`` at a bound that of what is clipped; of ``where`` only what was chosen
+    has one, but both branches are computed. A root has an infinite slope at 0, as has a logarithm.
 
     Raises TypeError if value is no number.
     """
@@ -489,8 +650,14 @@ def gradient(value: Traced, wrt: Sequence[Traced]) -> list[Traced]:
             needed.add(v)
     slopes = {value.node: _filled(1.0, ())}
     for v in reversed(order):
-        for arg, slope in _handed_on(v, slopes[v], needed) if v in slopes and v.args else ():
-            slopes[arg] = slopes[arg] + slope if arg in slopes else slope
+        if v not in slopes or not v.args:
+            continue
+        _deriving.append(v)
+        try:
+            for arg, slope in _handed_on(v, slopes[v], needed):
+                slopes[arg] = slopes[arg] + slope if arg in slopes else slope
+        finally:
+            _deriving.pop()
     return [slopes[w.node].reshape(w.shape) if w.node in slopes else _filled(0.0, w.shape) for w in wrt]
 
 
@@ -505,10 +672,15 @@ def _handed_on(v, slope, needed):
     if v.over == "max":
         tied = elementwise("equal", args[0], own)
         slope = slope * tied / tied.sum([k for k in range(len(v.loops)) if k not in v.out], keepdims=True)
-    for (arg, index), part in zip(v.args, PARTIALS[v.f](own, *args), strict=True):
-        if arg in needed and not (isinstance(part, int) and part == 0):
+    parts = PULLBACKS[v.f](slope, own, *args) if v.f in PULLBACKS else PARTIALS[v.f](own, *args)
+    for (arg, index), part in zip(v.args, parts, strict=True):
+        if arg not in needed or (isinstance(part, int) and part == 0):
+            continue
+        if v.f in PULLBACKS:
+            factors = [part]
+        else:
             factors = [slope, part] if isinstance(part, Traced) else [slope if part == 1 else -slope]
-            yield arg, _put_back(factors, v, arg, index)
+        yield arg, _put_back(factors, v, arg, index)
 
 
 def _stored(node):
@@ -532,7 +704,7 @@ def _put_back(factors, v, arg, index):
 
 
 _NUMPY: dict[str, Callable[..., Any]] = {
-    **{name: getattr(np, name) for name in PARTIALS if hasattr(np, name)}, "id": lambda a: a,
+    **{name: getattr(np, name) for name in (*PARTIALS, *PULLBACKS) if hasattr(np, name)}, "id": lambda a: a,
     "concatenate": lambda *parts: sum(parts), "where": lambda c, a, b: np.where(c != 0, a, b)}
 
 
@@ -545,6 +717,25 @@ def evaluate(arrays: Sequence[Traced], inputs: Mapping[str, np.ndarray]) -> list
     for v in topological(x.node for x in arrays):
         values[v] = _computed(v, values, inputs)
     return [values[x.node].transpose([k for group in x.groups for k in group]).reshape(x.shape) for x in arrays]
+
+
+def origin(arrays: Sequence[Traced], inputs: Mapping[str, np.ndarray]) -> str | None:
+    """Where recorded arrays that are not finite become so: place and name of a step of finite arguments, or None."""
+    values: dict[Node, np.ndarray] = {}
+    for v in topological(x.node for x in arrays):
+        values[v] = _computed(v, values, inputs)
+
+    def wrong(nodes):
+        return next((v for v in nodes if not np.isfinite(values[v]).all()), None)
+
+    v = found = wrong(x.node for x in arrays)
+    while v is not None:
+        found, v = v, wrong(arg for arg, _ in v.args)
+    if found is None:
+        return None
+    if found.f in ("input", "constant", "number"):
+        return f"the numbers of {str(found.detail).removeprefix('theta_')}" if found.f == "input" else found.line
+    return found.line if "derivative" in found.line else f"{found.line}, in {found.f}"
 
 
 def _computed(v, values, inputs):

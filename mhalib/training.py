@@ -1,19 +1,23 @@
 """``train``: full-batch steps from a model, on a dataset, by an update rule, to the ``Path`` they leave."""
 
 import warnings
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import partial
 from itertools import count, repeat
 from numbers import Real
-from typing import Any, Protocol, Self
+from typing import Any, NamedTuple, Protocol, Self
 
 import numpy as np
 
 from mhalib._array import Array, as_like, require_count, require_seed
 from mhalib.models.compiled_workspace import compiled_workspace
+from mhalib.models.weights import require_weights
 from mhalib.models.workspace import Workspace
-from mhalib.optim import Rule
+from mhalib.optim import ENTRYWISE, Rule
+from mhalib.own_rule import NotANumber, on_models
+from mhalib.stopping import at_the_start, nan_gradient, overshot
 
 
 class Model(Protocol):
@@ -114,15 +118,17 @@ def train(model: Model, data: Data, optimizer: Rule, steps: int, *, test: Data |
     faster, where there is a compiler, the runs so far are long enough to pay, and tokens short enough: up to 24
     numbers, for a single head 50, for a layer 64. ``mha.native.status()`` says whether.
 
-    Returns a ``Path``. If the loss stops being finite, the path up to the step before, with the reason in
-    ``path.stopped``; a ``RuntimeWarning`` says the same.
+    Returns a ``Path``. If the loss or its gradient stops being finite, if the rule returns NaN, or if you interrupt the
+    run (Ctrl-C, or the stop button of a notebook), the path up to there, with the reason in ``path.stopped``; a
+    ``RuntimeWarning`` says the same.
 
     Parameters
     ----------
     model : the starting point, for example ``MultiHeadAttention.zeros(H, T, d)``
     data : a ``Dataset``; its arrays decide between numpy and torch
     optimizer : ``GradientDescent``, ``Momentum``, ``Adam``, or any object with ``start`` and ``step``. A rule of your
-        own sees parameters that have ``+ − * / **`` and nothing else, and a gradient that the next step overwrites
+        own sees models: θ and its gradient have ``arrays()``, ``map``, ``dot``, ``norm`` and ``+ − * / **``, with the
+        shapes of ``model``, whatever computes. Both are copies of its own
     steps : how many updates, ≥ 0
     test : a second ``Dataset``, evaluated at the recorded steps only
     record : at most how many steps to record (half of them evenly, half geometrically spaced; the first and the last
@@ -152,29 +158,102 @@ def run(model: Model, data: Data, optimizer: Rule, steps: int, test: Data | None
         batch: int | None = None, seed: int = 0, only: str | Iterable[str] | None = None) -> Path:
     """``train`` without its warning."""
     recorded = set(recorded_steps(steps, record))
-    recorder = _Recorder(model, data, optimizer, test, steps)
-    optimizer = optimizer.on(data) if hasattr(optimizer, "on") else optimizer
-    workspace, stopped = recorder.train_space, None
-    samples, step, ask = _samples(data, optimizer, batch, seed), optimizer.step, partial(_loss_and_grad, workspace)
+    _require_parts(model, optimizer, data=data, **({} if test is None else {"test": test}))
+    optimizer = _told(optimizer, data)
+    recorder, samples = _Recorder(model, data, optimizer, test), _samples(data, optimizer, batch, seed)
+    ask, step = _ask_and_step(model, optimizer, recorder.train_space, only)
+    start = recorder.train_space.pack(model) if type(optimizer) in ENTRYWISE else 1.0 * model
+    walk = _Walk(ask, step, optimizer, recorder, recorded)
+    return recorder.records.path(walk.to(steps, optimizer.start(start), samples, recorder.train_space.pack(model)))
+
+
+def _ask_and_step(model, optimizer, workspace, only):
+    """How a run asks for loss and gradient, and how it steps, for θ in the form of the workspace."""
+    ask, step = partial(_loss_and_grad, workspace), optimizer.step
+    if type(optimizer) not in ENTRYWISE:
+        step = on_models(optimizer, workspace, model)
     if only is not None:
         _require_apart(optimizer)
         step, ask = _holding(step, workspace, model, only), _restricted(ask, workspace, only)
-    theta, before = workspace.pack(model), None
-    state = optimizer.start(theta)
-    with np.errstate(over="ignore", invalid="ignore", divide="ignore"):
+    return ask, step
+
+
+class _Point(NamedTuple):
+    """A step of a run whose loss is finite: its number, its loss, θ, and the rows of its minibatch."""
+
+    k: int
+    loss: float
+    theta: Any
+    rows: Any
+
+
+class _Walk:
+    """The steps of a run, and the last point of it whose loss was finite."""
+
+    def __init__(self, ask: Callable[..., Any], step: Callable[..., Any], optimizer: Rule, recorder: "_Recorder",
+                 recorded: set[int]) -> None:
+        self.ask, self.step, self.optimizer, self.recorder, self.recorded = ask, step, optimizer, recorder, recorded
+        self.last: _Point | None = None
+
+    def to(self, steps: int, state: Any, samples: Iterable[Any], theta: Any) -> str | None:
+        """Walk so many steps from θ, and say why, if they were fewer."""
+        try:
+            with np.errstate(over="ignore", invalid="ignore", divide="ignore"):
+                stopped = self._walked(steps, state, samples, theta)
+        except NotANumber as error:
+            stopped = str(error)
+        except KeyboardInterrupt:
+            if self.last is None or _interrupts_raise:
+                raise
+            stopped = f"Interrupted after step {self.last.k}: the path up to there is kept."
+        last = self.last
+        if stopped and last is not None and last.k not in self.recorder.records.steps:
+            self.recorder.add(last.k, last.theta, self.ask(last.theta, last.rows)[1])
+        return stopped
+
+    def _walked(self, steps, state, samples, theta):
         for k, rows in zip(range(steps + 1), samples, strict=False):
-            loss, grad = ask(theta, rows)
+            loss, grad = self.ask(theta, rows)
             if not np.isfinite(float(loss)):
-                if k and k - 1 not in recorded:  # keep the last step that was finite
-                    recorder.add(k - 1, before[0], ask(*before)[1])
-                stopped = reason(k, optimizer, recorder.records)
-                break
-            if k in recorded:
-                recorder.add(k, theta, grad)
+                return self._why(k, float(loss), theta)
+            self.last = _Point(k, float(loss), theta, rows)
+            if k in self.recorded and np.isnan(self.recorder.add(k, theta, grad)):
+                return nan_gradient(k, float(loss), theta, grad, self.recorder.train_space)
             if k < steps:
-                before = theta, rows
-                theta, state = step(theta, grad, state, k)
-    return recorder.records.path(stopped)
+                theta, state = self.step(theta, grad, state, k)
+        return None
+
+    def _why(self, k, loss, theta):
+        """Why the run ends at step k, whose loss is not finite."""
+        last = self.last
+        if last is None:
+            return at_the_start(loss)
+        _, grad = self.ask(last.theta, last.rows)
+        return nan_gradient(last.k, last.loss, last.theta, grad, self.recorder.train_space) or overshot(
+            k, self.optimizer, theta, last.theta, last.loss, lambda there: float(self.ask(there, last.rows)[0]))
+
+
+_interrupts_raise = False
+
+
+@contextmanager
+def interrupts_raised() -> Iterator[None]:
+    """In here an interrupt ends ``train`` with KeyboardInterrupt: for who must not take half a run for a whole one."""
+    global _interrupts_raise
+    before, _interrupts_raise = _interrupts_raise, True
+    try:
+        yield
+    finally:
+        _interrupts_raise = before
+
+
+def _told(optimizer, data):
+    """The rule, which is told the data if it asks for them."""
+    if not hasattr(optimizer, "on"):
+        return optimizer
+    told = optimizer.on(data)
+    _require_rule(told, f"expected {type(optimizer).__name__}.on(data) to return an update rule")
+    return told
 
 
 def minibatches(n: int, batch: int, seed: int) -> Iterator[np.ndarray]:
@@ -197,13 +276,21 @@ def _samples(data, optimizer, batch, seed):
         return repeat(None)
     require_count(batch=batch)
     require_seed(seed)
-    if not hasattr(data, "__len__"):
-        raise ValueError(f"batch: expected data of finitely many samples, got {data!r}")
+    n = len(data) if hasattr(data, "__len__") else _rows(data)  # type: ignore[arg-type]
+    if n is None:
+        raise ValueError("batch: expected data of finitely many samples, with as many rows of X as of y, "
+                         f"got {type(data).__name__}")
     if getattr(optimizer, "whole", False):
         raise ValueError("batch: expected no number with this rule, because it compares losses of all samples with the "
                          f"slope of the gradient, which must be theirs too; got batch={batch} with "
                          f"{type(optimizer).__name__}")
-    return minibatches(len(data), batch, seed)
+    return minibatches(n, batch, seed)
+
+
+def _rows(data):
+    """How many samples data without a length have: as many as X and y have rows, or None."""
+    n = {a.shape[0] if getattr(a, "ndim", 0) else None for a in (data.X, data.y)}
+    return n.pop() if len(n) == 1 else None
 
 
 def _loss_and_grad(workspace, theta, rows):
@@ -244,9 +331,16 @@ def _require_parts(model, optimizer, **datasets):
         if not (hasattr(data, "X") and hasattr(data, "y")):
             raise TypeError(f"{name}: expected a Dataset, got {type(data).__name__}; "
                             "mhalib.data.from_arrays(X, y) makes one from arrays")
-    is_rule = hasattr(optimizer, "start") and hasattr(optimizer, "step") and not isinstance(optimizer, type)
-    if not is_rule:
-        raise TypeError(f"optimizer: expected an update rule such as GradientDescent(lr=0.1), got {optimizer!r}")
+    require_weights("model", model)
+    _require_rule(optimizer, "expected an update rule such as GradientDescent(lr=0.1)")
+
+
+def _require_rule(rule, expected):
+    if isinstance(rule, type):
+        raise TypeError(f"optimizer: {expected}, got the class {rule.__name__}; write {rule.__name__}(…)")
+    if not (callable(getattr(rule, "start", None)) and callable(getattr(rule, "step", None))):
+        raise TypeError(f"optimizer: {expected}, an object with start(theta) and step(theta, grad, state, k), "
+                        f"got {type(rule).__name__}")
 
 
 def recorded_steps(steps: int, record: int | Iterable[int]) -> Sequence[int]:
@@ -277,26 +371,20 @@ def recorded_steps(steps: int, record: int | Iterable[int]) -> Sequence[int]:
     return np.unique(np.rint(np.concatenate([even, geometric])).astype(int)).tolist()
 
 
-def reason(k: int, optimizer: Rule, records: "Records") -> str:
-    """Why a run ends at step k, whose loss is not finite."""
-    if k == 0:
-        return "The loss is not finite at the start (step 0): the model's parameters or the data are too large."
-    lr = getattr(optimizer, "lr", None)
-    lr = lr(k - 1) if callable(lr) else lr
-    rate = f" with lr = {lr:.3g}" if isinstance(lr, Real) else ""
-    return (f"The loss stopped being finite at step {k} of {type(optimizer).__name__}{rate}; the last finite loss was "
-            f"{records.rows[-1]['loss']:.3g}. Most likely the step size is too large: above 2 / λ_max of the Hessian "
-            "a step overshoots, and the next one more. Try a smaller lr.")
+def _space(model, data, optimizer):
+    """What a run computes on. Equal heads count as one only under a rule that moves every number by itself."""
+    entrywise = type(optimizer) in ENTRYWISE
+    compiled = compiled_workspace(model, data.X, data.y, entrywise)
+    if compiled is not None:
+        return compiled
+    if not entrywise and hasattr(model, "workspace_of_all_heads"):
+        return model.workspace_of_all_heads(data.X, data.y)
+    return model.workspace(data.X, data.y) if hasattr(model, "workspace") else Workspace(model, data.X, data.y)
 
 
-def _space(model, data, steps):
-    compiled = compiled_workspace(model, data.X, data.y, steps)
-    return compiled or (model.workspace if hasattr(model, "workspace") else partial(Workspace, model))(data.X, data.y)
-
-
-def _test_space(model, test, steps):
+def _test_space(model, test, optimizer):
     try:
-        return _space(model, test, steps)
+        return _space(model, test, optimizer)
     except (TypeError, ValueError) as error:
         raise type(error)(f"test: {error}") from None
 
@@ -317,22 +405,21 @@ class Records:
 
     def path(self, stopped: str | None) -> Path:
         """All rows, as a Path."""
-        names = self.rows[0] if self.rows else ()
+        names, n = self.rows[0] if self.rows else (), len(self.rows)  # an interrupt may leave a step without its row
         curves = {name: np.array([row[name] for row in self.rows]) for name in names}
-        return Path(np.array(self.steps, dtype=int), tuple(self.models), curves, stopped)
+        return Path(np.array(self.steps[:n], dtype=int), tuple(self.models[:n]), curves, stopped)
 
 
 class _Recorder:
     """What a run computes on, and what it measures; everything costly happens here, at recorded steps only."""
 
-    def __init__(self, model: Model, data: Data, optimizer: Rule, test: Data | None, steps: int) -> None:
-        _require_parts(model, optimizer, data=data, **({} if test is None else {"test": test}))
-        self.train_space = _space(model, data, steps)
-        self.test_space = None if test is None else _test_space(model, test, steps)
+    def __init__(self, model: Model, data: Data, optimizer: Rule, test: Data | None) -> None:
+        self.train_space = _space(model, data, optimizer)
+        self.test_space = None if test is None else _test_space(model, test, optimizer)
         self.data, self.relevant, self.records = data, relevant_tokens(data), Records()
 
-    def add(self, k: int, theta: Any, grad: Any) -> None:
-        """Measure at step k."""
+    def add(self, k: int, theta: Any, grad: Any) -> float:
+        """Measure at step k, and give the norm of the gradient."""
         space = self.train_space
         model = space.unpack(theta)
         row = space.summary(theta, self.relevant) | space.norms(theta, model)
@@ -342,6 +429,7 @@ class _Recorder:
             own = self.test_space.pack_unchecked(model)  # one may be compiled, and the other not
             row |= {f"test_{name}": value for name, value in self.test_space.summary(own).items()}
         self.records.add(k, model, row)
+        return row["grad_norm"]
 
 
 def relevant_tokens(data: Data) -> Array | None:

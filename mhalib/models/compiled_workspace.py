@@ -9,7 +9,7 @@ from mhalib._array import Array
 from mhalib.attention import Gaussian, NormalizedGaussian, Softmax
 from mhalib.models.layer import WEIGHTS, AttentionLayer
 from mhalib.models.multihead import MultiHeadAttention
-from mhalib.models.multihead_workspace import equal_heads
+from mhalib.models.multihead_workspace import Groups, all_heads, equal_heads
 from mhalib.models.workspace import ClassifierWorkspace, Workspace
 from mhalib.native import Arena, Formulas, library
 from mhalib.sizes import Place
@@ -20,8 +20,10 @@ LARGEST = 1 << 28
 """Bytes of a program beyond which numpy, which divides the work into parts, does it."""
 
 
-def compiled_workspace(model: Any, X: Array, y: Array, steps: int) -> Workspace | None:
-    """A workspace on a compiled program, for a run of so many steps; None where numpy or torch is to do the work.
+def compiled_workspace(model: Any, X: Array, y: Array, entrywise: bool = True) -> Workspace | None:
+    """A workspace on a compiled program; None where numpy or torch is to do the work.
+
+    ``entrywise`` says that the update rule moves every number by its own gradient alone: equal heads stay equal.
 
     Raises what ``model.workspace(X, y)`` does.
     """
@@ -29,14 +31,12 @@ def compiled_workspace(model: Any, X: Array, y: Array, steps: int) -> Workspace 
     if kind is None or any(type(a) is not np.ndarray or a.dtype != float for a in (X, y, *model.arrays().values())):
         return None
     model.require_batch(X, y)
-    if (formulas := kind.formulas(model)) is None:
+    if (formulas := kind.formulas(model, entrywise)) is None:
         return None
-    sizes, multiplications = kind.sizes(model, X)
-    # What numpy takes, from measurements: a step of a small problem, and a multiplication in a large one.
-    found = library(formulas, steps * (4e-5 + 1e-10 * multiplications))
+    found, sizes = library(formulas, 1e9), kind.sizes(model, X, entrywise)
     if found is None or found.bytes(formulas, sizes) > LARGEST:
         return None
-    return kind(model, X, y, Arena(found, formulas, sizes))
+    return kind(model, X, y, Arena(found, formulas, sizes), entrywise)
 
 
 def _formulas(name, function, weights, data):
@@ -63,6 +63,11 @@ _HEADS = _formulas("MultiHeadAttention", _heads, {"W": "H d d", "U": "H T d"},
                    {"X": "n T d", "y": "n", "relevant": "n T"})
 
 
+def _groups(model: MultiHeadAttention, entrywise: bool) -> Groups:
+    """Which heads are computed as one: those that are equal, if the update rule keeps them so."""
+    return equal_heads(model) if entrywise else all_heads(model)
+
+
 class HeadsWorkspace(ClassifierWorkspace):
     """``MultiHeadWorkspace``, compiled. θ is one vector: the W_h of all groups of equal heads, then their U_h.
 
@@ -70,9 +75,9 @@ class HeadsWorkspace(ClassifierWorkspace):
     c √(G/H) times as long.
     """
 
-    def __init__(self, model: MultiHeadAttention, X: Array, y: Array, arena: Arena) -> None:
+    def __init__(self, model: MultiHeadAttention, X: Array, y: Array, arena: Arena, entrywise: bool) -> None:
         super().__init__(model, X, y)
-        (H, T, d), (self._first, self._member) = model.sizes, equal_heads(model)
+        (H, T, d), (self._first, self._member) = model.sizes, _groups(model, entrywise)
         copies, groups = np.bincount(self._member), len(self._first)
         self._shapes, self._share = ((groups, d, d), (groups, T, d)), copies / H
         self._counts = self._lengths = None
@@ -86,16 +91,16 @@ class HeadsWorkspace(ClassifierWorkspace):
         self._load(X=X, y=y)
 
     @staticmethod
-    def formulas(model: MultiHeadAttention) -> Formulas | None:
+    def formulas(model: MultiHeadAttention, entrywise: bool) -> Formulas | None:
         """What is compiled, where it pays."""
-        alone = len(equal_heads(model)[0]) == 1
+        alone = len(_groups(model, entrywise)[0]) == 1
         return _HEADS if model.sizes[2] <= (WIDEST_ALONE if alone else WIDEST) else None
 
     @staticmethod
-    def sizes(model: MultiHeadAttention, X: Array) -> tuple[dict[str, int], int]:
-        """The sizes of the program, and the multiplications of a step."""
-        (n, T, d), H = X.shape, len(equal_heads(model)[0])
-        return {"n": n, "T": T, "d": d, "H": H}, n * H * T * d * (2 * d + 4 * T)
+    def sizes(model: MultiHeadAttention, X: Array, entrywise: bool) -> dict[str, int]:
+        """The sizes of the program."""
+        n, T, d = X.shape
+        return {"n": n, "T": T, "d": d, "H": len(_groups(model, entrywise)[0])}
 
     def _load(self, **arrays):
         self._arena.load(**arrays)
@@ -159,24 +164,23 @@ def _layer(kernel):
 class LayerWorkspace(Workspace):
     """The gradient of a layer, compiled; θ stays the model itself, because a step takes long anyway."""
 
-    def __init__(self, model: AttentionLayer, X: Array, y: Array, arena: Arena) -> None:
+    def __init__(self, model: AttentionLayer, X: Array, y: Array, arena: Arena, entrywise: bool) -> None:
         super().__init__(model, X, y)
         self._theta, self._grad, self._ask = arena.array("theta"), arena.array("gradient"), arena.entry("loss_and_grad")
         self._ends = np.cumsum([a.size for a in model.arrays().values()])[:-1]
         arena.load(X=X, y=y)
 
     @staticmethod
-    def formulas(model: AttentionLayer) -> Formulas | None:
+    def formulas(model: AttentionLayer, entrywise: bool) -> Formulas | None:
         """What is compiled: the formula of the usual kernels, where values are as wide as keys, where it pays."""
         usual = type(model.kernel) in (Softmax, Gaussian, NormalizedGaussian) and model.WV.shape == model.WK.shape
         return _layer(model.kernel) if usual and model.sizes[1] <= WIDEST_LAYER else None
 
     @staticmethod
-    def sizes(model: AttentionLayer, X: Array) -> tuple[dict[str, int], int]:
-        """The sizes of the program, and the multiplications of a step."""
+    def sizes(model: AttentionLayer, X: Array, entrywise: bool) -> dict[str, int]:
+        """The sizes of the program."""
         (N, n, D), (H, _, d, m) = X.shape, model.sizes
-        sizes = {"N": N, "n": n, "D": D, "m": m, "H": H, "d": d}
-        return sizes, N * H * n * (6 * D * d + 6 * n * d + 2 * n * m + 3 * d * m)
+        return {"N": N, "n": n, "D": D, "m": m, "H": H, "d": d}
 
     def loss_and_grad(self, theta: Any) -> tuple[Any, Any]:
         """Loss and gradient, which owns its arrays."""

@@ -19,7 +19,7 @@ from mhalib._array import (
 from mhalib.attention import softmax
 from mhalib.losses import logistic
 from mhalib.models.multihead_hessian import MultiHeadHessian
-from mhalib.models.multihead_workspace import workspace_of
+from mhalib.models.multihead_workspace import all_heads, equal_heads, workspace_of
 from mhalib.models.vector import Vector
 from mhalib.models.workspace import ClassifierWorkspace
 
@@ -133,9 +133,18 @@ class MultiHeadAttention(Vector):
         self._check(X)
 
     def workspace(self, X: Array, y: Array) -> ClassifierWorkspace:
-        """Buffers for many fast steps on one batch; ``train`` asks for it. Equal to ``loss_and_grad``, only faster."""
+        """Buffers for many fast steps on one batch: equal to ``loss_and_grad``, only faster.
+
+        Heads that are equal here are computed as one. They have equal gradients, so they stay equal under rules that
+        move every number by its own gradient alone, ``mhalib.optim.ENTRYWISE``: for these ``train`` asks for it.
+        """
         self.require_batch(X, y)
-        return workspace_of(self, X, y)
+        return workspace_of(self, X, y, equal_heads(self))
+
+    def workspace_of_all_heads(self, X: Array, y: Array) -> ClassifierWorkspace:
+        """The same with every head on its own, for any update rule: it may tell equal heads apart."""
+        self.require_batch(X, y)
+        return workspace_of(self, X, y, all_heads(self))
 
     def logit_gradients(self, X: Array) -> tuple[Array, Array]:
         """Gradients ∇Φ(X_i) of the logits with respect to W (n, H, d, d) and to U (n, H, T, d)."""

@@ -1,6 +1,6 @@
 """The multi-head classifier's closed form, ordered as large matrix products over buffers that are used again."""
 
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 
@@ -15,15 +15,27 @@ HELD_BYTES = 1 << 28
 from the way forward to the way back."""
 
 
-def workspace_of(model: Any, X: Array, y: Array) -> ClassifierWorkspace:
+Groups: TypeAlias = tuple[list[int], list[int]]
+"""Heads that are computed as one: the index of each group's first head, and for every head the number of its group."""
+
+
+def workspace_of(model: Any, X: Array, y: Array, groups: Groups) -> ClassifierWorkspace:
     """The workspace of a batch: in one part, or in as many as keep its memory near ``HELD_BYTES``."""
-    groups, (_, T, d) = len(equal_heads(model)[0]), X.shape
-    rows = max(1, HELD_BYTES // (T * (2 * groups * T + T + 3 * d) * X.itemsize))
-    return MultiHeadWorkspace(model, X, y) if len(X) <= rows else MultiHeadParts(model, X, y, rows)
+    _, T, d = X.shape
+    rows = max(1, HELD_BYTES // (T * (2 * len(groups[0]) * T + T + 3 * d) * X.itemsize))
+    if len(X) <= rows:
+        return MultiHeadWorkspace(model, X, y, groups)
+    return MultiHeadParts(model, X, y, groups, rows)
 
 
-def equal_heads(model: Any) -> tuple[list[int], list[int]]:
-    """The groups of equal heads: the index of each group's first head, and for every head the number of its group."""
+def all_heads(model: Any) -> Groups:
+    """Every head a group of its own: what any update rule may ask for."""
+    every = list(range(len(model.W)))
+    return every, every
+
+
+def equal_heads(model: Any) -> Groups:
+    """The groups of equal heads, which stay equal under a rule that moves every number by its own gradient alone."""
     groups, member = {}, []
     for W, U in zip(to_numpy(model.W), to_numpy(model.U), strict=True):
         member.append(groups.setdefault((W.tobytes(), U.tobytes()), len(groups)))
@@ -33,8 +45,7 @@ def equal_heads(model: Any) -> tuple[list[int], list[int]]:
 class MultiHeadWorkspace(ClassifierWorkspace):
     """Loss and gradient of ``MultiHeadAttention`` on one batch, equal to the plain formula and several times faster.
 
-    Heads that are equal in ``model`` have equal gradients, so under any rule that treats parameters one by one they
-    stay equal: each group of them is computed as one head and counted as often as it occurs.
+    Each group of heads that are equal, and stay so, is computed as one head and counted as often as it occurs.
 
     θ is one matrix (d, G (d + T)), G the number of groups, which is H when all heads differ: the columns of all
     W_hᵀ, then those of all U_hᵀ, one h a group. A step is two products with θ,
@@ -47,10 +58,10 @@ class MultiHeadWorkspace(ClassifierWorkspace):
     In ``R``, ``E`` and ``P`` keys come before queries: the sum over keys then runs along a middle axis.
     """
 
-    def __init__(self, model: Any, X: Array, y: Array) -> None:
+    def __init__(self, model: Any, X: Array, y: Array, heads: Groups) -> None:
         super().__init__(model, X, y)
         (n, T, d), H, self._xp = X.shape, model.sizes[0], namespace(X)
-        self._first, self._member = equal_heads(model)
+        self._heads, (self._first, self._member) = heads, heads
         groups = len(self._first)
         self._share = y / (n * H ** 0.5)  # turns a slope ℓ′(z_i) into g_i = ∂L/∂(√H Φ_i)
         self._grad = self._xp.new_empty((d, groups * (d + T)), X)
@@ -127,8 +138,8 @@ class MultiHeadParts(MultiHeadWorkspace):
     Loss, gradient, accuracy and attention score are means over samples; each part counts by its share of them.
     """
 
-    def __init__(self, model: Any, X: Array, y: Array, rows: int) -> None:
-        super().__init__(model, X[:1], y[:1])  # θ does not depend on the samples
+    def __init__(self, model: Any, X: Array, y: Array, heads: Groups, rows: int) -> None:
+        super().__init__(model, X[:1], y[:1], heads)  # θ does not depend on the samples
         self.X: Array = X
         self.y: Array = y
         self.parts: list[slice] = [slice(at, at + rows) for at in range(0, len(X), rows)]
@@ -136,7 +147,7 @@ class MultiHeadParts(MultiHeadWorkspace):
     def _each(self, ask):
         """For every part its share of the samples, and what its workspace answers; only one of them is alive."""
         for rows in self.parts:
-            answer = ask(MultiHeadWorkspace(self.model, self.X[rows], self.y[rows]), rows)
+            answer = ask(MultiHeadWorkspace(self.model, self.X[rows], self.y[rows], self._heads), rows)
             yield len(self.y[rows]) / len(self.y), answer
 
     def logits(self, theta: Array) -> Array:

@@ -3,22 +3,21 @@
 import operator
 from collections.abc import Callable, Iterable
 from dataclasses import fields
-from functools import cached_property
+from functools import partial
 from numbers import Real
 from typing import Any, ClassVar, Self
 
 import numpy as np
 
 from mhalib._array import Array, as_number, is_array, namespace, require_same_dtype
+from mhalib.models.derived import Derived, derived_hessian, derived_loss_and_grad
+from mhalib.models.weights import attributes, with_attributes
 from mhalib.models.workspace import Workspace
-from mhalib.trace import HIDDEN, array, evaluate, gradient, strictly
 
-
-def with_attributes(model: Any, changes: dict[str, Any]) -> Any:
-    """The same object with some of its attributes replaced, unchecked: a diverging run may reach infinity."""
-    new = object.__new__(type(model))
-    new.__dict__.update(model.__dict__ | changes)
-    return new
+OPERATORS: dict[Any, Callable[[Any, Any], Any]] = {
+    np.add: operator.add, np.subtract: operator.sub, np.multiply: operator.mul, np.divide: operator.truediv,
+    np.power: operator.pow}
+"""What numpy calls for ``np.float64(0.1) * model``, and what is done then, for torch's tensors, too."""
 
 
 class Vector:
@@ -27,16 +26,25 @@ class Vector:
     ``+ − * / **`` act elementwise, between two points of the same class and shape or with a number, so that
     update rules, interpolation, Lanczos and gradient checks are written once for all models. Fields that hold
     no array (a kernel, say) are carried along unchanged, and two points must agree in them: between a softmax layer and
-    a Gaussian one there is no third layer.
+    a Gaussian one there is no third layer. So are those that a class names in ``fixed``, arrays or objects that hold
+    arrays: nothing else may hold arrays, nor depend on the weights without being a property.
     """
 
+    fixed: ClassVar[tuple[str, ...]] = ()
+    """The names of fields, or of attributes of the class, whose arrays are no weights."""
     __dataclass_fields__: ClassVar[dict[str, Any]]
-    __array_ufunc__: None = None  # np.float64(0.1) * model is our product, not numpy's attempt at an object array
+
+    def __init_subclass__(cls, **options: Any) -> None:
+        super().__init_subclass__(**options)
+        for name in vars(cls).get("__annotations__", {}):
+            if hasattr(Vector, name) and name != "fixed":
+                raise TypeError(f"{name}: expected a field with a name of its own, got one that every model has: "
+                                f"Vector.{name}; rename the field of {cls.__name__}")
 
     def arrays(self) -> dict[str, Array]:
-        """The array fields by name, in order."""
-        named = {f.name: getattr(self, f.name) for f in fields(self)}
-        return {name: value for name, value in named.items() if is_array(value)}
+        """The array fields by name, in order, without those that are ``fixed``."""
+        return {name: value for name, value in attributes(self).items()
+                if is_array(value) and name not in self.fixed}
 
     def __repr__(self) -> str:
         arrays = self.arrays()
@@ -127,6 +135,23 @@ class Vector:
     def __neg__(self) -> Self:
         return -1.0 * self
 
+    def __array_ufunc__(self, ufunc: np.ufunc, method: str, *inputs: Any, **options: Any) -> Self:
+        """Functions of numpy act on every array: ``np.sign(grad)`` is ``grad.map(np.sign)``."""
+        if method != "__call__" or options or len(inputs) > 2:
+            raise TypeError(f"np.{ufunc.__name__}.{method}: expected arrays, got a {type(self).__name__}; write "
+                            "theta.map(function), or ask its arrays()")
+        if len(inputs) == 1:
+            return self.map(ufunc)
+        op = OPERATORS.get(ufunc, ufunc)
+        left, right = inputs
+        moved = (left._apply(op, right) if isinstance(left, Vector)
+                 else right._apply(lambda a, number: op(number, a), left))
+        if moved is NotImplemented:
+            kinds = [f"an array of shape {x.shape}" if is_array(x) else type(x).__name__ for x in inputs]
+            raise TypeError(f"np.{ufunc.__name__}: expected a number beside a {type(self).__name__}, or two points of "
+                            f"its space, got {' and '.join(kinds)}")
+        return moved
+
     def dot(self, other: Self) -> float:
         """The Euclidean inner product of all parameters with those of a point of the same class, a number.
 
@@ -176,11 +201,27 @@ class Vector:
         Raises Untraceable (a TypeError) where ``loss`` does what cannot be recorded, ArithmeticError where the record
         is another function than ``loss``.
         """
-        return _asked(self, _recorded(self, X, y), X, y)
+        return derived_loss_and_grad(self, X, y)
+
+    def hvp(self, X: Array, y: Array, V: Self) -> Self:
+        """Product ∇²L(θ) V of the Hessian of the loss with a direction V, a point of the same class.
+
+        It is the gradient of ⟨∇L(θ), V⟩, derived from what ``loss`` or ``loss_and_grad`` do; a model with a closed form
+        overrides it.
+
+        Raises Untraceable (a TypeError) where they do what cannot be recorded; as ``require_direction`` if V is none.
+        """
+        return self.hessian_operator(X, y)(V)
+
+    def hessian_operator(self, X: Array, y: Array) -> Callable[[Self], Self]:
+        """The map V ↦ ∇²L(θ) V on a batch, with everything that does not depend on V computed once."""
+        if type(self).hvp is not Vector.hvp:
+            return partial(self.hvp, X, y)
+        return derived_hessian(self, X, y, closed=type(self).loss_and_grad is not Vector.loss_and_grad)
 
     def workspace(self, X: Array, y: Array) -> Workspace:
         """What ``train`` runs on: the plain formula here, a faster equivalent where a model has one."""
-        return (_Derived if type(self).loss_and_grad is Vector.loss_and_grad else Workspace)(self, X, y)
+        return (Derived if type(self).loss_and_grad is Vector.loss_and_grad else Workspace)(self, X, y)
 
     def norm(self) -> float:
         """The Euclidean norm ‖θ‖ of all parameters together.
@@ -191,43 +232,6 @@ class Vector:
         0.0
         """
         return self.dot(self) ** 0.5
-
-
-def _recorded(model, X, y):
-    """The loss of a model and its derivatives, recorded, and the loss compared a little beside the model."""
-    theta = {name: array(f"theta_{name}", a.shape) for name, a in model.arrays().items()}
-    with strictly():
-        loss = model.with_arrays(**theta).loss(array("X", X.shape), array("y", y.shape))
-    recorded = [loss, *gradient(loss, list(theta.values()))]
-    near = model.map(lambda a: a + 0.1 * np.cos(np.arange(1.0, a.size + 1)).reshape(a.shape).astype(a.dtype))
-    with np.errstate(all="ignore"):
-        found, wanted = float(_asked(near, recorded, X, y)[0]), float(near.loss(X, y))
-    precision = max(np.finfo(a.dtype).eps for a in model.arrays().values())
-    if not np.isclose(found, wanted, rtol=precision ** 0.5, equal_nan=True):
-        raise ArithmeticError(f"near the weights the loss is {wanted} by the formula and {found} by the record from "
-                              f"which its gradient is derived: {HIDDEN}")
-    return recorded
-
-
-def _asked(model, recorded, X, y):
-    """Loss and gradient of a model, from what was recorded of one of its shapes."""
-    arrays = model.arrays()
-    value, *slopes = evaluate(recorded, {f"theta_{name}": a for name, a in arrays.items()} | {"X": X, "y": y})
-    return value, model.with_arrays(**dict(zip(arrays, slopes, strict=True)))
-
-
-class _Derived(Workspace):
-    """The workspace of a model whose gradient is derived from its loss: recorded once, not at every step."""
-
-    @cached_property
-    def _recorded(self):
-        return _recorded(self.model, self.X, self.y)
-
-    def loss_and_grad(self, theta):
-        """Mean loss and its gradient."""
-        found = _asked(theta, self._recorded, self.X, self.y)
-        self._last = theta, found[0]
-        return found
 
 
 def _equal(mine, theirs):

@@ -10,8 +10,8 @@ class Workspace:
     """The plain formula: θ is the model itself. The reference that every faster workspace must equal.
 
     A faster one keeps θ in whatever form its products want, and says how to get there and back with ``pack`` and
-    ``unpack``. An update rule sees only ``+ − * /`` on θ. ``loss_and_grad`` may reuse its buffers: a gradient is
-    good until the next call.
+    ``unpack``. Only the package's own entrywise rules see that form; every other rule sees models. ``loss_and_grad``
+    may reuse its buffers: a gradient is good until the next call.
     """
 
     model: Any
@@ -58,6 +58,10 @@ class Workspace:
     def norms(self, theta: Any, model: Any) -> dict[str, float]:
         """What a recorded step says of the size of the weights, name → number, given θ and its model."""
         return model.norms() if hasattr(model, "norms") else {}
+
+    def origin(self, theta: Any) -> str | None:
+        """Where the gradient at θ stops being finite, in words; None if that is not known."""
+        return None
 
     def grad_norm(self, grad: Any) -> float:
         """The Euclidean norm of a gradient in the form of θ."""

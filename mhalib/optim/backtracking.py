@@ -48,8 +48,7 @@ class Backtracking:
             raise ValueError("optimizer: expected a Backtracking that knows the data, got one that does not; "
                              "train tells it, and rule.on(data) does")
         if not hasattr(theta, "loss"):
-            raise TypeError("model: expected one that computes its loss by its own formula, such as AttentionLayer or "
-                            f"AttentionRegression, got the faster form {type(theta).__name__}")
+            raise TypeError(f"model: expected one with loss(X, y), got {type(theta).__name__}")
         return float(self.lr)
 
     def step(self, theta: Any, grad: Any, state: Any, k: int) -> tuple[Any, float]:

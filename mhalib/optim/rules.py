@@ -2,8 +2,10 @@
 
 A rule is a frozen dataclass with two methods: ``start(theta)`` gives the state before the first step, and
 ``step(theta, grad, state, k)`` gives the parameters and the state after step k = 0, 1, 2, …
-Everywhere ``lr`` is a positive number, or a function of k that returns a number ≥ 0. A gradient may be overwritten by
-the next one: a rule that wants to keep it keeps a copy, for example ``1.0 * grad``.
+Everywhere ``lr`` is a positive number, or a function of k that returns a number ≥ 0.
+
+The rules of this file move every number by itself, so ``train`` may give them θ in whatever form is fast, and a
+gradient that the next one overwrites. A rule of any other class sees copies of models.
 """
 
 from collections.abc import Callable
@@ -19,7 +21,10 @@ LearningRate: TypeAlias = float | Callable[[int], float]
 
 
 class Rule(Protocol):
-    """An update rule: θ is a number, an array, a model, or whatever else has ``+ − * / **``."""
+    """An update rule. ``train`` gives a rule of your own models as θ and gradient.
+
+    They have ``arrays()``, ``map``, ``dot``, ``norm`` and ``+ − * / **``.
+    """
 
     def start(self, theta: Any, /) -> Any:
         """The state before the first step."""
@@ -154,3 +159,7 @@ class AdamW(Adam):
         """θ − η_k λ θ, and Adam's step from there."""
         shrunk = theta - rate(self.lr, k) * as_number(self.weight_decay) * theta
         return super().step(shrunk, grad, state, k)
+
+
+ENTRYWISE: tuple[type, ...] = (GradientDescent, Momentum, Adam, AdamW)
+"""The rules that move every number by its own gradient alone. Not their subclasses, which may step otherwise."""

@@ -1,0 +1,162 @@
+"""What training changes in a model, and what it leaves: its own arrays move, and nothing else may depend on them."""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import fields, is_dataclass
+from functools import cache, cached_property
+from types import FunctionType, ModuleType
+from typing import Any
+
+import numpy as np
+
+from mhalib._array import Array, is_array
+
+DEPTH = 5
+"""So many containers and objects within each other are searched for arrays."""
+
+
+def attributes(model: Any) -> dict[str, Any]:
+    """What a model holds, name → value: the fields of a dataclass, of another object what was set on it.
+
+    What it only remembers of them is left out: the value of a ``cached_property`` is that of one set of weights.
+    """
+    names, held = _fields(type(model)), getattr(model, "__dict__", {})
+    if names is None:
+        remembered = _remembered(type(model))
+        return {name: value for name, value in held.items() if name not in remembered}
+    if all(name in held for name in names):
+        return {name: held[name] for name in names}
+    return {name: getattr(model, name) for name in names if hasattr(model, name)}  # slots, or not made by its class
+
+
+def with_attributes(model: Any, changes: dict[str, Any]) -> Any:
+    """The same object with some of its attributes replaced, unchecked: a diverging run may reach infinity."""
+    new = object.__new__(type(model))
+    for name, value in (attributes(model) | changes).items():
+        object.__setattr__(new, name, value)  # past a dataclass that is frozen
+    return new
+
+
+@cache
+def _fields(kind):
+    """The names of the fields of a dataclass; None of another class."""
+    return tuple(f.name for f in fields(kind)) if is_dataclass(kind) else None
+
+
+@cache
+def _remembered(kind):
+    """The names of the cached properties of a class."""
+    return {name for base in kind.__mro__ for name, value in vars(base).items() if isinstance(value, cached_property)}
+
+
+def weights(model: Any) -> dict[str, Array]:
+    """The weights of a model by name: its arrays."""
+    named = model.arrays() if hasattr(model, "arrays") else attributes(model)
+    return {name: a for name, a in named.items() if is_array(a)}
+
+
+def require_weights(name: str, model: Any) -> None:
+    """Check that the weights of a model are its own arrays of floating-point numbers, and that nothing else it holds
+    could depend on them. ``train``, live figures and landscapes ask for it.
+
+    Arrays that training leaves as they are may stand anywhere if the class names them: ``fixed = ("positions",)``.
+
+    Raises TypeError naming the attribute: arrays in a list, a dict or another object, or of the class; a value set
+    beside the fields; weights that are integers, masked, or want a gradient of torch. The same if there are no weights;
+    ``name`` is then the argument's.
+    """
+    kind = type(model)
+    _require_algebra(name, model)
+    fixed, moving = getattr(kind, "fixed", ()), weights(model)
+    _require_no_arrays_of(kind, fixed)
+    if is_dataclass(model):
+        _require_nothing_beside_fields(model)
+    known = {id(a) for a in moving.values()}
+    for attribute, value in attributes(model).items():
+        if attribute not in (*moving, *fixed) and any(id(a) not in known for a in _arrays_in(value)):
+            raise TypeError(f"{attribute}: expected an array or a number, got a {type(value).__name__} that holds "
+                            "arrays, which would not be trained; give each array a field of its own, or say "
+                            f'fixed = ("{attribute}",) in the class {kind.__name__} if they are to stay as they are')
+    if not moving:
+        raise TypeError(f"{name}: expected a model with weights that are arrays; {kind.__name__} has none")
+    for weight, a in moving.items():
+        _require_moving(weight, a)
+
+
+def _require_algebra(name, model):
+    """Check that what a class says of ``map``, ``dot`` and ``norm`` is still what rules and landscapes ask of a point:
+    a layer that is called ``norm`` is something else.
+    """
+    kind = type(model)
+    vector = next((base for base in kind.__mro__ if base.__module__ == "mhalib.models.vector"), None)
+    if vector is None:
+        return
+    if _fields(kind) is None:
+        raise TypeError(f"{name}: expected a dataclass, whose fields are the weights; write @dataclass(frozen=True, "
+                        f"eq=False) above class {kind.__name__}")
+    asked = {"arrays": lambda: isinstance(model.arrays(), dict),
+             "map": lambda: type(model.map(lambda a: a)) is kind,
+             "dot": lambda: np.ndim(model.dot(model)) == 0,
+             "norm": lambda: np.ndim(model.norm()) == 0}
+    for method, answers in asked.items():
+        if getattr(kind, method) is getattr(vector, method):
+            continue
+        try:
+            right = answers()
+        except TypeError:  # it takes other arguments
+            right = False
+        if not right:
+            raise TypeError(f"{method}: expected the method that every model has, Vector.{method}, got another one of "
+                            f"{kind.__name__}; rename it")
+
+
+def _require_no_arrays_of(kind, fixed):
+    """An array of the class is no weight, though it looks like one: a field needs its type."""
+    for base in kind.__mro__:
+        for attribute, value in vars(base).items():
+            if is_array(value) and attribute not in (fixed if _fields(kind) is None else (*fixed, *_fields(kind))):
+                raise TypeError(f"{attribute}: expected an array in a field of {kind.__name__}, got one of the class, "
+                                f"which would not be trained; write {attribute}: np.ndarray if it is a weight, or "
+                                f'fixed = ("{attribute}",) in the class if it is to stay as it is')
+
+
+def _require_nothing_beside_fields(model):
+    """What ``__post_init__`` derives of the weights would stay as it was while they move."""
+    kind = type(model)
+    derived = [f.name for f in fields(model) if not f.init]
+    beside = [name for name in getattr(model, "__dict__", {}) if name not in (*_fields(kind), *_remembered(kind))]
+    if derived or beside:
+        attribute = [*derived, *beside][0]
+        raise TypeError(f"{attribute}: expected a field that {kind.__name__}(…) is given, got a value that was set "
+                        "when it was made, which would stay as it is while the weights move; make it a property")
+
+
+def _arrays_in(value: Any, depth: int = DEPTH) -> Iterator[Any]:
+    """The arrays inside of a value: in lists, dictionaries, and the attributes of objects."""
+    if is_array(value):
+        yield value
+        return
+    if isinstance(value, Mapping):
+        parts = value.values()
+    elif isinstance(value, (list, tuple, set, frozenset)):
+        parts = value
+    elif isinstance(value, (type, FunctionType, ModuleType)):
+        return
+    else:
+        parts = attributes(value).values()
+    if depth:
+        for part in parts:
+            yield from _arrays_in(part, depth - 1)
+
+
+def _require_moving(name, a):
+    """Check that a weight is one that steps can move."""
+    if isinstance(a, (np.ma.MaskedArray, np.matrix)):
+        raise TypeError(f"{name}: expected a plain array as weights, got a {type(a).__name__}; write "
+                        f"np.asarray({name}), for a masked array {name}.filled(…)")
+    kind = str(a.dtype).removeprefix("torch.")
+    if not kind.startswith(("float", "bfloat")):
+        raise TypeError(f"{name}: expected weights that are floating-point numbers, got {kind} of shape "
+                        f"{tuple(a.shape)}; write {name}.astype(float)")
+    if getattr(a, "requires_grad", False):
+        raise TypeError(f"{name}: expected weights that do not want a gradient of torch, because mhalib computes its "
+                        f"own, got requires_grad=True; write {name}.detach()")

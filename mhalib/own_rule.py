@@ -1,0 +1,69 @@
+"""A step by an update rule that is not the package's own: it sees models, whatever form training keeps θ in."""
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from mhalib._array import is_array, to_numpy
+from mhalib.models.weights import weights
+from mhalib.models.workspace import Workspace
+from mhalib.optim import Rule
+
+
+class NotANumber(ArithmeticError):
+    """A rule returned NaN: the message says so."""
+
+
+def on_models(rule: Rule, workspace: Workspace, model: Any) -> Callable[..., tuple[Any, Any]]:
+    """``rule.step`` for θ in the form of a workspace. The rule itself gets and returns points like ``model``.
+
+    Both are copied, so that a rule may write into them or keep them.
+
+    The step raises TypeError if the rule returns anything but a pair whose first is a point of the model's class, with
+    its shapes, library and dtypes; NotANumber if that has NaN where weights and gradient have none.
+    """
+    def step(theta: Any, grad: Any, state: Any, k: int) -> tuple[Any, Any]:
+        here, slope = workspace.unpack(theta), workspace.unpack(grad)
+        moved, state = _required(rule.step(1.0 * here, 1.0 * slope, state, k), model, type(rule).__name__)
+        wrong = not_a_number(moved)
+        if wrong and not not_a_number(here) and not not_finite(slope):
+            raise NotANumber(f"{type(rule).__name__}.step returned NaN in {', '.join(wrong)} at step {k}, from a "
+                             "gradient that is finite: does it divide 0 by 0? Add a small number to the divisor.")
+        return workspace.pack_unchecked(1.0 * moved), state
+    return step
+
+
+def not_a_number(model: Any) -> list[str]:
+    """The names of the weights among whose entries is NaN."""
+    return [name for name, a in weights(model).items() if np.isnan(to_numpy(a)).any()]
+
+
+def not_finite(model: Any) -> list[str]:
+    """The names of the weights among whose entries is NaN or infinity."""
+    return [name for name, a in weights(model).items() if not np.isfinite(to_numpy(a)).all()]
+
+
+def _required(answer, model, name):
+    """What a rule returned, if it is a point like the model, and a state."""
+    expected = f"optimizer: expected {name}.step to return the pair of a {type(model).__name__} and a state"
+    if not (isinstance(answer, tuple) and len(answer) == 2):
+        raise TypeError(f"{expected}, got {_kind(answer)}")
+    moved, _ = answer
+    if type(moved) is not type(model):
+        raise TypeError(f"{expected}, got {_kind(moved)} in place of the {type(model).__name__}")
+    found = weights(moved)
+    for weight, a in weights(model).items():
+        if weight not in found or _kind(found[weight]) != _kind(a):
+            got = _kind(found[weight]) if weight in found else "none"
+            raise TypeError(f"{expected}, with {weight} as {_kind(a)}, got {got}")
+    return answer
+
+
+def _kind(value):
+    """Type, dtype and shape of a value, in words."""
+    if not is_array(value):
+        return type(value).__name__
+    library = type(value).__module__.partition(".")[0]
+    dtype = str(value.dtype).removeprefix("torch.")
+    return f"an array of {library}, {dtype}, shape {tuple(value.shape)}"

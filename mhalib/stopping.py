@@ -1,0 +1,49 @@
+"""Why a training run ended early, in words: what is not finite, where it became so, and what would help."""
+
+from collections.abc import Callable
+from numbers import Real
+from typing import Any
+
+import numpy as np
+
+from mhalib.models.workspace import Workspace
+from mhalib.optim import Rule
+from mhalib.own_rule import not_finite
+
+NEAR = 1e-3
+"""A step this much shorter stands for a smaller step size."""
+
+
+def at_the_start(loss: float) -> str:
+    """Why no step was taken."""
+    if np.isnan(loss):
+        return ("The loss is not finite at the start (step 0), but NaN: a root or a logarithm of a negative number, "
+                "0/0, or NaN in the data or the weights.")
+    return "The loss is not finite at the start (step 0): the model's parameters or the data are too large."
+
+
+def nan_gradient(k: int, loss: float, theta: Any, grad: Any, workspace: Workspace) -> str | None:
+    """Why a run ends where the loss is finite and its gradient is not; None if the gradient is."""
+    names = not_finite(workspace.unpack(grad))
+    if not names:
+        return None
+    where = "at the start (step 0)" if k == 0 else f"at step {k}"
+    origin = workspace.origin(theta)
+    return (f"The gradient with respect to {', '.join(names)} is NaN or infinite {where}, where the loss is {loss:.3g}"
+            + (f"; it becomes so in {origin}. " if origin else ". ")
+            + "A smaller lr does not help: keep the argument of a root, a logarithm or a power away from 0, on both "
+              "sides of a np.where, or start elsewhere.")
+
+
+def overshot(k: int, optimizer: Rule, theta: Any, before: Any, last: float, loss_at: Callable[[Any], float]) -> str:
+    """Why a run ends at step k, whose loss is not finite, though loss and gradient were at the point ``before``."""
+    lr = getattr(optimizer, "lr", None)
+    lr = lr(k - 1) if callable(lr) else lr
+    rate = f" with lr = {lr:.3g}" if isinstance(lr, Real) else ""
+    said = (f"The loss stopped being finite at step {k} of {type(optimizer).__name__}{rate}; the last finite loss was "
+            f"{last:.3g}. ")
+    if np.isfinite(loss_at(before + NEAR * (theta - before))) or not np.isfinite(loss_at(before)):
+        return said + ("Most likely the step size is too large: above 2 / λ_max of the Hessian a step overshoots, and "
+                       "the next one more. Try a smaller lr.")
+    return said + (f"It is not finite {NEAR:g} of this step away, either: a smaller lr does not help. Does the loss "
+                   "have a root, a logarithm or a division at the edge of what it is defined for?")
