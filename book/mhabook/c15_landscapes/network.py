@@ -26,6 +26,7 @@ class NetworkPoint(Vector):
     parameters: dict[str, torch.Tensor]
     module: Any
 
+    fixed = ("module",)
     filter_axis = -1
     """A row of a weight belongs to one output of the map, and a row of an embedding to one word."""
 

@@ -46,6 +46,8 @@ class Linearized(Vector):
     V: Array
     start: MultiHeadAttention
 
+    fixed = ("start",)
+
     def __post_init__(self) -> None:
         if not isinstance(self.start, MultiHeadAttention):
             raise TypeError(f"start: expected a MultiHeadAttention, got {type(self.start).__name__}")
