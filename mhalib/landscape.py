@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from mhalib._array import as_like, is_positive, namespace, require_count, require_seed, to_numpy
+from mhalib.models.weights import require_weights
 from mhalib.training import Data
 
 
@@ -28,6 +29,7 @@ def random_direction(model: Any, seed: int = 0, only: str | Iterable[str] | None
         torch network, and a vector counts as one), so that slices of models of different scale can be compared (Li et
         al. 2018); "whole" gives the direction the norm of the weights that move; None leaves it as it is
     """
+    require_weights("model", model)
     require_seed(seed)
     if normalize not in ("filter", "whole", None):
         raise ValueError(f'normalize: expected "filter", "whole" or None, got {normalize!r}')
@@ -50,6 +52,7 @@ def direction(model: Any, vector: ArrayLike) -> Any:
 
     Raises ValueError if it has not as many entries as the model has parameters.
     """
+    require_weights("model", model)
     vector, names = np.asarray(vector, float), list(model.arrays())
     if vector.shape != ((P := sum(_sizes(model, names))),):
         raise ValueError(f"vector: expected {P} numbers, one a parameter, got shape {vector.shape}")
@@ -123,6 +126,7 @@ def slice(model: Any, data: Data, u: Any, v: Any, radius: float = 1.0, resolutio
     >>> plane.loss.shape, bool(np.isclose(plane.loss[2, 2], model.loss(data.X, data.y)))
     ((5, 5), True)
     """
+    require_weights("model", model)
     require_count(resolution=resolution)
     if not (isinstance(radius, Real) and 0 < radius < np.inf):
         raise ValueError(f"radius: expected a positive number, got {radius!r}")
@@ -279,6 +283,7 @@ class _Lanczos:
 
 def _on_vectors(model, data, only):
     """The Hessian in the P weights that move: P, how a vector (P,) becomes a direction, and the product with one."""
+    require_weights("model", model)
     zero, (X, y) = 0 * model, _arrays(model, data)
     names = list(model.arrays()) if only is None else model.chosen(only)
     hvp = model.hessian_operator(X, y) if hasattr(model, "hessian_operator") else partial(model.hvp, X, y)
@@ -299,6 +304,7 @@ def interpolation(first: Any, second: Any, data: Data, resolution: int = 41) -> 
     Raises TypeError or ValueError if there is no such line: the two differ in class, shapes, library or dtype, or in
     their kernel.
     """
+    require_weights("first", first)
     require_count(resolution=resolution)
     share, way, (X, y) = np.linspace(0, 1, resolution), second - first, _arrays(first, data)
     return share, np.array([float((first + float(s) * way).loss(X, y)) for s in share])

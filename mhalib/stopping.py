@@ -35,14 +35,20 @@ def nan_gradient(k: int, loss: float, theta: Any, grad: Any, workspace: Workspac
               "sides of a np.where, or start elsewhere.")
 
 
-def overshot(k: int, optimizer: Rule, theta: Any, before: Any, last: float, loss_at: Callable[[Any], float]) -> str:
-    """Why a run ends at step k, whose loss is not finite, though loss and gradient were at the point ``before``."""
+def overshot(k: int, optimizer: Rule, theta: Any, before: Any, losses: tuple[float, float],
+             loss_at: Callable[[Any], float]) -> str:
+    """Why a run ends at step k, whose loss is not finite, though loss and gradient were at the point ``before``.
+
+    ``losses`` are the first of the run and the last. A smaller step helps where the loss had risen, or is finite a part
+    of the step away.
+    """
+    first, last = losses
     lr = getattr(optimizer, "lr", None)
     lr = lr(k - 1) if callable(lr) else lr
     rate = f" with lr = {lr:.3g}" if isinstance(lr, Real) else ""
     said = (f"The loss stopped being finite at step {k} of {type(optimizer).__name__}{rate}; the last finite loss was "
             f"{last:.3g}. ")
-    if np.isfinite(loss_at(before + NEAR * (theta - before))) or not np.isfinite(loss_at(before)):
+    if last > first or np.isfinite(loss_at(before + NEAR * (theta - before))):
         return said + ("Most likely the step size is too large: above 2 / λ_max of the Hessian a step overshoots, and "
                        "the next one more. Try a smaller lr.")
     return said + (f"It is not finite {NEAR:g} of this step away, either: a smaller lr does not help. Does the loss "

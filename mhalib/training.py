@@ -188,11 +188,12 @@ class _Point(NamedTuple):
 
 
 class _Walk:
-    """The steps of a run, and the last point of it whose loss was finite."""
+    """The steps of a run: its first loss, and the last point of it whose loss was finite."""
 
     def __init__(self, ask: Callable[..., Any], step: Callable[..., Any], optimizer: Rule, recorder: "_Recorder",
                  recorded: set[int]) -> None:
         self.ask, self.step, self.optimizer, self.recorder, self.recorded = ask, step, optimizer, recorder, recorded
+        self.first = np.inf
         self.last: _Point | None = None
 
     def to(self, steps: int, state: Any, samples: Iterable[Any], theta: Any) -> str | None:
@@ -217,6 +218,7 @@ class _Walk:
             if not np.isfinite(float(loss)):
                 return self._why(k, float(loss), theta)
             self.last = _Point(k, float(loss), theta, rows)
+            self.first = self.first if k else float(loss)
             if k in self.recorded and np.isnan(self.recorder.add(k, theta, grad)):
                 return nan_gradient(k, float(loss), theta, grad, self.recorder.train_space)
             if k < steps:
@@ -230,7 +232,8 @@ class _Walk:
             return at_the_start(loss)
         _, grad = self.ask(last.theta, last.rows)
         return nan_gradient(last.k, last.loss, last.theta, grad, self.recorder.train_space) or overshot(
-            k, self.optimizer, theta, last.theta, last.loss, lambda there: float(self.ask(there, last.rows)[0]))
+            k, self.optimizer, theta, last.theta, (self.first, last.loss),
+            lambda there: float(self.ask(there, last.rows)[0]))
 
 
 _interrupts_raise = False

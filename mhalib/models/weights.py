@@ -23,6 +23,8 @@ def attributes(model: Any) -> dict[str, Any]:
     if names is None:
         remembered = _remembered(type(model))
         return {name: value for name, value in held.items() if name not in remembered}
+    if len(held) == len(names) and held.keys() == set(names):
+        return dict(held)
     if all(name in held for name in names):
         return {name: held[name] for name in names}
     return {name: getattr(model, name) for name in names if hasattr(model, name)}  # slots, or not made by its class
@@ -30,9 +32,12 @@ def attributes(model: Any) -> dict[str, Any]:
 
 def with_attributes(model: Any, changes: dict[str, Any]) -> Any:
     """The same object with some of its attributes replaced, unchecked: a diverging run may reach infinity."""
-    new = object.__new__(type(model))
-    for name, value in (attributes(model) | changes).items():
-        object.__setattr__(new, name, value)  # past a dataclass that is frozen
+    new, held = object.__new__(type(model)), attributes(model) | changes
+    if _has_slots(type(model)):
+        for name, value in held.items():
+            object.__setattr__(new, name, value)  # past a dataclass that is frozen
+    else:
+        new.__dict__.update(held)
     return new
 
 
@@ -40,6 +45,12 @@ def with_attributes(model: Any, changes: dict[str, Any]) -> Any:
 def _fields(kind):
     """The names of the fields of a dataclass; None of another class."""
     return tuple(f.name for f in fields(kind)) if is_dataclass(kind) else None
+
+
+@cache
+def _has_slots(kind):
+    """Whether a class keeps some of its attributes outside of ``__dict__``."""
+    return any("__slots__" in vars(base) for base in kind.__mro__)
 
 
 @cache
@@ -102,7 +113,7 @@ def _require_algebra(name, model):
             continue
         try:
             right = answers()
-        except TypeError:  # it takes other arguments
+        except Exception:  # it takes other arguments
             right = False
         if not right:
             raise TypeError(f"{method}: expected the method that every model has, Vector.{method}, got another one of "

@@ -107,16 +107,16 @@ def test_another_answer_of_a_rule_is_refused(answer, said):
 
 
 @pytest.mark.parametrize("rule, said", [
-    (3, "update rule such as .*, an object with start.* got int"), (ByNorm, r"got the class ByNorm; write ByNorm\(…\)"),
+    (3, "an object with start.* got int"), (ByNorm, r"got the class ByNorm; write ByNorm\(…\)"),
     (SimpleNamespace(start=1, step=2), "got SimpleNamespace")], ids=str)
 def test_what_is_no_rule_is_refused(rule, said):
-    with pytest.raises(TypeError, match=f"^optimizer: expected an {said}|^optimizer: expected an update rule.*{said}"):
+    with pytest.raises(TypeError, match=f"^optimizer: expected an update rule such as .*{said}"):
         mha.train(EIGHT, MIXTURE, rule, 3)
 
 
 def test_a_rule_that_does_not_come_back_from_the_data_is_refused():
     forgetful = type("Forgetful", (ByNorm,), {"on": lambda self, data: None})
-    with pytest.raises(TypeError, match=r"^optimizer: expected Forgetful.on\(data\) to return an update rule.*NoneType"):
+    with pytest.raises(TypeError, match=r"^optimizer: expected Forgetful.on\(data\) to return an update.*NoneType"):
         mha.train(EIGHT, MIXTURE, forgetful(0.1), 3)
 
 
