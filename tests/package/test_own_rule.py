@@ -92,7 +92,7 @@ class Returning(Stateless):
 REFUSED = {
     "no pair": (lambda theta: theta, "the pair of a MultiHeadAttention and a state, got MultiHeadAttention"),
     "three": (lambda theta: (theta, None, None), "got tuple"),
-    "an array": (lambda theta: (theta.W, None), r"got an array of numpy, float64, shape \(8, 5, 5\) in place of the Mul"),
+    "an array": (lambda theta: (theta.W, None), r"got an array of numpy, float64, shape \(8, 5, 5\) in place"),
     "one head": (lambda theta: (theta.map(lambda a: a[:1]), None), r"W as .* \(8, 5, 5\), got .* shape \(1, 5, 5\)"),
     "single": (lambda theta: (theta.map(lambda a: a.astype("f4")), None), "W as .*float64.*, got .*float32"),
     "torch": (lambda theta: (theta.map(torch.as_tensor), None), "W as an array of numpy.*, got an array of torch"),
