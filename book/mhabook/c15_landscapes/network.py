@@ -3,7 +3,7 @@
 from collections.abc import Iterable
 from copy import deepcopy
 from dataclasses import dataclass
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 import torch
@@ -26,7 +26,7 @@ class NetworkPoint(Vector):
     parameters: dict[str, torch.Tensor]
     module: Any
 
-    fixed = ("module",)
+    fixed: ClassVar[tuple[str, ...]] = ("module",)
     filter_axis = -1
     """A row of a weight belongs to one output of the map, and a row of an embedding to one word."""
 

@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
-from typing import Any
+from typing import Any, ClassVar
 
 from mhalib._array import Array, require, require_labels, require_same_dtype
 from mhalib.losses import logistic
@@ -46,7 +46,7 @@ class Linearized(Vector):
     V: Array
     start: MultiHeadAttention
 
-    fixed = ("start",)
+    fixed: ClassVar[tuple[str, ...]] = ("start",)
 
     def __post_init__(self) -> None:
         if not isinstance(self.start, MultiHeadAttention):
