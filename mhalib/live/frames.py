@@ -1,6 +1,6 @@
 """Frames of live figures: panels and lines without numbers, in the look of the book; and the values controls offer."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -26,17 +26,25 @@ def panels(*titles: str, columns: int = 2, height: int = 380) -> go.Figure:
     return transparent(frame, alt="", height=height)
 
 
-def line(frame: go.Figure, color: int, name: str, column: int, row: int = 1, *, faint: bool = False,
+def line(frame: go.Figure, name: str, column: int, row: int = 1, *, shows: str | Sequence[float],
+         over: str | Sequence[float] = "steps", color: int = 0, once: bool = False, faint: bool = False,
          legend: bool | None = None, dash: str | None = None) -> None:
-    """Add a line without numbers: in the book's color and dash of that index, or broad and gray to compare with.
+    """Add a line that ``shows`` what is measured under that name, over what is measured under another.
 
-    The first column shows its lines in the legend, the others only those that are not faint; ``legend`` decides
+    Where numbers stand in place of a name, the line has these for good. It is drawn in the book's color and dash of an
+    index, or broad and gray to compare with: a ``faint`` one, and one that shows the default settings (``once``).
+    The first column shows its lines in the legend, the others only those that are not gray; ``legend`` decides
     otherwise.
     """
-    look = {"color": COLORS[color], "dash": dash or DASHES[color % 3]}
-    look = {"color": GRAY, "width": 4} if faint else look
-    frame.add_scatter(name=name, mode="lines", line=look, opacity=0.6 if faint else 1, row=row, col=column,
-                      showlegend=(column == 1 or not faint) if legend is None else legend)
+    parts: dict[str, Any] = {"x": over, "y": shows}
+    meta = {part: what for part, what in parts.items() if isinstance(what, str)}
+    numbers = {part: what for part, what in parts.items() if part not in meta}
+    if once:
+        meta["once"] = True
+    gray = faint or once
+    look = {"color": GRAY, "width": 4} if gray else {"color": COLORS[color], "dash": dash or DASHES[color % 3]}
+    frame.add_scatter(name=name, mode="lines", line=look, opacity=0.6 if gray else 1, row=row, col=column, **numbers,
+                      showlegend=(column == 1 or not gray) if legend is None else legend, meta=meta or None)
 
 
 def step_axis(frame: go.Figure, steps: float, **place: Any) -> None:

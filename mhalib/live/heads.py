@@ -38,10 +38,10 @@ def heads(data: Dataset, steps: int = 500) -> LiveFigure:
 
     words = measured.replace("_", " ")
     frame = panels("loss", words)
-    line(frame, 0, "default settings", 1, faint=True)
-    line(frame, 0, "training loss", 1)
-    line(frame, 2, "default settings", 2, faint=True)
-    line(frame, 2, words, 2)
+    line(frame, "default settings", 1, shows="loss", once=True)
+    line(frame, "training loss", 1, shows="loss")
+    line(frame, "default settings", 2, shows=measured, once=True)
+    line(frame, words, 2, shows=measured, color=2)
     step_axis(frame, steps)
     frame.update_yaxes(type="log", range=[-8, 4], dtick=2, exponentformat="power", col=1)
     frame.update_yaxes(range=[0, 1.03], col=2)
@@ -55,9 +55,6 @@ def heads(data: Dataset, steps: int = 500) -> LiveFigure:
                   Control("lr", "step size η", STEP_SIZES, 1.0),
                   rule_control(),
                   Control("shortcut", "train one head, count it H times", (False, True), True, kind="switch")),
-        frame=frame, draw=({"trace": 0, "x": "steps", "y": "loss", "once": True},
-                           {"trace": 1, "x": "steps", "y": "loss"},
-                           {"trace": 2, "x": "steps", "y": measured, "once": True},
-                           {"trace": 3, "x": "steps", "y": measured}),
+        frame=frame,
         summary=f"After {{steps}} steps with H = {{H}}, η = {{lr}}, {{optimizer}}: training loss {{loss}}, "
                 f"{words} {{{measured}}}.", train=run))

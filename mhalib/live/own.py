@@ -79,8 +79,6 @@ def figure(start: Any, data: Any, rule: Rule, steps: int = 500, controls: Mappin
         start={"kind": "given", "fixed": recorded.scalars} | recorded.start_and_check(),
         record=tuple(record), curves=("loss", *curves), controls=tuple(moved.values()),
         fixed={"optimizer": RULES[type(rule)]} | _numbers_of(rule), frame=_frame(curves, steps),
-        draw=tuple(place for k, name in enumerate(("loss", *curves)) for place in (
-            {"trace": 2 * k, "x": "steps", "y": name, "once": True}, {"trace": 2 * k + 1, "x": "steps", "y": name})),
         summary=f"After {{steps}} steps of {type(rule).__name__} with "
                 + ", ".join(f"{control.label} = {{{name}}}" for name, control in moved.items())
                 + ": " + ", ".join(f"{name} {{{name}}}" for name in ("loss", *curves)) + ".",
@@ -123,10 +121,10 @@ def _moved(start, rule, controls):
 def _frame(curves, steps):
     rows = 1 + len(curves) // 2
     frame = panels("loss", *curves, columns=min(2, 1 + len(curves)), height=380 if rows == 1 else 310 * rows)
-    for k in range(1 + len(curves)):
+    for k, name in enumerate(("loss", *curves)):
         row, column = k // 2 + 1, k % 2 + 1
-        line(frame, 0, "at the start", column, row, faint=True, legend=k == 0)
-        line(frame, 1, "now", column, row, legend=k == 0, dash="solid")
+        line(frame, "at the start", column, row, shows=name, once=True, legend=k == 0)
+        line(frame, "now", column, row, shows=name, color=1, legend=k == 0, dash="solid")
     step_axis(frame, steps)
     return frame.update_yaxes(exponentformat="power")
 

@@ -79,11 +79,13 @@ class FigureSpec:
     controls, fixed : what the reader can change, and the other values that the run reads
     record : the recorded steps; the last of them ends the run
     curves, final : names of what is measured at every recorded step, and of the last model alone
-    frame : the plotly figure, styled but without the numbers that are drawn
-    draw : where they go, ``{"trace": 0, "x": "steps", "y": "loss"}`` or ``{"layout": "xaxis.ticktext", "from": name}``;
-        with ``"once": True`` they are those at the start for good, as a line to compare with
-    drag : points that a pointer can take, ``{"trace": 3, "x": "q"}``: pulled along x they move the slider ``q``, as far
-        as the point would move; likewise along y
+    frame : the plotly figure, styled but without the numbers that are drawn. Each trace says in its ``meta`` what it
+        shows, part → name, ``{"x": "steps", "y": "loss"}``, and beside that
+
+        - ``"once": True``: the numbers are those at the start for good, as a line to compare with
+        - ``"xaxis": {"ticktext": name}``: what is measured sets a part of the trace's axis; likewise ``"yaxis"``
+        - ``"drag": {"x": "q"}``: a pointer can take its points; pulled along x they move the slider ``q``, as far as
+          the point would move; likewise along y
     summary, stopped : the sentence that says the result, and the one for a run that diverged; ``{loss}`` is replaced by
         the last number of that curve, ``{first_loss}`` by its first, ``{lr}`` by the value of that control
     train : values → ``Path``, the same run by mhalib, with every name of ``curves`` among its curves
@@ -102,13 +104,11 @@ class FigureSpec:
     record: tuple[int, ...]
     curves: tuple[str, ...]
     frame: go.Figure
-    draw: tuple[dict[str, Any], ...]
     summary: str
     train: Callable[[dict[str, Any]], Path]
     final: tuple[str, ...] = ()
     measure: dict[str, Callable[..., Any]] = field(default_factory=dict)
     test: dict[str, Any] | None = None
-    drag: tuple[dict[str, Any], ...] = ()
     watched: float = 0
     stopped: str = ("The loss stopped being finite at step {stopped}: the step size is too large here. "
                     "The curve is what came before.")
@@ -116,20 +116,36 @@ class FigureSpec:
 
     def __post_init__(self) -> None:
         known = {"steps", *self.curves, *self.final}
+        for k, trace in enumerate(self.frame.data):
+            numbers = trace.z if trace.type == "heatmap" else trace.y
+            if numbers is None and not trace.meta:
+                raise ValueError(f"frame: {self._called(k)} has no numbers, and no meta that says what it shows")
         for place in self.draw:
-            unknown = {name for part, name in place.items() if part not in ("trace", "once", "layout")} - known
-            if unknown:
-                raise ValueError(f"draw: {place} asks for {', '.join(sorted(unknown))}; what is measured is "
-                                 f"{', '.join(sorted(known))}")
+            shown = self._called(place["trace"]) if "trace" in place else place["layout"]
+            names = {name for part, name in place.items() if part not in ("trace", "once", "layout")}
+            _require_known(names, known, f"frame: {shown} shows", "what is measured is")
         sliders = {control.name for control in self.controls if control.kind == "slider"}
-        unknown = {name for place in self.drag for part, name in place.items() if part != "trace"} - sliders
-        if unknown:
-            raise ValueError(f"drag: {', '.join(sorted(unknown))} is no slider; there are {', '.join(sorted(sliders))}")
+        for place in self.drag:
+            names = {name for part, name in place.items() if part != "trace"}
+            _require_known(names, sliders, f"frame: {self._called(place['trace'])} is dragged along",
+                           "the sliders are")
         known |= {*self.fixed, "stopped", *(f"first_{name}" for name in self.curves), *(c.name for c in self.controls)}
-        unknown = set(re.findall(r"{(\w+)}", self.summary + self.stopped)) - known
-        if unknown:
-            raise ValueError(f"summary: knows nothing of {', '.join(sorted(unknown))}; it can say "
-                             f"{', '.join(sorted(known))}")
+        said = set(re.findall(r"{(\w+)}", self.summary + self.stopped))
+        _require_known(said, known, "summary: knows nothing of", "it can say")
+
+    def _called(self, k):
+        return f"trace {k} ({self.frame.data[k].name})"
+
+    @property
+    def draw(self) -> tuple[dict[str, Any], ...]:
+        """Where what is measured goes: ``places`` of the frame."""
+        return places(self.frame)
+
+    @property
+    def drag(self) -> tuple[dict[str, Any], ...]:
+        """Points that a pointer can take, and the sliders that they move: ``{"trace": 3, "x": "q"}``."""
+        moved = ((k, (trace.meta or {}).get("drag")) for k, trace in enumerate(self.frame.data))
+        return tuple({"trace": k} | sliders for k, sliders in moved if sliders)
 
     @property
     def defaults(self) -> dict[str, Any]:
@@ -169,8 +185,8 @@ class FigureSpec:
         for place in self.draw:
             if not place.get("once") and now is None:
                 now = first if values == self.defaults else self.results(values)
-            _put(figure, place, first if place.get("once") else now)
-        return _floored(figure).update_layout(title=None, meta={"alt": self.alt})
+            put(figure, place, first if place.get("once") else now)
+        return _floored(figure).update_traces(meta=None).update_layout(title=None, meta={"alt": self.alt})
 
     def to_json(self) -> dict[str, Any]:
         """What the browser reads: everything but Python's own functions."""
@@ -181,6 +197,12 @@ class FigureSpec:
                 "figure": {"data": figure["data"], "layout": figure["layout"]}, "draw": list(self.draw),
                 "drag": list(self.drag), "watched": self.watched,
                 "summary": self.summary, "stopped": self.stopped}
+
+
+def _require_known(names, known, what, instead):
+    unknown = names - known
+    if unknown:
+        raise ValueError(f"{what} {', '.join(sorted(unknown))}; {instead} {', '.join(sorted(known))}")
 
 
 FLOOR = 1e-12
@@ -196,7 +218,26 @@ def _floored(figure):
     return figure
 
 
-def _put(figure, place, results):
+def places(frame: go.Figure) -> tuple[dict[str, Any], ...]:
+    """Where numbers go, by what the traces of a frame say in their ``meta``.
+
+    An entry is ``{"trace": 0, "x": "steps", "y": "loss"}``, or ``{"layout": "xaxis.ticktext", "from": name}``.
+    """
+    found = []
+    for k, trace in enumerate(frame.data):
+        shown = dict(trace.meta or {})
+        shown.pop("drag", None)
+        axes = {letter: shown.pop(f"{letter}axis", {}) for letter in "xy"}
+        if shown:
+            found.append({"trace": k} | shown)
+        for letter, parts in axes.items():
+            number = (trace[f"{letter}axis"] or letter)[1:]
+            found += [{"layout": f"{letter}axis{number}.{part}", "from": name} for part, name in parts.items()]
+    return tuple(found)
+
+
+def put(figure: go.Figure, place: Mapping[str, Any], results: Mapping[str, Any]) -> None:
+    """Put results, by name, where an entry of ``places`` says."""
     if "layout" in place:
         figure.update_layout({place["layout"].replace(".", "_"): results[place["from"]]})
         return

@@ -116,7 +116,7 @@ def test_lines_are_there_that_were_measured_and_mean_something(values, lines):
 
 @pytest.mark.parametrize("kind", panels.PANELS)
 def test_a_line_is_named_in_the_legend_of_its_panel(kind):
-    figure, _ = panels.frame(kind)
+    figure = panels.frame(kind)
     named = [trace for trace in figure.data if trace.showlegend]
     assert named and not [trace for trace in named if trace.legend[6:] != trace.yaxis[1:]]
     for trace in named:

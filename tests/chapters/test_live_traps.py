@@ -4,6 +4,7 @@ from dataclasses import replace
 from functools import cache
 
 import numpy as np
+import plotly.graph_objects as go
 import pytest
 
 import mhalib as mha
@@ -134,8 +135,10 @@ def test_points_that_can_be_dragged_are_the_starts(made):
 
 
 def test_a_draggable_point_moves_a_slider_or_is_refused():
-    with pytest.raises(ValueError, match="drag: trap is no slider; there are c, lr, shift"):
-        replace(traps()._description, drag=({"trace": 2, "x": "trap"},))
+    frame = go.Figure(traps()._description.frame)
+    frame.update_traces(meta={"y": "loss", "drag": {"x": "trap"}}, selector={"name": "softmax", "xaxis": "x4"})
+    with pytest.raises(ValueError, match="is dragged along trap; the sliders are c, lr, shift"):
+        replace(traps()._description, frame=frame)
 
 
 def test_pictures_are_as_wide_as_their_keys():

@@ -7,6 +7,7 @@ from html import unescape
 from pathlib import Path
 
 import numpy as np
+import plotly.graph_objects as go
 import plotly.offline
 import pytest
 import torch
@@ -16,7 +17,8 @@ import mhalib as mha
 from engines import LIVE, exposed
 from mhabook.c01_model import figure as c01
 from mhabook.c02_curvature import figure as c02
-from mhalib.live.spec import Control
+from mhalib.live.frames import line, panels
+from mhalib.live.spec import Control, places
 
 DATA = mha.data.tokenized_mixture(n=6, T=4, d=6, M=2, zeta=0.25, seed=1)
 FIGURES = {
@@ -191,13 +193,37 @@ def test_a_run_that_stops_at_its_start_says_why():
         wrong.results(wrong.defaults)
 
 
-@pytest.mark.parametrize("change, words", [
-    ({"draw": ({"trace": 0, "y": "los"},)}, "draw: .* asks for los; what is measured is .*loss"),
-    ({"summary": "the loss is {los}"}, "summary: knows nothing of los; it can say .*loss"),
-])
-def test_a_description_names_what_it_does_not_know(change, words):
+def heads_that_show(meta):
+    """The description of heads whose second trace has this ``meta``."""
+    description = mha.live.heads(DATA, steps=5)._description
+    frame = go.Figure(description.frame)
+    frame.data[1].meta = meta
+    return replace(description, frame=frame)
+
+
+@pytest.mark.parametrize("meta, words", [
+    ({"x": "steps", "y": "los"}, r"frame: trace 1 \(training loss\) shows los; what is measured is .*loss"),
+    ({"y": "loss", "xaxis": {"ticktext": "names"}}, "frame: xaxis.ticktext shows names; what is measured is .*loss"),
+    ({"y": "loss", "drag": {"x": "shortcut"}}, r"trace 1 .* is dragged along shortcut; the sliders are H"),
+    (None, r"frame: trace 1 \(training loss\) has no numbers, and no meta that says what it shows")])
+def test_a_trace_that_shows_what_is_not_measured_is_refused(meta, words):
     with pytest.raises(ValueError, match=words):
-        replace(mha.live.heads(DATA, steps=5)._description, **change)
+        heads_that_show(meta)
+
+
+def test_a_sentence_that_says_what_is_not_measured_is_refused():
+    with pytest.raises(ValueError, match="summary: knows nothing of los; it can say .*loss"):
+        replace(mha.live.heads(DATA, steps=5)._description, summary="the loss is {los}")
+
+
+def test_numbers_go_where_the_traces_of_a_frame_say():
+    frame = panels("a", "b")
+    line(frame, "then", 1, shows="loss", once=True)
+    line(frame, "fixed", 1, shows=[1.0, 2.0], over=[0.0, 1.0])
+    frame.add_heatmap(row=1, col=2, meta={"z": "weights", "xaxis": {"ticktext": "tokens"}, "drag": {"x": "q"}})
+    assert places(frame) == ({"trace": 0, "x": "steps", "y": "loss", "once": True}, {"trace": 2, "z": "weights"},
+                             {"layout": "xaxis2.ticktext", "from": "tokens"})
+    assert frame.data[1].y == (1.0, 2.0) and frame.data[1].x == (0.0, 1.0)
 
 
 @pytest.mark.parametrize("script", SCRIPTS, ids=lambda path: path.name)

@@ -47,10 +47,11 @@ def mixture(n: int = 64, T: int = 8, d: int = 8, M: int = 4, S: float = 2.0, ste
     source = sample().truth
 
     frame = panels("loss", "attention of sample 0 at the end")
-    line(frame, 0, "training loss, default settings", 1, faint=True)
-    line(frame, 0, "training loss", 1)
-    line(frame, 1, "test loss", 1)
-    frame.add_heatmap(zmin=0, zmax=1, colorscale=SEQUENTIAL, colorbar={"title": "weight"}, row=1, col=2)
+    line(frame, "training loss, default settings", 1, shows="loss", once=True)
+    line(frame, "training loss", 1, shows="loss")
+    line(frame, "test loss", 1, shows="test_loss", color=1)
+    frame.add_heatmap(zmin=0, zmax=1, colorscale=SEQUENTIAL, colorbar={"title": "weight"}, row=1, col=2,
+                      meta={"z": "attention", "xaxis": {"ticktext": "token_names"}})
     step_axis(frame, steps, col=1)
     frame.update_yaxes(type="log", range=[-8, 4], dtick=2, exponentformat="power", col=1)
     frame.update_xaxes(title="key token", tickvals=list(range(T)), constrain="domain", col=2)
@@ -66,9 +67,7 @@ def mixture(n: int = 64, T: int = 8, d: int = 8, M: int = 4, S: float = 2.0, ste
         controls=(Control("zeta", "relevant share ζ", tuple(k / T for k in range(1, max(T // 2, 1) + 1)), 1 / T),
                   Control("sigma", "noise σ", (0.0, 0.2, 0.4, 0.6, 0.8, 1.0, 1.5, 2.0), 0.2),
                   Control("lr", "step size η", STEP_SIZES, 1.0)),
-        frame=frame, draw=({"trace": 0, "x": "steps", "y": "loss", "once": True},
-                           {"trace": 1, "x": "steps", "y": "loss"}, {"trace": 2, "x": "steps", "y": "test_loss"},
-                           {"trace": 3, "z": "attention"}, {"layout": "xaxis2.ticktext", "from": "token_names"}),
+        frame=frame,
         summary="After {steps} steps with ζ = {zeta}, σ = {sigma}, η = {lr}: training loss {loss}, "
                 "test loss {test_loss}, test accuracy {test_accuracy}, "
                 "attention score {attention_score}.",

@@ -47,10 +47,12 @@ def curvature(data: Dataset, steps: int = 400, scale: float = 0.3, seed: int = 0
         return replace(path, curves=path.curves | _spectrum_ends(path, data, values["lr"]))
 
     frame = panels("upward", "downward")
-    for column, names in ((1, ("largest eigenvalue", "its bound ρ", "2/η")),
-                          (2, ("− smallest eigenvalue", "its bound (B/√H) L", "loss L"))):
-        for k, name in enumerate(names):
-            line(frame, k + 3 * (column - 1), name, column)
+    line(frame, "largest eigenvalue", 1, shows="sharpness", color=0)
+    line(frame, "its bound ρ", 1, shows="smoothness_bound", color=1)
+    line(frame, "2/η", 1, shows="edge", color=2)
+    line(frame, "− smallest eigenvalue", 2, shows="negative_curvature", color=3)
+    line(frame, "its bound (B/√H) L", 2, shows="weak_convexity_bound", color=4)
+    line(frame, "loss L", 2, shows="loss", color=5)
     step_axis(frame, steps)
     frame.update_yaxes(type="log", exponentformat="power", dtick=2)
     frame.update_yaxes(range=[-5, 4], col=1)
@@ -66,7 +68,7 @@ def curvature(data: Dataset, steps: int = 400, scale: float = 0.3, seed: int = 0
         controls=(Control("H", "heads H", H_values, 2),
                   Control("lr", "step size η", (0.1, 0.3, 1.0, 3.0, 10.0, 30.0), 1.0),
                   Control("scale", "start scale", (0.03, 0.1, 0.3, 1.0, 3.0), scale)),
-        frame=frame, draw=tuple({"trace": k, "x": "steps", "y": name} for k, name in enumerate(curves)),
+        frame=frame,
         summary="In {steps} steps with H = {H}, η = {lr}, start scale {scale} the loss goes from {first_loss} to "
                 "{loss}, the largest eigenvalue from {first_sharpness} to {sharpness}, the negative curvature from "
                 "{first_negative_curvature} to {negative_curvature}.",

@@ -69,7 +69,7 @@ def realizability(n: int = 40, T: int = 10, d: int = 10, seed: int = 0) -> LiveF
                   Control("sigma", "noise σ", NOISES, 0.0),
                   Control("initialization", "start", tuple(STARTS), "first", tuple(START_NAMES.values()), "choice"),
                   Control("mirror", "mirror the samples: no sampling noise", (False, True), True, kind="switch")),
-        frame=_frame(), draw=_draw(),
+        frame=_frame(),
         summary="Maximum margin at ζ = {zeta}, S = {S}, M = {M}, σ = {sigma}, start: {initialization}: {margin_U} from "
                 "U alone, {margin_W} from W alone, {margin} from both. After the first phase, without noise, the "
                 "witness has γ = {gamma}, and the best direction γ* = {gamma_star}.",
@@ -140,23 +140,16 @@ def _frame():
     frame = panels("maximum margin from …", "margin from both, over noise σ")
     for k, name in enumerate(("U", "W", "both")):
         frame.add_scatter(x=[k, k], name=name, mode="lines", line={"color": COLORS[0], "width": 34}, row=1, col=1,
-                          showlegend=False)
-    for color, size, name in ((4, 13, "γ* (exact)"), (1, 8, "γ (witness)")):
+                          showlegend=False, meta={"y": f"bar_{name}"})
+    for name, shown, color, size in (("γ* (exact)", "exact", 4, 13), ("γ (witness)", "closed", 1, 8)):
         frame.add_scatter(x=[0, 1, 2], name=name, mode="markers", marker={"color": COLORS[color], "size": size}, row=1,
-                          col=1)
-    for color, name in enumerate(START_NAMES.values()):
-        line(frame, (2, 3, 0)[color], name, 2, dash=("dot", "dash", "solid")[color])
-        frame.data[-1].x = NOISES
-    frame.add_scatter(name="here", mode="markers", marker={"color": GRAY, "size": 10}, row=1, col=2)
+                          col=1, meta={"y": shown})
+    for kind, color, dash in (("zero", 2, "dot"), ("gaussian", 3, "dash"), ("first", 0, "solid")):
+        line(frame, START_NAMES[kind], 2, shows=f"over_{kind}", over=NOISES, color=color, dash=dash)
+    frame.add_scatter(name="here", mode="markers", marker={"color": GRAY, "size": 10}, row=1, col=2,
+                      meta={"x": "here", "y": "here_margin"})
     frame.update_xaxes(tickvals=[0, 1, 2], ticktext=["U", "W", "both"], range=[-0.6, 2.6], showgrid=False, col=1)
     frame.update_xaxes(zeroline=False, col=1)
     frame.update_xaxes(range=[-0.04, 1.04], title="noise σ", col=2)
     frame.update_yaxes(rangemode="tozero")
     return frame
-
-
-def _draw():
-    bars = ({"trace": k, "y": name} for k, name in enumerate(("bar_U", "bar_W", "bar_both")))
-    overs = ({"trace": k, "y": f"over_{kind}"} for k, kind in enumerate(STARTS, start=5))
-    return (*bars, {"trace": 3, "y": "exact"}, {"trace": 4, "y": "closed"}, *overs,
-            {"trace": 8, "x": "here", "y": "here_margin"})

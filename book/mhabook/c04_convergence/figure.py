@@ -29,9 +29,6 @@ SUMMARY = ("After {steps} steps with {H} heads and η = {lr}: loss {loss}, where
            "this H the training theorem allows η up to {largest_step}.")
 GRID = 10 ** (np.arange(31) / 15)
 HEADS = (2, *(10 ** k for k in range(2, 13)))
-LINES = ((0, "loss", 1, 1), (1, "formula of the theorem", 1, 1), (0, "distance ‖θₖ − θ₀‖", 2, 1),
-         (2, "distance ‖θₖ − θ‖", 2, 1), (1, "3D₀", 2, 1), (0, "attention score", 1, 2),
-         (1, "heads: training theorem", 2, 2), (2, "heads: with fewer", 2, 2), (0, "heads: the run", 2, 2))
 HEADS_IN_WORDS = ("2", "100", "1000", "10⁴", "10⁵", "10⁶", "10⁷", "10⁸", "10⁹", "10¹⁰", "10¹¹", "10¹²")
 CONTROLS = (Control("H", "heads H of the run", HEADS, 10 ** 12, HEADS_IN_WORDS),
             Control("lr", "step size η", (0.01, 0.03, 0.1, 0.3, 1.0, 3.0, 10.0), 0.3),
@@ -83,7 +80,7 @@ def theory_and_practice(n: int = 16, d: int = 7, M: int = 5, steps: int = 1000, 
         data={"by": "T", "choices": {T: _carried(n, T, d, M, seed) for T in (5, 10, 20)}},
         start={"kind": "first_phase"}, record=tuple(record),
         fixed={"optimizer": "gd", "steps": steps, "grid": GRID.tolist()},
-        curves=CURVES, final=FINAL, controls=CONTROLS, frame=_frame(steps), draw=_draw(), summary=SUMMARY,
+        curves=CURVES, final=FINAL, controls=CONTROLS, frame=_frame(steps), summary=SUMMARY,
         train=run, measure=together(FINAL, numbers)), __file__)
 
 
@@ -97,9 +94,17 @@ def _frame(steps):
     # What lies along the x axis stands in the titles: under an axis it would meet the panel below it on a phone.
     frame = panels("loss over steps", "distance over steps", "attention score over steps", "heads asked for over D₀",
                    height=640)
-    for color, name, column, row in LINES:
-        line(frame, color, name, column, row)
-    frame.add_scatter(name="heads at D₀", mode="markers", marker={"color": GRAY, "size": 10}, row=2, col=2)
+    line(frame, "loss", 1, 1, shows="loss", color=0)
+    line(frame, "formula of the theorem", 1, 1, shows="guarantee", color=1)
+    line(frame, "distance ‖θₖ − θ₀‖", 2, 1, shows="from_start", color=0)
+    line(frame, "distance ‖θₖ − θ‖", 2, 1, shows="from_reference", color=2)
+    line(frame, "3D₀", 2, 1, shows="limit", color=1)
+    line(frame, "attention score", 1, 2, shows="attention_score", color=0)
+    line(frame, "heads: training theorem", 2, 2, shows="heads_line", over="grid", color=1)
+    line(frame, "heads: with fewer", 2, 2, shows="fewer_line", over="grid", color=2)
+    line(frame, "heads: the run", 2, 2, shows="run_line", over="grid", color=0)
+    frame.add_scatter(name="heads at D₀", mode="markers", marker={"color": GRAY, "size": 10}, row=2, col=2,
+                      meta={"x": "asked_at", "y": "asked"})
     for column, row in ((1, 1), (2, 1), (1, 2)):
         frame.update_xaxes(type="log", range=[0, np.log10(steps)], dtick=1, exponentformat="power",
                            row=row, col=column)
@@ -109,10 +114,3 @@ def _frame(steps):
     frame.update_xaxes(type="log", range=[0, 2], dtick=1, exponentformat="power", row=2, col=2)
     frame.update_yaxes(type="log", range=[0, 24], dtick=4, exponentformat="power", row=2, col=2)
     return frame
-
-
-def _draw():
-    over_distances = ("heads_line", "fewer_line", "run_line")
-    return (*({"trace": k, "x": "steps", "y": name} for k, name in enumerate(CURVES)),
-            *({"trace": k, "x": "grid", "y": name} for k, name in enumerate(over_distances, start=6)),
-            {"trace": 9, "x": "asked_at", "y": "asked"})

@@ -55,27 +55,25 @@ def width(n: int = 64, T: int = 8, d: int = 8, M: int = 4, S: float = 2.0, steps
                   rule_control(),
                   Control("zeta", "relevant share ζ", tuple(k / T for k in range(1, max(T // 2, 1) + 1)), 1 / T),
                   Control("sigma", "noise σ", (0.0, 0.2, 0.4, 0.6, 0.8, 1.0, 1.5, 2.0), 0.2)),
-        frame=_frame(steps), draw=tuple({"trace": k, "x": "steps", "y": name} | ({"once": True} if once else {})
-                                        for k, (name, once) in enumerate(_lines())),
+        frame=_frame(steps),
         summary="After {steps} steps with H = {H}, {optimizer}, step size {scaling} at η = {lr}, ζ = {zeta}, "
                 "σ = {sigma}: training loss {loss}, test loss {test_loss}, ‖W‖ = {norm_W}, ‖U‖ = {norm_U}, "
                 "attention score {attention_score}.", train=run))
 
 
-def _lines():
-    """What the traces draw, in order: each curve of the default settings once, below the moving ones."""
-    return [(name, once) for once in (True, False) for name in CURVES if not (once and name == "test_loss")]
-
-
 def _frame(steps):
     titles = ("loss", "average ‖W‖", "average ‖U‖", "attention score")
     frame = panels(*(f"{title}, by step" for title in titles), height=600)
-    places = {"loss": (1, 1), "test_loss": (1, 1), "norm_W": (1, 2), "norm_U": (2, 1), "attention_score": (2, 2)}
-    for name, faint in _lines():
-        row, column = places[name]
-        legend = {"loss": "default settings" if faint else "training", "test_loss": "test"}
-        line(frame, int(name == "test_loss"), legend.get(name, name.replace("_", " ")), column, row, faint=faint,
-             legend=name in legend)
+    # Below the moving lines, those of the default settings.
+    line(frame, "default settings", 1, 1, shows="loss", once=True)
+    line(frame, "norm W", 2, 1, shows="norm_W", once=True)
+    line(frame, "norm U", 1, 2, shows="norm_U", once=True, legend=False)
+    line(frame, "attention score", 2, 2, shows="attention_score", once=True)
+    line(frame, "training", 1, 1, shows="loss")
+    line(frame, "test", 1, 1, shows="test_loss", color=1)
+    line(frame, "norm W", 2, 1, shows="norm_W", legend=False)
+    line(frame, "norm U", 1, 2, shows="norm_U", legend=False)
+    line(frame, "attention score", 2, 2, shows="attention_score", legend=False)
     frame.add_scatter(x=[1, steps], y=[0.3, 0.3 / steps], name="the slope of 1/t", mode="lines",
                       line={"color": GRAY, "dash": "dot"}, row=1, col=1)
     frame.update_xaxes(type="log", range=[0, np.log10(steps)], dtick=1, exponentformat="power")

@@ -62,11 +62,7 @@ def planted(n: int = 200, T: int = 6, d: int = 4, steps: int = 400, scale: float
                   scaling_control(),
                   rule_control("momentum"),
                   Control("start", "start", ("zero", "random"), "zero", ("zero", f"random, {scale:g}"), "choice")),
-        frame=_frame(steps), draw=({"trace": 0, "x": "steps", "y": "loss", "once": True},
-                                   {"trace": 1, "x": "steps", "y": "loss"},
-                                   {"trace": 2, "x": "steps", "y": "test_loss"},
-                                   {"trace": 3, "x": "steps", "y": "align_W"},
-                                   {"trace": 4, "x": "steps", "y": "align_U"}),
+        frame=_frame(steps),
         summary="After {steps} steps with H = {H}, n = {n}, {optimizer}, step size {scaling} at η = {lr}, start "
                 "{start}: training loss {loss}, test loss {test_loss}, alignment {align_W} in W and {align_U} in U.",
         train=run), __file__)
@@ -74,11 +70,11 @@ def planted(n: int = 200, T: int = 6, d: int = 4, steps: int = 400, scale: float
 
 def _frame(steps):
     frame = panels("loss", "alignment with the planted head")
-    line(frame, 0, "training loss, default settings", 1, faint=True)
-    line(frame, 0, "training loss", 1)
-    line(frame, 1, "test loss", 1)
-    line(frame, 2, "W", 2)
-    line(frame, 3, "U", 2)
+    line(frame, "training loss, default settings", 1, shows="loss", once=True)
+    line(frame, "training loss", 1, shows="loss", color=0)
+    line(frame, "test loss", 1, shows="test_loss", color=1)
+    line(frame, "W", 2, shows="align_W", color=2)
+    line(frame, "U", 2, shows="align_U", color=3)
     step_axis(frame, steps)
     frame.update_yaxes(type="log", range=[-4, 1], dtick=1, exponentformat="power", col=1)
     frame.update_yaxes(range=[-0.3, 1.03], col=2)

@@ -65,7 +65,7 @@ def generalization(n: int = 64, T: int = 8, d: int = 8, M: int = 4, S: float = 1
                   Control("lr", "step size η", (0.03, 0.1, 0.3, 1.0, 3.0), 1.0),
                   Control("H", "heads H", (1, 4, 16, 64), 1),
                   Control("left", "sample left out", (0, 1, 2, 3), 0)),
-        frame=_frame(steps), draw=tuple({"trace": k, "x": "steps", "y": name} for k, name in enumerate(CURVES)),
+        frame=_frame(steps),
         summary="After {steps} steps on n = {samples} samples with σ = {sigma}, ζ = {zeta}, η = {lr}, H = {H}: "
                 "training loss {loss}, test loss {held_out_loss}, test accuracy {test_accuracy}; gap {gap}, formula "
                 "{gap_bound}. Without sample {left}, the run ends at a distance of {distance}, bound {distance_bound}, "
@@ -97,11 +97,15 @@ def _with_and_without(start, data, left, lr, steps, test, record):
 def _frame(steps):
     frame = panels("loss", "test loss − training loss", "distance, one sample left out", "loss of that sample",
                    height=640)
-    for color, name, column, row in ((0, "training loss", 1, 1), (1, "test loss", 1, 1), (0, "gap", 2, 1),
-                                     (1, "formula of Theorem 2", 2, 1), (0, "distance", 1, 2),
-                                     (1, "(3/2)(η/n) Σ G ℓ_i", 1, 2), (2, "(η/n) Σ ‖∇ℓ_i‖", 1, 2),
-                                     (0, "trained on it", 2, 2), (1, "without it", 2, 2)):
-        line(frame, color, name, column, row)
+    line(frame, "training loss", 1, 1, shows="loss", color=0)
+    line(frame, "test loss", 1, 1, shows="held_out_loss", color=1)
+    line(frame, "gap", 2, 1, shows="gap", color=0)
+    line(frame, "formula of Theorem 2", 2, 1, shows="gap_bound", color=1)
+    line(frame, "distance", 1, 2, shows="distance", color=0)
+    line(frame, "(3/2)(η/n) Σ G ℓ_i", 1, 2, shows="distance_bound", color=1)
+    line(frame, "(η/n) Σ ‖∇ℓ_i‖", 1, 2, shows="pushed", color=2)
+    line(frame, "trained on it", 2, 2, shows="own_loss", color=0)
+    line(frame, "without it", 2, 2, shows="left_loss", color=1)
     step_axis(frame, steps)
     frame.update_yaxes(type="log", dtick=2, exponentformat="power")
     frame.update_yaxes(range=[-5, 1.5], row=1, col=1)

@@ -53,12 +53,7 @@ def digits(classes: tuple[int, int] = (3, 8), n: int = 60, held_out: int = 80, s
                   scaling_control("scaling"),
                   rule_control(),
                   Control("scale", "start scale", SCALES, 0.1), Control("seed", "start number", SEEDS, 0)),
-        frame=_frame(steps), draw=({"trace": 0, "x": "steps", "y": "loss", "once": True},
-                                   {"trace": 1, "x": "steps", "y": "loss"},
-                                   {"trace": 2, "x": "steps", "y": "test_loss"},
-                                   {"trace": 3, "x": "steps", "y": "test_accuracy", "once": True},
-                                   {"trace": 4, "x": "steps", "y": "accuracy"},
-                                   {"trace": 5, "x": "steps", "y": "test_accuracy"}),
+        frame=_frame(steps),
         summary="After {steps} steps with H = {H}, step size {scaling} at η = {lr}, {optimizer}, start scale {scale}, "
                 "start number {seed}: training loss {loss}, test loss {test_loss}, accuracy {accuracy} in training and "
                 "{test_accuracy} on held-out images.",
@@ -68,12 +63,12 @@ def digits(classes: tuple[int, int] = (3, 8), n: int = 60, held_out: int = 80, s
 def _frame(steps):
     """Two panels without numbers: losses, and accuracies."""
     frame = panels("loss", "accuracy")
-    line(frame, 0, "training loss, default settings", 1, faint=True)
-    line(frame, 0, "training", 1)
-    line(frame, 1, "test", 1)
-    line(frame, 1, "test accuracy, default settings", 2, faint=True)
-    line(frame, 0, "training accuracy", 2, legend=False)
-    line(frame, 1, "test accuracy", 2, legend=False)
+    line(frame, "training loss, default settings", 1, shows="loss", once=True)
+    line(frame, "training", 1, shows="loss", color=0)
+    line(frame, "test", 1, shows="test_loss", color=1)
+    line(frame, "test accuracy, default settings", 2, shows="test_accuracy", once=True)
+    line(frame, "training accuracy", 2, shows="accuracy", color=0, legend=False)
+    line(frame, "test accuracy", 2, shows="test_accuracy", color=1, legend=False)
     step_axis(frame, steps)
     frame.update_yaxes(type="log", range=[-4, 2], dtick=1, exponentformat="power", col=1)
     frame.update_yaxes(range=[0.4, 1.02], col=2)

@@ -41,7 +41,7 @@ def tilting(seed: int = 0) -> LiveFigure:
                   Control("n", "tokens n", SIZES, 128),
                   Control("sample", "sample", tuple(range(1, SAMPLES + 1)), 1),
                   Control("tokens", "tokens are", tuple(TOKENS), "gaussian", tuple(TOKENS.values()), "choice")),
-        frame=_frame(), draw=_draw(),
+        frame=_frame(),
         summary="v = {v}, n = {n} tokens ({tokens}), sample {sample}: the query x = 2 has {two} effective tokens; "
                 "n e^(−v²x²), or 1 where that is less, is {two_expected}. Its attention mean is {two_mean}, the limit "
                 "for Gaussian tokens {two_limit}. Over queries and eight samples the mean squared error is {loss}; "
@@ -118,33 +118,22 @@ def _edge(values, side):
 
 def _frame():
     frame = panels("attention mean, over query x", "effective tokens, over x", "squared error, over n", columns=3)
-    line(frame, 0, "attention mean m(x)", 1)
-    frame.data[-1].x = QUERIES.tolist()
-    line(frame, 0, "limit v x", 1, faint=True, legend=True)
-    frame.data[-1].x = QUERIES.tolist()
-    for first in (True, False):
-        frame.add_scatter(y=[-5, 5], name="|v x| = √(2 ln n)", mode="lines", showlegend=first, row=1, col=1,
-                          line={"color": COLORS[3], "dash": "dot"})
-    line(frame, 0, "effective tokens", 2, legend=False)
-    frame.data[-1].x = QUERIES.tolist()
-    line(frame, 0, "n exp(−v²x²), or 1", 2, faint=True, legend=True)
-    frame.data[-1].x = QUERIES.tolist()
-    line(frame, 1, "error, mean of 8 samples", 3)
-    frame.add_scatter(name="derived slope", mode="lines", line={"color": GRAY, "dash": "dot"}, row=1, col=3)
-    frame.add_scatter(name="here", mode="markers", marker=HERE | {"size": 10}, row=1, col=3)
-    for k in (-2, -1):
-        frame.data[k].x = SIZES if k == -2 else None
-    frame.data[-3].x = SIZES
+    queries = QUERIES.tolist()
+    line(frame, "attention mean m(x)", 1, shows="mean", over=queries)
+    line(frame, "limit v x", 1, shows="limit", over=queries, faint=True)
+    for edge in ("left", "right"):
+        frame.add_scatter(y=[-5, 5], name="|v x| = √(2 ln n)", mode="lines", showlegend=edge == "left", row=1, col=1,
+                          line={"color": COLORS[3], "dash": "dot"}, meta={"x": edge})
+    line(frame, "effective tokens", 2, shows="effective", over=queries, legend=False)
+    line(frame, "n exp(−v²x²), or 1", 2, shows="expected", over=queries, faint=True, legend=True)
+    line(frame, "error, mean of 8 samples", 3, shows="error", over=SIZES, color=1)
+    frame.add_scatter(x=SIZES, name="derived slope", mode="lines", line={"color": GRAY, "dash": "dot"}, row=1, col=3,
+                      meta={"y": "guide"})
+    frame.add_scatter(name="here", mode="markers", marker=HERE | {"size": 10}, row=1, col=3,
+                      meta={"x": "here", "y": "here_error"})
     frame.update_xaxes(range=[-4.1, 4.1], dtick=2, zeroline=False, col=1)
     frame.update_xaxes(range=[-4.1, 4.1], dtick=2, zeroline=False, col=2)
     frame.update_yaxes(range=[-4.2, 4.2], col=1)
     frame.update_yaxes(type="log", range=[-0.1, 3.1], dtick=1, col=2)
     frame.update_xaxes(type="log", range=[1.1, 3.1], dtick=1, col=3)
     return frame.update_yaxes(type="log", range=[-4.5, 1], dtick=1, exponentformat="power", col=3)
-
-
-def _draw():
-    names = {0: "mean", 1: "limit", 4: "effective", 5: "expected", 6: "error", 7: "guide"}
-    edges = ({"trace": 2, "x": "left"}, {"trace": 3, "x": "right"})
-    return (*({"trace": k, "y": name} for k, name in names.items()), *edges,
-            {"trace": 8, "x": "here", "y": "here_error"})

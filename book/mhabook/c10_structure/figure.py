@@ -23,8 +23,7 @@ from mhalib.plots import GRAY
 MEASURES = ("loss", "excess", "v", "effective_tokens")
 PLAIN = {"optimizer": "gd", "lr": 0.1, "share": 1.0}
 SIZES = (2, 3, 4, 5)
-# What the traces draw, in order: plain descent below, the chosen run above it.
-DRAWN = (*(f"{name}_plain" for name in MEASURES), *MEASURES, "floor")
+CURVES = (*(f"{name}_plain" for name in MEASURES), *MEASURES, "floor")
 ALT = ("Four panels over 40 steps from a random start: SA2 in color, plain descent with step size 0.1 in gray. The "
        "training loss of SA2 falls to the noise floor within 10 steps, that of plain descent stays at five times the "
        "floor. The population excess of SA2 falls below a hundredth. The norm of V falls to a half, below one over the "
@@ -65,13 +64,12 @@ def descent(n: int = 400, steps: int = 40, seed: int = 0) -> LiveFigure:
     return LiveFigure(FigureSpec(
         title="Descent that knows the structure, and descent that does not", alt=ALT, summary=SUMMARY,
         model="descent", data=carried(n, SIZES, [seed]), start=streams(max(SIZES), [seed]),
-        record=tuple(range(steps + 1)), fixed=FIXED | {"plain_lr": PLAIN["lr"]}, curves=DRAWN,
+        record=tuple(range(steps + 1)), fixed=FIXED | {"plain_lr": PLAIN["lr"]}, curves=CURVES,
         controls=(*CONTROLS,
                   Control("kappa", "κ(Σ)", (1.0, 2.0, 4.0, 8.0, 16.0, 32.0, 64.0, 128.0, 256.0), 16.0),
                   Control("d", "dimensions d", SIZES, 3),
                   Control("n", "tokens n", tuple(k for k in (60, 100, 200, 300, 400) if k <= n), min(200, n))),
-        frame=_frame(steps), draw=tuple({"trace": k, "x": "steps", "y": name} for k, name in enumerate(DRAWN)),
-        train=measured), __file__)
+        frame=_frame(steps), train=measured), __file__)
 
 
 def _curves(path, data):
@@ -84,11 +82,12 @@ def _curves(path, data):
 
 def _frame(steps):
     frame = panels("training loss", "population excess", "‖V‖", "effective tokens, mean", height=640)
-    for faint in (True, False):
-        for k, name in enumerate(MEASURES):
-            label = "plain descent" if faint else "chosen algorithm"
-            line(frame, 0, label, k % 2 + 1, k // 2 + 1, faint=faint, legend=name == "loss")
-    line(frame, 1, "noise floor σ²p/2", 1)
+    places = {"loss": (1, 1), "excess": (1, 2), "v": (2, 1), "effective_tokens": (2, 2)}
+    for name, (row, column) in places.items():  # below the lines of the chosen run
+        line(frame, "plain descent", column, row, shows=f"{name}_plain", faint=True, legend=name == "loss")
+    for name, (row, column) in places.items():
+        line(frame, "chosen algorithm", column, row, shows=name, legend=name == "loss")
+    line(frame, "noise floor σ²p/2", 1, shows="floor", color=1)
     frame.add_scatter(x=[0, steps], y=[0.5 ** 0.5] * 2, name="‖V‖ = 1/√2", mode="lines",
                       line={"color": GRAY, "dash": "dot"}, row=2, col=1)
     frame.update_xaxes(range=[0, steps], title="step")

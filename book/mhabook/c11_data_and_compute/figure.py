@@ -63,7 +63,7 @@ def data_and_compute(n: int = 320, steps: int = 30, instances: int = 2) -> LiveF
                   Control("kappa_M", "s_max/s_min", (1.0, 2.0, 4.0, 8.0, 16.0), 4.0),
                   Control("radius", "radius r of SA2", (0.25, 0.35, 0.5, 0.7, 1.0, NO_RADIUS), 0.5,
                           ("0.25", "0.35", "0.5", "0.7", "1", "∞"))),
-        frame=_frame(runs.sizes, steps), draw=_draw(runs.curves),
+        frame=_frame(runs.sizes, steps),
         summary=f"After {{steps}} steps of {{optimizer}}, with η = {{lr}}, start {{start}}, s_max = {{s_max}}, "
                 f"κ = {{kappa_M}}, r = {{radius}}: mean population excess {{{runs.curves[3]}}} with "
                 f"{runs.sizes[3]} tokens, {{{runs.curves[0]}}} with {n}, {{excess_limit}} in the limit.",
@@ -112,19 +112,14 @@ def _spectral(values):
 def _frame(sizes, steps):
     frame = panels("population excess", f"population excess after {steps} steps")
     for color, n in enumerate(sizes):
-        line(frame, color, f"n = {n}", 1)
-    line(frame, 0, "n = ∞", 1, faint=True)
+        line(frame, f"n = {n}", 1, shows=f"excess_{n}", color=color)
+    line(frame, "n = ∞", 1, shows="excess_limit", faint=True)
     frame.add_scatter(name="at the end", mode="lines+markers", marker={"color": COLORS[0], "size": 8},
-                      line={"color": COLORS[0]}, row=1, col=2, showlegend=False)
+                      line={"color": COLORS[0]}, row=1, col=2, showlegend=False, meta={"x": "sizes", "y": "finals"})
     frame.add_scatter(name="spectral start, for large n", mode="lines", line={"color": GRAY, "dash": "dot"},
-                      row=1, col=2)
+                      row=1, col=2, meta={"x": "sizes", "y": "predicted"})
     frame.update_xaxes(range=[0, steps], title="step", col=1)
     frame.update_xaxes(type="log", range=np.log10([sizes[-1] / 1.2, sizes[0] * 1.2]).tolist(), tickvals=sizes[::-1],
                        title="tokens n", col=2)
     frame.update_yaxes(type="log", dtick=2, exponentformat="power", range=[-5, 2], col=1)
     return frame.update_yaxes(type="log", dtick=1, exponentformat="power", range=[-4, 1], col=2)
-
-
-def _draw(curves):
-    ends = ({"trace": k, "x": "sizes", "y": name} for k, name in enumerate(("finals", "predicted"), start=len(curves)))
-    return (*({"trace": k, "x": "steps", "y": name} for k, name in enumerate(curves)), *ends)

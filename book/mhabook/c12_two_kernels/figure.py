@@ -34,7 +34,6 @@ def kernels() -> LiveFigure:
 
     Source: Propositions "What moves a query", "A key among the others is never selected by softmax" (this book).
     """
-    frame = _frame()
     measures = together(_measured({"q": 3.0, **KEYS, "c": 0.5, "values": "mixed", "y": 1.5}), _measured)
     return LiveFigure(FigureSpec(
         title="Three kernels, one query",
@@ -50,7 +49,7 @@ def kernels() -> LiveFigure:
                   Control("c", "width c", (0.125, 0.25, 0.5, 1.0, 2.0), 0.5),
                   Control("values", "values", tuple(VALUES), "mixed", ("1, 2, −1", "0, 1, 0", "1, 1, 1"), "choice"),
                   Control("y", "target", (-1.0, -0.5, 0.0, 0.5, 1.0, 1.5, 2.0), 1.5)),
-        frame=frame, **_places(frame),
+        frame=_frame(),
         summary="With query = {q}, keys {k1}, {k2}, {k3}, c = {c}, values {values}, target {y}. Weight of the second "
                 "key: softmax {soft_mid}, Gaussian {gauss_mid}, normalized {between_mid}. Force on the query: softmax "
                 "{soft_here_force}, Gaussian {gauss_here_force}, normalized {between_here_force}. Gaussian weights "
@@ -85,14 +84,12 @@ def _frame():
     frame = panels("weight of the second key", "output", "force on the query", columns=3)
     for column, part in enumerate(PARTS, start=1):
         for k, (kernel, name) in enumerate(NAMES.items()):
-            line(frame, k, name, column, legend=column == 1)
-            frame.data[-1].update(x=QUERIES.tolist(), meta={"y": f"{kernel}_{part}"})
+            line(frame, name, column, shows=f"{kernel}_{part}", over=QUERIES.tolist(), color=k, legend=column == 1)
         for k, (kernel, name) in enumerate(NAMES.items()):
             frame.add_scatter(name=f"{name}, here", mode="markers", marker={"color": COLORS[k], "size": 10},
                               showlegend=False, row=1, col=column,
                               meta={"x": "here", "y": f"{kernel}_at_{part}", "drag": {"x": "q"}})
-    line(frame, 3, "target", 2, faint=True, legend=True)
-    frame.data[-1].update(x=[-5, 5], meta={"y": "target"})
+    line(frame, "target", 2, shows="target", over=[-5, 5], faint=True, legend=True)
     for j, key in enumerate(KEYS):
         name, color = ("second key", COLORS[4]) if j == 1 else ("other keys", GRAY)
         frame.add_scatter(y=[0], name=name, mode="markers", marker={"symbol": "diamond", "size": 12, "color": color},
@@ -101,14 +98,3 @@ def _frame():
     frame.update_yaxes(range=[-0.07, 1.05], col=1)
     frame.update_yaxes(range=[-1.6, 2.6], col=2)
     return frame.update_yaxes(range=[-3, 3], zeroline=True, col=3)
-
-
-def _places(frame):
-    """The ``draw`` and ``drag`` of a figure, from the ``meta`` that the traces of its frame have until now.
-
-    There a trace says what it shows, part → name, and under "drag" which sliders move it.
-    """
-    shown = [dict(trace.meta or {}) for trace in frame.data]
-    frame.update_traces(meta=None)
-    drag = tuple({"trace": k} | one.pop("drag") for k, one in enumerate(shown) if "drag" in one)
-    return {"draw": tuple({"trace": k} | one for k, one in enumerate(shown) if one), "drag": drag}

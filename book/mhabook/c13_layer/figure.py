@@ -17,7 +17,7 @@ from mhalib.optim import GradientDescent
 from mhalib.training import Path, run
 
 KERNELS = {"softmax": softmax, "gaussian": gaussian}
-NAMES = ("softmax", "Gaussian")
+NAMES = {"softmax": "softmax", "gaussian": "Gaussian"}
 MOVES = {"WV": "values", "WQ WK WV": "queries, keys, values", "WQ": "queries"}
 CURVES = tuple(f"{name}{part}" for part in ("", "_promised") for name in KERNELS)
 WIDTH = 8
@@ -67,7 +67,7 @@ def layer(steps: int = 300, seed: int = 0) -> LiveFigure:
                   Control("scale", "scale", (0.1, 0.3, 0.5, 1.0, 2.0, 4.0), 1.0),
                   Control("tied", "keys", (True, False), True, ("= queries", "their own"), "choice"),
                   Control("lr", "step size η·L", (0.1, 0.2, 0.5, 1.0, 1.5, 2.5), 1.0)),
-        frame=_frame(steps), draw=_draw(), train=lambda values: _both(values, steps, seed)), __file__)
+        frame=_frame(steps), train=lambda values: _both(values, steps, seed)), __file__)
 
 
 def _carried(seed):
@@ -166,21 +166,15 @@ def _asked(measure, seed):
 
 def _frame(steps):
     frame = panels("loss / first loss", "singular values of B at the start")
-    for k, name in enumerate(NAMES):
-        line(frame, k, name, 1)
-        frame.data[-1].line.dash = "solid"
-    for k, name in enumerate(NAMES):
-        line(frame, k, f"guaranteed, {name}", 1, dash="dash")
-    for k, name in enumerate(NAMES):
-        line(frame, k, name, 2, legend=False)
-        frame.data[-1].update(mode="lines+markers", line={"dash": "solid"})
+    for k, (kernel, name) in enumerate(NAMES.items()):
+        line(frame, name, 1, shows=kernel, color=k, dash="solid")
+    for k, (kernel, name) in enumerate(NAMES.items()):
+        line(frame, f"guaranteed, {name}", 1, shows=f"{kernel}_promised", color=k, dash="dash")
+    for k, (kernel, name) in enumerate(NAMES.items()):
+        line(frame, name, 2, shows=f"{kernel}_spectrum", over="order", color=k, dash="solid", legend=False)
+        frame.data[-1].mode = "lines+markers"
     frame.update_xaxes(range=[0, steps], title="step", col=1)
     frame.update_xaxes(title="in falling order", range=[0, 1 + max(SAMPLES) * max(TOKENS)], col=2)
     frame.update_yaxes(type="log", dtick=1, exponentformat="power")
     frame.update_yaxes(range=[-9.2, 0.7], dtick=2, col=1)
     return frame.update_yaxes(range=[-3.5, 2], col=2)
-
-
-def _draw():
-    runs = tuple({"trace": k, "x": "steps", "y": name} for k, name in enumerate(CURVES))
-    return *runs, *({"trace": 4 + k, "x": "order", "y": f"{name}_spectrum"} for k, name in enumerate(KERNELS))

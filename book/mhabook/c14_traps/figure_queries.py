@@ -32,8 +32,6 @@ KINDS = ("best", "other", "path", "start", "finish")
 """What is drawn on a landscape, from below to above: minima, descent, its start and end."""
 LABELS = ("global minimum", "spurious minimum", "descent", "start", "end")
 """What the legend calls them."""
-TRACES = 1 + len(KINDS)
-"""How many each panel of a kernel has."""
 
 
 def reach(name: str) -> float:
@@ -117,20 +115,25 @@ def descent_figure(steps: int, begin: Callable[[dict[str, Any]], tuple[float, ..
     ``more`` goes to the ``FigureSpec``.
     """
     texts = tuple(f"{name} (η = {one['lr']:g})" for name, one in EXAMPLES.items())  # each has a step size of its own
-    drag = dict(zip("xy", (control.name for control in starts), strict=False))
     return LiveFigure(FigureSpec(
         data=carried(), start={"kind": "traps"}, record=tuple(recorded_steps(steps, RECORDED)), curves=CURVES,
         fixed={"steps": steps} | dict(fixed), final=tuple(measures), measure=measures,
-        drag=tuple({"trace": TRACES * k + 1 + KINDS.index("start")} | drag for k in range(len(NAMES))),
         controls=(Control("trap", "construction", tuple(EXAMPLES), "B2", texts, "choice"), *starts,
                   Control("lr", "step size, × η", FACTORS, 1.0), Control("c", "width c", WIDTHS, 0.5)),
         train=lambda values: path_of(values, steps, begin(values)), **more), __file__)
 
 
-def add_points(frame: go.Figure, looks: Iterable[dict[str, Any]], k: int) -> None:
-    """Add to the panel of kernel k the traces of KINDS, in these looks; the legend has those of the first."""
-    for label, look in zip(LABELS, looks, strict=True):
-        frame.add_scatter(**{"mode": "markers"} | look, name=label, showlegend=not k, **panel(k))
+def add_points(frame: go.Figure, looks: Iterable[dict[str, Any]], k: int, short: str, parts: tuple[str, str],
+               drag: dict[str, str]) -> None:
+    """Add to panel k the points of KINDS of a kernel, in these looks; the legend has those of the first.
+
+    What is along x and along y is measured under the names of ``parts``; ``drag`` says which sliders a start moves.
+    """
+    for kind, label, look in zip(KINDS, LABELS, looks, strict=True):
+        shown = {axis: f"{short}_{kind}_{part}" for axis, part in zip("xy", parts, strict=True)}
+        if kind == "start":
+            shown["drag"] = drag
+        frame.add_scatter(**{"mode": "markers"} | look, name=label, showlegend=not k, meta=shown, **panel(k))
 
 
 def panel(k: int) -> dict[str, int]:
@@ -138,26 +141,10 @@ def panel(k: int) -> dict[str, int]:
     return {"row": k // 2 + 1, "col": k % 2 + 1}
 
 
-def drawn(beneath: Callable[[str], dict[str, Any]], parts: tuple[str, str],
-          axes: tuple[str, str]) -> tuple[dict[str, Any], ...]:
-    """What goes where: on the panel of each kernel what lies ``beneath``, then points by ``parts`` = their names.
-
-    ``axes`` names the measures that are the ranges of the axes.
-    """
-    entries = [{"trace": TRACES * len(NAMES) + k, "x": "steps", "y": curve} for k, curve in enumerate(CURVES)]
-    for k, short in enumerate(NAMES):
-        entries.append({"trace": TRACES * k} | beneath(short))
-        entries += [{"trace": TRACES * k + j, "x": f"{short}_{kind}_{parts[0]}", "y": f"{short}_{kind}_{parts[1]}"}
-                    for j, kind in enumerate(KINDS, start=1)]
-        entries += [{"layout": f"{axis}{k + 1 if k else ''}.range", "from": source}
-                    for axis, source in zip(("xaxis", "yaxis"), axes, strict=True)]
-    return tuple(entries)
-
-
 def losses_over_steps(frame: go.Figure, steps: int) -> None:
     """The fourth panel."""
-    for k, words in enumerate(NAMES.values()):
-        line(frame, k, words, 2, 2)
+    for k, (curve, words) in enumerate(zip(CURVES, NAMES.values(), strict=True)):
+        line(frame, words, 2, 2, shows=curve, color=k)
     step_axis(frame, steps, row=2, col=2)
     frame.update_layout(legend_y=-0.14)
     frame.update_yaxes(type="log", range=[-10.5, 1], dtick=2, exponentformat="power", row=2, col=2)

@@ -40,9 +40,7 @@ def traps(steps: int = 300) -> LiveFigure:
             "four minima of loss zero; every query runs into one. Gaussian with rows normalized: all queries run into "
             "a spurious minimum at 1.42, of loss 0.17. In the fourth panel the Gaussian loss falls below 10⁻¹⁰, the "
             "other two level off.",
-        frame=_frame(steps), summary=_SUMMARY,
-        draw=queries.drawn(lambda short: {"x": "queries", "y": f"{short}_landscape"}, ("q", "loss"),
-                           ("range", "loss_range")))
+        frame=_frame(steps), summary=_SUMMARY)
 
 
 def _begin(values):
@@ -101,8 +99,10 @@ def _frame(steps):
              {"mode": "lines", "line": {"color": GRAY, "width": 5}, "opacity": 0.6},
              {"marker": START | {"size": 12}},
              {"marker": HERE | {"size": 7, "line": {"color": "#222222", "width": 1}}})
-    for k, words in enumerate(NAMES.values()):
-        line(frame, k, words, queries.panel(k)["col"], queries.panel(k)["row"], legend=False)
-        queries.add_points(frame, looks, k)
+    for k, (short, words) in enumerate(NAMES.items()):
+        line(frame, words, queries.panel(k)["col"], queries.panel(k)["row"], shows=f"{short}_landscape", over="queries",
+             color=k, legend=False)
+        frame.data[-1].meta |= {"xaxis": {"range": "range"}, "yaxis": {"range": "loss_range"}}
+        queries.add_points(frame, looks, k, short, ("q", "loss"), {"x": "shift"})
     queries.losses_over_steps(frame, steps)
     return frame.update_xaxes(zeroline=False)

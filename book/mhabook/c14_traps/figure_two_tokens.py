@@ -44,8 +44,7 @@ def two_tokens(steps: int = 300) -> LiveFigure:
             "four again, three spurious. From the start (0.5, −1) descent ends at a spurious minimum under softmax and "
             "with rows normalized, and at a global one under the Gaussian kernel. The fourth panel shows the losses "
             "over the steps.",
-        frame=_frame(steps), summary=_SUMMARY,
-        draw=queries.drawn(lambda short: {"x": "axis", "y": "axis", "z": f"{short}_z"}, ("q1", "q2"), ("range",) * 2))
+        frame=_frame(steps), summary=_SUMMARY)
 
 
 def axis(name: str) -> np.ndarray:
@@ -106,11 +105,13 @@ def _frame(steps):
     looks = ({"marker": MINIMUM | white | {"size": 12}}, {"marker": SPURIOUS | white | {"size": 12}},
              {"mode": "lines", "line": {"color": HERE["color"], "width": 3}},
              {"marker": START | white | {"size": 12}}, {"marker": HERE | white | {"size": 8}})
-    for k in range(3):
+    for k, short in enumerate(NAMES):
         place = queries.panel(k)
         frame.add_heatmap(zmin=0, zmax=1, colorscale=SEQUENTIAL, showscale=k == 1, hoverinfo="skip",
-                          colorbar={"title": "√(f/max)", "y": 0.8, "len": 0.42}, **place)
-        queries.add_points(frame, looks, k)
+                          colorbar={"title": "√(f/max)", "y": 0.8, "len": 0.42}, **place,
+                          meta={"x": "axis", "y": "axis", "z": f"{short}_z",
+                                "xaxis": {"range": "range"}, "yaxis": {"range": "range"}})
+        queries.add_points(frame, looks, k, short, ("q1", "q2"), {"x": "q1", "y": "q2"})
         frame.update_xaxes(title="q₁", **place)
         frame.update_yaxes(title="q₂", **place)
     queries.losses_over_steps(frame, steps)

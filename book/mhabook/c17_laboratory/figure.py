@@ -21,6 +21,7 @@ from mhabook.c17_laboratory.experiments import EXPERIMENTS
 from mhalib.data import Dataset, RegressionDataset, SequenceDataset, from_file
 from mhalib.data.digits import bundled
 from mhalib.live.modules import widget_module
+from mhalib.live.spec import places, put
 from mhalib.live.widget import Widget
 from mhalib.training import Path, recorded_steps
 
@@ -137,13 +138,12 @@ class Laboratory(Widget):
     def figure(self, **values: Any) -> go.Figure:
         """The figure as a plotly figure that stands still, drawn from mhalib's own run."""
         settings, drawn = self.settings(**values), self.drawn(**values)
-        figure, draw = panels.frame(kind_of(settings))
-        for place in draw:
-            if "layout" in place:
-                figure.update_layout({place["layout"].replace(".", "_"): drawn[place["from"]]})
-            else:
-                parts = {part: drawn.get(name, ()) for part, name in place.items() if part != "trace"}
-                figure.data[place["trace"]].update(parts)
+        kind = kind_of(settings)
+        figure = panels.frame(kind)
+        known = dict.fromkeys(panels.curves(kind), ()) | drawn  # a curvature that is not measured has no points
+        for place in places(figure):
+            put(figure, place, known)
+        figure.update_traces(meta=None)
         return go.Figure(figure).update_layout(meta={"alt": self._in_words(settings, drawn)})
 
     def _in_words(self, settings, drawn):

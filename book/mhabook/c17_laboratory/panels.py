@@ -6,7 +6,7 @@ from typing import Any
 import plotly.graph_objects as go
 from plotly.subplots import make_subplots
 
-from mhalib.live.spec import FLOOR
+from mhalib.live.spec import FLOOR, places
 from mhalib.plots import COLORS, DASHES, SEQUENTIAL, transparent
 
 LOSSES = (("loss", "training loss"), ("test_loss", "test loss"))
@@ -59,26 +59,25 @@ def alt(kind: str) -> str:
     return f"Six panels: {', '.join(titles)}, step size, and attention at the end."
 
 
-def frame(kind: str) -> tuple[go.Figure, list[dict[str, Any]]]:
-    """The figure without numbers, and where they go."""
+def frame(kind: str) -> go.Figure:
+    """The figure without numbers; each trace says in its ``meta`` what it shows."""
     panels = (*PANELS[kind][:4], ("step size", RATE, LOG | {"dtick": 1}))
     titles = [title for title, _, _ in panels]
     figure = make_subplots(rows=3, cols=2, horizontal_spacing=0.14, vertical_spacing=0.175,
                            subplot_titles=[*titles, "attention at the end"])
     transparent(figure, alt="", height=640).update_layout(margin={"t": 30, "b": 40})
     figure.update_annotations(font_size=14)
-    draw = []
     for k, (_, traces, axis) in enumerate(panels):
         place = {"row": k // 2 + 1, "col": k % 2 + 1}
         for j, (curve, name) in enumerate(traces):
-            draw.append({"trace": len(figure.data), "x": "steps", "y": curve} | LOOKS.get(curve, {}))
             look = {"color": COLORS[(j + 2 * (k > 1)) % 6], "dash": DASHES[j]}
-            figure.add_scatter(name=name, mode="lines", line=look, showlegend=len(traces) > 1, **place)
+            figure.add_scatter(name=name, mode="lines", line=look, showlegend=len(traces) > 1, **place,
+                               meta={"x": "steps", "y": curve} | LOOKS.get(curve, {}))
         figure.update_yaxes(**axis, **place)
         _with_legend(figure, k, place)
     figure.update_xaxes(title=_title("step"), row=3, col=1)
-    _with_attention(figure, draw)
-    return _unmeasured(figure), draw
+    _with_attention(figure)
+    return _unmeasured(figure)
 
 
 def _with_legend(figure, k, place):
@@ -102,12 +101,10 @@ def _unmeasured(figure):
     return figure
 
 
-def _with_attention(figure, draw):
-    draw.append({"trace": len(figure.data), "z": "weights"})
+def _with_attention(figure):
+    names = {"ticktext": "tokens", "tickvals": "places"}
     figure.add_heatmap(zmin=0, zmax=1, colorscale=SEQUENTIAL, colorbar={"title": "weight", "len": 0.26, "y": 0.11},
-                       row=3, col=2)
-    draw += [{"layout": f"{axis}6.{part}", "from": name} for axis in ("xaxis", "yaxis")
-             for part, name in (("ticktext", "tokens"), ("tickvals", "places"))]
+                       row=3, col=2, meta={"z": "weights", "xaxis": names, "yaxis": names})
     figure.update_xaxes(title=_title("key token"), constrain="domain", row=3, col=2)
     figure.update_yaxes(title=_title("query token"), autorange="reversed", constrain="domain", row=3, col=2)
 
@@ -132,8 +129,9 @@ def to_json() -> dict[str, Any]:
     """What the browser reads: for each kind of data its curves, its frame and its sentence."""
     described = {}
     for kind in PANELS:
-        figure, draw = frame(kind)
-        plain = json.loads(figure.to_json())
+        figure = frame(kind)
+        draw = list(places(figure))
+        plain = json.loads(figure.update_traces(meta=None).to_json())
         described[kind] = {"curves": curves(kind), "figure": {"data": plain["data"], "layout": plain["layout"]},
                            "draw": draw, "alt": alt(kind),
                            "says": f"After {{steps}} steps of {{optimizer}}: {SAYS[kind]}."}

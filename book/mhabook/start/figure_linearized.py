@@ -60,7 +60,7 @@ def linearized(n: int = 16, steps: int = 200, seed: int = 0) -> LiveFigure:
         controls=(Control("H", "heads H", HEADS, 4),
                   Control("lr", "step size η", (0.03, 0.1, 0.3, 1.0, 3.0), 0.3),
                   Control("scale", "start scale s", (0.1, 0.3, 1.0, 2.0), 1.0)),
-        frame=_frame(steps), draw=_draw(),
+        frame=_frame(steps),
         summary="After {steps} steps with H = {H}, η = {lr}, s = {scale}: loss {loss}, linearized {linear_loss}; the "
                 "logits of the two differ by {distance} (root mean square), and the parameters have moved by {moved}.",
         train=run, measure={name: lambda path, values, name=name: path.curves[name].tolist()
@@ -98,22 +98,17 @@ def _moved(start, data, rule, steps):
 
 def _frame(steps):
     frame = panels("loss", "distance of the logits", "the model's logits", columns=3)
-    line(frame, 0, "model", 1)
-    line(frame, 1, "linearization", 1)
-    line(frame, 2, "distance, default settings", 2, faint=True, legend=True)
-    line(frame, 2, "distance", 2, dash="solid")
+    line(frame, "model", 1, shows="loss", color=0)
+    line(frame, "linearization", 1, shows="linear_loss", color=1)
+    line(frame, "distance, default settings", 2, shows="distance", once=True, legend=True)
+    line(frame, "distance", 2, shows="distance", color=2, dash="solid")
     frame.add_scatter(x=[-26, 26], y=[-26, 26], name="equal", mode="lines", row=1, col=3,
                       line={"color": GRAY, "dash": "dot"})
-    frame.add_scatter(name="sample", mode="markers", marker={"color": COLORS[0], "size": 8}, row=1, col=3)
+    frame.add_scatter(name="sample", mode="markers", marker={"color": COLORS[0], "size": 8}, row=1, col=3,
+                      meta={"x": "linear_logits", "y": "logits"})
     step_axis(frame, steps, col=1)
     step_axis(frame, steps, col=2)
     frame.update_yaxes(type="log", range=[-5, 1], dtick=1, exponentformat="power", col=1)
     frame.update_yaxes(type="log", range=[-4, 1.5], dtick=1, exponentformat="power", col=2)
     frame.update_xaxes(title="its linearization's", range=[-26, 26], dtick=10, col=3)
     return frame.update_yaxes(range=[-26, 26], dtick=10, col=3)
-
-
-def _draw():
-    return ({"trace": 0, "x": "steps", "y": "loss"}, {"trace": 1, "x": "steps", "y": "linear_loss"},
-            {"trace": 2, "x": "steps", "y": "distance", "once": True}, {"trace": 3, "x": "steps", "y": "distance"},
-            {"trace": 5, "x": "linear_logits", "y": "logits"})

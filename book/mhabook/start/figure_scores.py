@@ -33,7 +33,7 @@ def scores() -> LiveFigure:
                   Control("a3", "third score a₃", SCORES, -1.0),
                   Control("shift", "added to all, c", (-1000.0, -10.0, 0.0, 10.0, 1000.0), 0.0),
                   Control("tau", "temperature τ", (0.1, 0.25, 0.5, 1.0, 2.0, 4.0, 10.0), 1.0)),
-        frame=_frame(), draw=_draw(),
+        frame=_frame(),
         summary="a₁ = {a1}, a₂ = {a2}, a₃ = {a3}, c = {shift}, τ = {tau}: weights {weight_1}, {weight_2}, {weight_3}; "
                 "attention mean {mean}, slope along a₁ {tilt}, variance of what is read {variance}; "
                 "−log π₁ = {loss}.",
@@ -64,26 +64,20 @@ def _path(values):
 
 def _frame():
     frame = panels("weights", "diag(π) − ππᵀ", "mean, over a₁", columns=3)
-    for k in range(3):
-        frame.add_scatter(x=[k + 1, k + 1], mode="lines", line={"color": COLORS[0], "width": 30}, showlegend=False,
-                          row=1, col=1)
+    for token in (1, 2, 3):
+        frame.add_scatter(x=[token, token], mode="lines", line={"color": COLORS[0], "width": 30}, showlegend=False,
+                          row=1, col=1, meta={"y": f"bar_{token}"})
     frame.add_scatter(x=[0.5, 3.5], y=[1 / 3, 1 / 3], name="equal weights", mode="lines", row=1, col=1,
                       line={"color": GRAY, "dash": "dot"})
     frame.add_heatmap(x=[1, 2, 3], y=[1, 2, 3], zmin=-0.25, zmax=0.25, colorscale=DIVERGING, row=1, col=2,
-                      colorbar={"len": 0.9})
-    line(frame, 0, "attention mean", 3, legend=True)
-    frame.data[-1].x = FIRST.tolist()
-    line(frame, 1, "tangent", 3, legend=True)
-    frame.add_scatter(name="here", mode="markers", marker=HERE | {"size": 10}, row=1, col=3)
+                      colorbar={"len": 0.9}, meta={"z": "jacobian"})
+    line(frame, "attention mean", 3, shows="over", over=FIRST.tolist(), color=0)
+    line(frame, "tangent", 3, shows="tangent_mean", over="tangent", color=1)
+    frame.add_scatter(name="here", mode="markers", marker=HERE | {"size": 10}, row=1, col=3,
+                      meta={"x": "here", "y": "here_mean"})
     frame.update_xaxes(tickvals=[1, 2, 3], range=[0.4, 3.6], title="token", zeroline=False, showgrid=False, col=1)
     frame.update_yaxes(range=[0, 1.03], col=1)
     frame.update_xaxes(tickvals=[1, 2, 3], title="token", constrain="domain", col=2)
     frame.update_yaxes(tickvals=[1, 2, 3], autorange="reversed", constrain="domain", col=2)
     frame.update_xaxes(range=[-6.2, 6.2], dtick=3, zeroline=False, title="a₁", col=3)
     return frame.update_yaxes(range=[-1.6, 2.8], zeroline=False, col=3)
-
-
-def _draw():
-    return (*({"trace": j, "y": f"bar_{j + 1}"} for j in range(3)), {"trace": 4, "z": "jacobian"},
-            {"trace": 5, "y": "over"}, {"trace": 6, "x": "tangent", "y": "tangent_mean"},
-            {"trace": 7, "x": "here", "y": "here_mean"})

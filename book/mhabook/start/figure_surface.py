@@ -44,12 +44,12 @@ def surface(steps: int = 60) -> LiveFigure:
         model="surface", start={"kind": "surface"}, record=tuple(range(steps + 1)), curves=("loss",),
         data={"kind": "surface", "at": AT.tolist(), "along": ALONG.tolist(), "rates": RATES.tolist(),
               "directions": {str(angle): pair for angle, pair in DIRECTIONS.items()}},
-        fixed={"first": 1.0, "optimizer": "gd"}, final=tuple(MEASURES), drag=({"trace": 4, "x": "q1", "y": "q2"},),
+        fixed={"first": 1.0, "optimizer": "gd"}, final=tuple(MEASURES),
         controls=(Control("lr", "step size η", STEP_SIZES, 1.8),
                   Control("low", "second curvature λ₂", CURVATURES, 0.05),
                   Control("angle", "angle of λ₁, φ", tuple(DIRECTIONS), 37, tuple(f"{angle}°" for angle in DIRECTIONS)),
                   Control("q1", "start θ₁", PLACES, 0.25), Control("q2", "start θ₂", PLACES, 1.75)),
-        frame=_frame(steps), draw=_draw(),
+        frame=_frame(steps),
         summary="With η = {lr}, λ₁ = 1, λ₂ = {low}, φ = {angle}, from θ₁ = {q1}, θ₂ = {q2}: in {steps} steps f goes "
                 "from {first_loss} to {loss}. Condition number: {kappa}. Near the center a step multiplies the two "
                 "coordinates by {factor_steep} and {factor_flat} in size.",
@@ -116,25 +116,26 @@ def _frame(steps):
     frame = panels("path on f, θ₂ over θ₁", "f along the two directions", "loss f over steps",
                    "factor of a step, over η", height=720)
     frame.add_heatmap(x=AT.tolist(), y=AT.tolist(), zmin=0, zmax=2, colorscale=SEQUENTIAL, hoverinfo="skip",
-                      showscale=False, row=1, col=1)
-    for color, name in ((0, "steep, λ₁"), (2, "flat, λ₂")):
-        line(frame, color, name, 1, legend=False)
-    line(frame, 1, "descent", 1, dash="solid")
+                      showscale=False, row=1, col=1, meta={"z": "surface"})
+    directions = (("steep", "steep, λ₁", 0), ("flat", "flat, λ₂", 2))
+    for short, name, color in directions:
+        line(frame, name, 1, shows=f"{short}_2", over=f"{short}_1", color=color, legend=False)
+    line(frame, "descent", 1, shows="path_2", over="path_1", color=1, dash="solid")
     frame.data[-1].mode, frame.data[-1].marker = "lines+markers", {"size": 5}
     white = {"line": {"color": "#ffffff", "width": 1}}
-    frame.add_scatter(name="start", mode="markers", marker=START | white | {"size": 12}, row=1, col=1)
-    for color, name in ((0, "steep, λ₁"), (2, "flat, λ₂")):
-        line(frame, color, name, 2, legend=True)
-        frame.data[-1].x = ALONG.tolist()
-    line(frame, 3, "default settings", 1, 2, faint=True)
-    line(frame, 1, "loss", 1, 2, legend=False, dash="solid")
-    line(frame, 0, "|1 − ηλ₁|", 2, 2, legend=False)
-    frame.data[-1].update(x=RATES.tolist(), y=abs(1 - RATES).tolist())
-    line(frame, 2, "|1 − ηλ₂|", 2, 2, legend=False)
-    frame.data[-1].x = RATES.tolist()
+    frame.add_scatter(name="start", mode="markers", marker=START | white | {"size": 12}, row=1, col=1,
+                      meta={"x": "start_1", "y": "start_2", "drag": {"x": "q1", "y": "q2"}})
+    for short, name, color in directions:
+        line(frame, name, 2, shows=f"along_{short}", over=ALONG.tolist(), color=color)
+    line(frame, "default settings", 1, 2, shows="loss", once=True)
+    line(frame, "loss", 1, 2, shows="loss", color=1, legend=False, dash="solid")
+    rates = RATES.tolist()
+    line(frame, "|1 − ηλ₁|", 2, 2, shows=abs(1 - RATES).tolist(), over=rates, color=0, legend=False)
+    line(frame, "|1 − ηλ₂|", 2, 2, shows="factors_flat", over=rates, color=2, legend=False)
     frame.add_scatter(x=[0, 2, 2], y=[1, 1, 0], name="border: factor 1, η = 2/λ₁", mode="lines", row=2, col=2,
                       line={"color": COLORS[3], "dash": "dot"})
-    frame.add_scatter(name="here", mode="markers", marker=HERE | {"size": 10}, row=2, col=2)
+    frame.add_scatter(name="here", mode="markers", marker=HERE | {"size": 10}, row=2, col=2,
+                      meta={"x": "here", "y": "factors"})
     frame.update_xaxes(range=[-2.05, 2.05], row=1)
     frame.update_yaxes(range=[-2.05, 2.05], row=1, col=1)
     frame.update_yaxes(range=[-0.05, 2.1], row=1, col=2)
@@ -142,12 +143,3 @@ def _frame(steps):
     frame.update_yaxes(type="log", range=[-12.3, 3], dtick=3, exponentformat="power", row=2, col=1)
     frame.update_xaxes(title="step size η", range=[0, 2.65], row=2, col=2)
     return frame.update_yaxes(range=[0, 2.4], row=2, col=2).update_layout(legend_y=-0.14)
-
-
-def _draw():
-    pairs = {1: "steep", 2: "flat", 3: "path", 4: "start"}
-    return ({"trace": 0, "z": "surface"},
-            *({"trace": k, "x": f"{name}_1", "y": f"{name}_2"} for k, name in pairs.items()),
-            {"trace": 5, "y": "along_steep"}, {"trace": 6, "y": "along_flat"},
-            {"trace": 7, "x": "steps", "y": "loss", "once": True}, {"trace": 8, "x": "steps", "y": "loss"},
-            {"trace": 10, "y": "factors_flat"}, {"trace": 12, "x": "here", "y": "factors"})

@@ -59,7 +59,7 @@ def words() -> LiveFigure:
         data={"kind": "sentences", "n": n, "T": T, "d": d, "length": LENGTH, "tokens": TOKENS.ravel().tolist(),
               "y": data.y.tolist(), "relevant": data.relevant.astype(int).ravel().tolist()},
         curves=("loss", "weights", "attention_score"), controls=(Control("lr", "step size η", STEP_SIZES, 0.1),),
-        frame=_frame(), draw=({"trace": 0, "x": "steps", "z": "weights"}, {"trace": 1, "x": "steps", "y": "loss"}),
+        frame=_frame(),
         summary="After {steps} steps with η = {lr}, “great” has {attention_score} of the attention; loss {loss}.",
         train=run, watched=2.5), __file__)
 
@@ -68,8 +68,8 @@ def _frame():
     frame = panels("attention on each word", "loss", columns=1)
     named = [f"<b>{word} ★</b>" if word in SIGN else word for word in SENTENCES[0]]
     frame.add_heatmap(y=list(range(len(named))), zmin=0, zmax=1, transpose=True, colorscale=SEQUENTIAL, showscale=False,
-                      row=1, col=1)
-    line(frame, 0, "loss", 1, row=2, legend=False)
+                      row=1, col=1, meta={"x": "steps", "z": "weights"})
+    line(frame, "loss", 1, 2, shows="loss", legend=False)
     frame.update_xaxes(range=[-0.5, STEPS + 0.5], showgrid=False, zeroline=False)
     frame.update_xaxes(showticklabels=False, row=1)
     frame.update_xaxes(title="step", row=2)

@@ -1,0 +1,26 @@
+"""A figure as a reader sees it: what is drawn, by the title of its panel and its name in the legend."""
+
+import numpy as np
+
+
+def axis_of(layout, trace, letter):
+    """The axis along x or y that a trace is drawn on."""
+    return layout[f"{letter}axis{(trace.get(f'{letter}axis') or letter)[1:]}"]
+
+
+def title_over(layout, trace):
+    """The title that stands over the panel of a trace: in the middle of its width, at its upper end."""
+    left, right = axis_of(layout, trace, "x")["domain"]
+    top = axis_of(layout, trace, "y")["domain"][1]
+    over, = [title["text"] for title in layout["annotations"]
+             if np.allclose([title["x"], title["y"]], [(left + right) / 2, top], rtol=0, atol=1e-9)]
+    return over
+
+
+def by_name(figure):
+    """(title, name) → the traces, in the order in which they are drawn; one without a name is called by its type."""
+    found = {}
+    for trace in figure["data"]:
+        place = title_over(figure["layout"], trace), trace.get("name") or trace["type"]
+        found.setdefault(place, []).append(trace)
+    return found
