@@ -11,9 +11,9 @@ from mhalib.models.compiled_workspace import compiled_workspace
 
 
 def mhalib_train(W, U, X, y, lr):
-    """mhalib's workspace, driven by its own optimizer: the inner loop of a long ``mha.train``, compiled if it may."""
+    """mhalib's workspace, driven by its own optimizer: the inner loop of ``mha.train``, compiled if it may."""
     model = mha.MultiHeadAttention(W, U)
-    return stepper(model, compiled_workspace(model, X, y, 10 ** 9) or model.workspace(X, y), lr)
+    return stepper(model, compiled_workspace(model, X, y) or model.workspace(X, y), lr)
 
 
 def mhalib_numpy(W, U, X, y, lr):

@@ -1,42 +1,51 @@
 """Recorded formulas compiled for this processor: found or compiled once, kept in the user's cache, checked, then used.
 
-``mha.train`` takes a compiled program instead of numpy where there is one: wherever it is in the cache already, and
-from the moment on when the runs of this process would take numpy a second together, which is about what the compiler
-takes. The compiler is ``c++``, ``g++`` or ``clang++``, or the wheel ``ziglang``, which ``pip install 'mhalib[fast]'``
-brings. Where there is none, or anything else is in the way, numpy does the work; ``status()`` says which and why.
+``mha.train`` takes a compiled program instead of numpy wherever there is a compiler: environment and arguments decide,
+never what the process did before, so the same call gives the same bits. The first run on a machine compiles, which
+takes a second or two; ``warm()`` does it ahead. What a process has decided for a program it keeps to. The compiler is
+``c++``, ``g++`` or ``clang++``, or the wheel ``ziglang``, which ``pip install 'mhalib[fast]'`` brings. Where there is
+none, or anything else is in the way, numpy does the work; ``status()`` says which and why. The environment variable
+MHALIB_COMPILED=0 switches it off.
 
 A library lies in the cache under the hash of all it is made of, among it the processor: a home may be shared by
-several machines. Its name has the hash of its bytes, too, so that no damaged or half-written one is ever loaded. Every
-process compares it with numpy before its first use: a few milliseconds, which also a marker of an earlier comparison
-would hardly spare, and which hold for this numpy and this memory. The environment variable MHALIB_COMPILED=0 switches
-it off.
+several machines. Its name has the hash of its bytes, too, so that no damaged or half-written one is ever loaded, and
+none is that another user may have written. It is kept after it ran in a process of its own, which it may crash, and
+gave numpy's results. Every process compares it with numpy once more before its first use: a few milliseconds, which
+also a marker of an earlier comparison would hardly spare, and which hold for this numpy and this memory.
 """
 
 import atexit
 import ctypes
+import json
 import os
 import platform
 import shutil
-import subprocess
 import sys
 from collections.abc import Callable, Mapping
-from functools import cache
+from contextlib import suppress
+from functools import cache, partial
 from hashlib import sha256
 from importlib.util import find_spec
 from itertools import takewhile
 from pathlib import Path
 from tempfile import TemporaryDirectory, mkdtemp
 from threading import Lock
-from typing import Any, NamedTuple
+from time import monotonic
+from typing import Any, BinaryIO, NamedTuple
 
 import numpy as np
 
+from mhalib import _commands, _trial
+from mhalib._array import is_positive
+from mhalib._files import open_own, own_folder, whole_file
 from mhalib.compiled import Program
 from mhalib.sizes import Place
 
 FLAGS = ("-O3", "-g0", "-ffp-contract=fast", "-std=c++17", "-fno-exceptions", "-fno-rtti", "-shared", "-fPIC")
-PAYS = 1.0
-"""Seconds of numpy from which on compiling pays."""
+SECONDS, SECONDS_ZIGLANG = 8.0, 40.0
+"""How long a run of ``train`` waits for a compiler and the first trial of its work: ziglang has to make more."""
+QUESTION = 2.0
+"""How long a command may take that is only asked something, in seconds."""
 TOLERANCE = 1e-12
 CHECKED = (9, 3, 5, 2, 4, 6), (4, 6, 2, 5, 3, 1)
 """Two values for each size of a program, at which it is compared with numpy; none is one that it was recorded with."""
@@ -71,11 +80,18 @@ class Unusable(RuntimeError):
 
 
 class Library:
-    """A compiled program, loaded. Its sizes and pointers are static: ``alone`` is held around every call."""
+    """A compiled program, loaded. Its sizes and pointers are static: ``alone`` is held around every call.
 
-    def __init__(self, path: Path) -> None:
-        self.path: Path = path
-        self.functions: ctypes.CDLL = ctypes.CDLL(str(path))
+    ``temporary`` says why it lies in a folder of this process and not in the cache, if it does.
+    """
+
+    def __init__(self, file: BinaryIO, temporary: str = "") -> None:
+        self.path: Path = Path(file.name)
+        self.temporary: str = temporary
+        # What was opened and read is loaded, whatever has this name by now. It stays open: the loader would take a
+        # later file of the same number for this one.
+        opened = f"/proc/self/fd/{os.dup(file.fileno())}"
+        self.functions: ctypes.CDLL = ctypes.CDLL(opened if os.path.exists(opened) else str(self.path))
         self.functions.layout.restype = ctypes.c_double
         self.lanes: int = self.functions.lanes()
         self.alone: Lock = Lock()
@@ -98,12 +114,11 @@ class Arena:
 
     def array(self, name: str) -> np.ndarray:
         """The array of this name, flat, where the program reads or writes it."""
-        place, length = (getattr(self._functions, f"{what}_{name}") for what in ("place", "length"))
-        place.restype = length.restype = ctypes.c_long
         with self._alone:
             self._functions.layout(*self._arguments)
-            begin = (self._at + place()) // 8
-            return self._memory[begin:begin + length()]
+            place, length = _trial.place(self._functions, name)
+        begin = (self._at + place) // 8
+        return self._memory[begin:begin + length]
 
     def load(self, **arrays: np.ndarray) -> None:
         """Write arrays of samples."""
@@ -128,6 +143,14 @@ def _c_sizes(formulas, sizes):
     return (ctypes.c_double * len(sizes))(*(sizes[name] for name in formulas.sizes))
 
 
+NO_COMPILER = "no compiler found; pip install 'mhalib[fast]' brings one"
+COMPILED_SINCE = "; compiled meanwhile, for the processes that begin from now on"
+PROGRAMS: list[Formulas] = []
+"""What ``warm`` compiles: a module that has formulas to compile adds them when it is imported."""
+_found: dict[str, Library | str] = {}
+_deciding = Lock()
+
+
 def status() -> str:
     """Whether ``mha.train`` runs compiled programs, by which compiler, and else why not; a line for each program.
 
@@ -137,10 +160,14 @@ def status() -> str:
     if not switched_on():
         return "numpy: MHALIB_COMPILED=0"
     said = _version(_compiler())
-    return "\n".join(
-        f"{name}: numpy: {found}" if isinstance(found, str) else
-        f"{name}: compiled by {said}, {found.lanes} samples at once: {found.path}"
-        for name, found in _found.items()) or f"nothing was trained yet; {said}"
+    return "\n".join(_line(name, found, said) for name, found in _found.items()) or f"nothing was trained yet; {said}"
+
+
+def _line(name, found, compiler):
+    if isinstance(found, str):
+        return f"{name}: numpy: {found}"
+    line = f"{name}: compiled by {compiler}, {found.lanes} samples at once: {found.path}"
+    return f"{line}, for this process alone: {found.temporary}" if found.temporary else line
 
 
 def switched_on() -> bool:
@@ -148,50 +175,135 @@ def switched_on() -> bool:
     return os.environ.get("MHALIB_COMPILED") != "0"
 
 
-NO_COMPILER = "no compiler found; pip install 'mhalib[fast]' brings one"
-LATER = f"not compiled yet: the runs so far would take it less than {PAYS:g} s together"
-_found: dict[str, Library | str] = {}
-_seconds = 0.0
+def warm(*, seconds: float = 60.0) -> str:
+    """Compile every program of the package ahead, each in at most so many seconds, and return ``status()``.
 
+    ``print(mha.native.warm())`` is called once for a machine, a version of mhalib and a compiler; ``train`` finds the
+    programs in the cache. It also helps where the compiler takes longer than ``train`` waits. A process in which numpy
+    has begun to run a program keeps to numpy, so that the same call gives the same bits; the next process takes the
+    compiled one.
 
-def library(formulas: Formulas, seconds: float) -> Library | None:
-    """The compiled program, or None: numpy.
-
-    Parameters
-    ----------
-    formulas : what it computes
-    seconds : what numpy would take for the run at hand; those of a process are added up, and above ``PAYS`` it compiles
+    Raises ValueError if seconds is no finite number > 0.
     """
-    global _seconds
-    _seconds += seconds
+    if not is_positive(seconds):
+        raise ValueError(f"seconds: expected a finite number > 0, got {seconds!r}")
+    if switched_on():
+        for formulas in PROGRAMS:
+            with _deciding:
+                _warm(formulas, seconds)
+    return status()
+
+
+def _warm(formulas, seconds):
+    before = _found.get(formulas.name)
+    if isinstance(before, Library):
+        return
+    made = _made(formulas, seconds)
+    if before is None:
+        _found[formulas.name] = made
+    elif isinstance(made, Library):
+        _found[formulas.name] = before.removesuffix(COMPILED_SINCE) + COMPILED_SINCE
+
+
+def library(formulas: Formulas) -> Library | None:
+    """The compiled program, or None: numpy. What was decided for this name stays so in this process."""
     if not switched_on():
         return None
-    if formulas.name not in _found or (_found[formulas.name] == LATER and _seconds >= PAYS):
-        try:
-            _found[formulas.name] = _checked(Library(_built(formulas)), formulas)
-        except (OSError, RuntimeError) as error:  # of the system, too: no home, a folder that runs no programs
-            _found[formulas.name] = str(error)
-    found = _found[formulas.name]
+    with _deciding:  # two libraries of one file would share its static memory
+        if formulas.name not in _found:
+            _found[formulas.name] = _made(formulas)
+        found = _found[formulas.name]
     return found if isinstance(found, Library) else None
 
 
-def _checked(library, formulas):
-    """The library, if it agrees with numpy; else Unusable."""
-    rng = np.random.default_rng(0)
+def _made(formulas, seconds=None):
+    """The library, or why there is none; ``seconds`` says how long to compile, if not as long as a run waits."""
+    try:
+        return _usable(formulas, seconds)
+    except (Unusable, _commands.Failed) as error:
+        return str(error)
+    except Exception as error:  # whatever a compiler, a disk or a damaged file does: numpy can do the work
+        return f"{type(error).__name__}: {error}"
+
+
+def _usable(formulas, seconds):
+    """The library from the cache, or compiled now; compared with numpy in either case."""
+    compiler = _compiler()
+    if compiler is None:
+        raise Unusable(NO_COMPILER)
+    key = _digest("\n".join([formulas.name, *FLAGS, *compiler, _processor(), _sources()]).encode())
+    folder, temporary = _cache()
+    cases = _cases(formulas)
+    found = _kept(folder, key, temporary)
+    if found is None:
+        late = folder / f"{key}.late"
+        if seconds is None:
+            _refuse_what_was_late(late)
+            seconds = SECONDS_ZIGLANG if compiler[0] == "ziglang" else SECONDS
+        try:
+            found = _compiled_and_kept(formulas, compiler, folder, key, temporary, cases, monotonic() + seconds)
+        except _commands.Late:
+            raise _late(compiler, late, seconds) from None
+    _require_right(_trial.answers(found.functions, [case.question() for case in cases]), cases)
+    return found
+
+
+# Is it right?
+
+class Case(NamedTuple):
+    """What a library is compared at: sizes, what it reads, and what numpy makes of it, both by the names of buffers."""
+
+    sizes: dict[str, int]
+    arrays: dict[str, np.ndarray]
+    wanted: dict[str, dict[str, np.ndarray]]
+
+    def question(self) -> dict[str, Any]:
+        """As the trial takes it."""
+        return {"sizes": list(self.sizes.values()),
+                "arrays": {name: a.tolist() for name, a in self.arrays.items()},
+                "entries": {entry: list(results) for entry, results in self.wanted.items()}}
+
+
+def _cases(formulas):
+    rng, cases = np.random.default_rng(0), []
     for values in CHECKED:
         sizes = dict(zip(formulas.sizes, values, strict=False))
-        arena = Arena(library, formulas, sizes)
         arrays = {name: rng.standard_normal([sizes[size] for size in shape.split()])
                   for name, shape in formulas.shapes.items()}
         arrays["y"] = np.sign(arrays["y"])  # labels of a classifier, and good enough as targets
-        arena.load(**_joined(formulas, arrays))
-        for name, results in formulas.function(arrays).items():
-            arena.entry(name)()
-            for buffer, want in _joined(formulas, results).items():
-                got = arena.array(buffer)
-                if not abs(got - want).max() <= TOLERANCE * abs(want).max():
-                    raise Unusable(f"the compiled program gives another {buffer} than numpy at the sizes {sizes}")
-    return library
+        wanted = {entry: _joined(formulas, results) for entry, results in formulas.function(arrays).items()}
+        cases.append(Case(sizes, _joined(formulas, arrays), wanted))
+    return cases
+
+
+def _require_right(answers, cases):
+    """Raise Unusable where an answer is not numpy's."""
+    for case, answer in zip(cases, answers, strict=True):
+        for entry, wanted in case.wanted.items():
+            for name, want in wanted.items():
+                got = np.array(answer[entry][name])
+                if got.shape != want.shape or not abs(got - want).max() <= TOLERANCE * abs(want).max():
+                    raise Unusable(f"the compiled program gives another {name} than numpy at the sizes {case.sizes}")
+
+
+def _require_right_elsewhere(path, cases, until):
+    """Load a library in a process of its own, and compare it with numpy; raise Unusable where anything goes wrong."""
+    if not sys.executable:
+        raise Unusable("no Python is known that could try the compiled program")
+    with TemporaryDirectory(ignore_cleanup_errors=True) as folder:
+        asked, answered = Path(folder, "asked.json"), Path(folder, "answered.json")
+        asked.write_text(json.dumps([case.question() for case in cases]), "utf-8")
+        # -I and -S: neither the environment nor a package that is installed decides what it runs.
+        command = [sys.executable, "-I", "-S", _trial.__file__, str(path), str(asked), str(answered)]
+        code, _, errors = _commands.run(command, until - monotonic())
+        if code:
+            said = errors.splitlines()[-1:] or ["it says nothing"]
+            raise Unusable(f"the compiled program {_ending(code)} when it is tried: {said[0]:.300}")
+        _require_right(json.loads(answered.read_text("utf-8")), cases)
+
+
+def _ending(code):
+    return f"is killed by signal {-code}" if code < 0 else f"ends with status {code}"
 
 
 def _joined(formulas, arrays):
@@ -203,56 +315,93 @@ def _joined(formulas, arrays):
     return {name: np.concatenate(parts) for name, parts in buffers.items()}
 
 
-def _built(formulas):
-    """The library's file: from the cache, or compiled now."""
-    compiler = _compiler()
-    if compiler is None:
-        raise Unusable(NO_COMPILER)
-    key = _digest("\n".join([formulas.name, *FLAGS, *compiler, _processor(), _sources()]).encode())
-    folder = _folder()
-    for path in folder.glob(f"{key}-*{SUFFIX}"):
-        if path.name == f"{key}-{_digest(path.read_bytes())}{SUFFIX}":
-            return path
-    if _seconds < PAYS:
-        raise Unusable(LATER)
-    found = _compiled(formulas.text(), *compiler[1:-1])
-    return _kept(folder, f"{key}-{_digest(found)}{SUFFIX}", found)
+# Compiled, and kept
+
+def _compiled_and_kept(formulas, compiler, folder, key, temporary, cases, until):
+    """A new library: in the cache; in a folder of this process where that cannot be written."""
+    found = _compiled(formulas.text(), until, *compiler[1:-1])
+    keep = partial(_keep, found, f"{key}-{_digest(found)}{SUFFIX}", cases, until)
+    try:
+        keep(folder)
+    except OSError as error:  # no room, or nothing can be written there
+        folder, temporary = _private(), str(error)
+        keep(folder)
+    library = _kept(folder, key, temporary)
+    if library is None:
+        raise Unusable(f"the compiled program cannot be read again in {folder}")
+    return library
 
 
-def _compiled(text, *command):
+def _compiled(text, until, *command):
     """The bytes of a library."""
     native = "-march=native" if platform.machine().lower() in ("x86_64", "amd64") else "-mcpu=native"
-    with TemporaryDirectory() as folder:
+    with TemporaryDirectory(ignore_cleanup_errors=True) as folder:
         source, built = Path(folder, "program.cc"), Path(folder, f"program{SUFFIX}")
         source.write_text(text, "utf-8")
         caches = {f"ZIG_{kind}_CACHE_DIR": str(Path(folder, kind)) for kind in ("GLOBAL", "LOCAL")}
-        run = subprocess.run([*command, *FLAGS, native, f"-I{RUNTIME.parent}", str(source), "-o", str(built)],
-                             env=os.environ | caches, capture_output=True, text=True, check=False)
-        if run.returncode or not built.exists():
-            raise Unusable(f"{' '.join(command)} does not compile it: {run.stderr.strip()[:500]}")
+        code, _, errors = _commands.run(
+            [*command, *FLAGS, native, f"-I{RUNTIME.parent}", str(source), "-o", str(built)],
+            until - monotonic(), os.environ | caches)
+        if code or not built.is_file():
+            said = errors or f"it {_ending(code)} and leaves no library"
+            raise Unusable(f"{' '.join(command)} does not compile it: {said:.500}")
         return built.read_bytes()
 
 
-def _kept(folder, name, library):
-    """The file of a new library, in the cache; in a folder of this process where that cannot be written."""
+def _keep(library, name, cases, until, folder):
+    """Write a library, which gets its name when it has been tried."""
+    with whole_file(folder / name, 0o600) as file:
+        file.write(library)
+        file.close()  # Windows loads no file that is open to be written
+        _require_right_elsewhere(file.name, cases, until)
+
+
+def _kept(folder, key, temporary):
+    """The library of this key in a folder, if it is whole, and nobody else may have written it; or None."""
+    for path in folder.glob(f"{key}-*{SUFFIX}"):
+        with suppress(OSError), open_own(path) as file:
+            if path.name == f"{key}-{_digest(file.read())}{SUFFIX}":
+                return Library(file, temporary)
+    return None
+
+
+def _late(compiler, marker, seconds):
+    """What is said of a compiler that takes too long, and kept: not every process is to wait for it."""
+    said = (f"{compiler[0]} was given up after {seconds:g} s; print(mha.native.warm(seconds={max(60, 2 * seconds):g})) "
+            "waits longer, once for this machine")
+    with suppress(OSError), whole_file(marker, 0o600) as file:
+        file.write(said.encode())
+    return Unusable(said)
+
+
+def _refuse_what_was_late(marker):
+    with suppress(OSError), open_own(marker) as file:
+        raise Unusable(file.read().decode("utf-8", "replace"))
+
+
+def _cache():
+    """The folder that keeps libraries, and why it is not the user's cache, if it is not."""
     try:
-        folder.mkdir(parents=True, exist_ok=True)
-        part = folder / f"{name}.{os.getpid()}"  # another process may write it, too: the name is given at the end
-        part.write_bytes(library)
-        return part.replace(folder / name)
-    except OSError:
-        own = Path(mkdtemp(prefix="mhalib-"))
-        atexit.register(shutil.rmtree, own, ignore_errors=True)
-        (own / name).write_bytes(library)
-        return own / name
+        return own_folder(_folder()), ""
+    except (OSError, RuntimeError) as error:  # no home, no room, or others may write there
+        return _private(), str(error)
+
+
+@cache
+def _private():
+    """A folder of this process, which nobody else may enter."""
+    folder = Path(mkdtemp(prefix="mhalib-"))
+    atexit.register(shutil.rmtree, folder, ignore_errors=True)
+    return folder
 
 
 def _folder():
-    """The user's cache folder of mhalib."""
+    """The user's cache folder of mhalib; a relative one in the environment counts as none, as XDG specifies it."""
     if sys.platform == "darwin":
         return Path.home() / "Library" / "Caches" / "mhalib"
     variable, usual = ("LOCALAPPDATA", "AppData/Local") if os.name == "nt" else ("XDG_CACHE_HOME", ".cache")
-    return Path(os.environ.get(variable) or Path.home() / usual, "mhalib")
+    chosen = os.environ.get(variable, "")
+    return Path(chosen if os.path.isabs(chosen) else Path.home() / usual, "mhalib")
 
 
 def _digest(data):
@@ -267,37 +416,48 @@ def _sources():
     return _digest(b"".join(path.read_bytes() for path in files))
 
 
+# Compiler and processor
+
 @cache
 def _compiler():
     """A compiler's name, its command, and its version or what stands for it; None if there is none."""
     # The g++ of Windows puts vectors of 32 bytes where they may not be (its bug 54412).
     for name in ("clang++",) if os.name == "nt" else ("c++", "g++", "clang++"):
         path = shutil.which(name)
-        if path and not _is_stub(path):
+        if path and os.path.isfile(path) and not _is_stub(path):
             file = os.stat(path)
             return name, path, f"{os.path.realpath(path)} {file.st_size} {file.st_mtime_ns}"
     if find_spec("ziglang"):
         from importlib.metadata import version  # takes as long to import as the rest of this file
 
-        # As C's compiler: that of C++ compiles a library first, which takes a minute.
-        return "ziglang", sys.executable, "-m", "ziglang", "cc", "-x", "c++", version("ziglang")
+        with suppress(ImportError):  # a folder of that name is no wheel
+            # As C's compiler: that of C++ compiles a library first, which takes a minute.
+            return "ziglang", sys.executable, "-m", "ziglang", "cc", "-x", "c++", version("ziglang")
     return None
 
 
+@cache
 def _version(compiler):
     """A compiler's name and version, for people."""
     if compiler is None:
         return NO_COMPILER
     if compiler[0] == "ziglang":
         return f"ziglang {compiler[-1]}"
-    said = subprocess.run([compiler[1], "--version"], capture_output=True, text=True, check=False).stdout
-    return said.partition("\n")[0] or compiler[0]
+    try:
+        said = _commands.run([compiler[1], "--version"], QUESTION).output
+    except (_commands.Failed, _commands.Late):
+        said = ""
+    return said.partition("\n")[0][:100] or f"{compiler[0]} (which does not say its version)"
 
 
 def _is_stub(path):
     """Whether this is the command of macOS that only asks to install the tools."""
-    return (sys.platform == "darwin" and path.startswith("/usr/bin/")
-            and subprocess.run(["xcode-select", "-p"], capture_output=True, check=False).returncode != 0)
+    if sys.platform != "darwin" or not path.startswith("/usr/bin/"):
+        return False
+    try:
+        return _commands.run(["xcode-select", "-p"], QUESTION).code != 0
+    except (_commands.Failed, _commands.Late):
+        return True
 
 
 @cache

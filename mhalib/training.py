@@ -115,8 +115,9 @@ def train(model: Model, data: Data, optimizer: Rule, steps: int, *, test: Data |
     no ``only``, before any step is taken.
 
     ``MultiHeadAttention`` and ``AttentionLayer`` in numpy's double precision run compiled, equal up to rounding and
-    faster, where there is a compiler, the runs so far are long enough to pay, and tokens short enough: up to 24
-    numbers, for a single head 50, for a layer 64. ``mha.native.status()`` says whether.
+    faster, where there is a compiler and tokens are short enough: up to 24 numbers, for a single head 50, for a layer
+    64. The first run on a machine compiles, which takes a second or two; ``mha.native.warm()`` does it ahead.
+    ``mha.native.status()`` says whether runs are compiled. The same call gives the same bits, whatever ran before.
 
     Returns a ``Path``. If the loss or its gradient stops being finite, if the rule returns NaN, or if you interrupt the
     run (Ctrl-C, or the stop button of a notebook), the path up to there, with the reason in ``path.stopped``; a

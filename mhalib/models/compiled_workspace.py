@@ -6,12 +6,12 @@ from typing import Any
 import numpy as np
 
 from mhalib._array import Array
-from mhalib.attention import Gaussian, NormalizedGaussian, Softmax
+from mhalib.attention import Gaussian, NormalizedGaussian, Softmax, gaussian, normalized_gaussian, softmax
 from mhalib.models.layer import WEIGHTS, AttentionLayer
 from mhalib.models.multihead import MultiHeadAttention
 from mhalib.models.multihead_workspace import Groups, all_heads, equal_heads
 from mhalib.models.workspace import ClassifierWorkspace, Workspace
-from mhalib.native import Arena, Formulas, library
+from mhalib.native import PROGRAMS, Arena, Formulas, library
 from mhalib.sizes import Place
 
 WIDEST, WIDEST_ALONE, WIDEST_LAYER = 24, 50, 64
@@ -24,6 +24,7 @@ def compiled_workspace(model: Any, X: Array, y: Array, entrywise: bool = True) -
     """A workspace on a compiled program; None where numpy or torch is to do the work.
 
     ``entrywise`` says that the update rule moves every number by its own gradient alone: equal heads stay equal.
+    Which of the two depends on the model's kind and sizes, the rule, and what ``mhalib.native`` finds on this machine.
 
     Raises what ``model.workspace(X, y)`` does.
     """
@@ -33,7 +34,7 @@ def compiled_workspace(model: Any, X: Array, y: Array, entrywise: bool = True) -
     model.require_batch(X, y)
     if (formulas := kind.formulas(model, entrywise)) is None:
         return None
-    found, sizes = library(formulas, 1e9), kind.sizes(model, X, entrywise)
+    found, sizes = library(formulas), kind.sizes(model, X, entrywise)
     if found is None or found.bytes(formulas, sizes) > LARGEST:
         return None
     return kind(model, X, y, Arena(found, formulas, sizes), entrywise)
@@ -190,3 +191,6 @@ class LayerWorkspace(Workspace):
         self._last = theta, loss
         return loss, theta.with_arrays(**{name: slope.reshape(a.shape) for (name, a), slope in
                                           zip(arrays.items(), slopes, strict=True)})
+
+
+PROGRAMS.extend([_HEADS, *(_layer(kernel) for kernel in (softmax, gaussian, normalized_gaussian))])
