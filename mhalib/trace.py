@@ -84,7 +84,8 @@ class Node:
     """One comprehension: ``f`` of the arguments at their indices, in loops of so many rounds; ``over`` those that are
     not in ``out``, "sum" or "max".
 
-    ``detail`` is the value of a "number" or "constant", and the name of an "input" or "output".
+    ``detail`` is the value of a "number" or "constant", the name of an "input" or "output", and "norm" of a root that is
+    one.
     """
 
     f: str
@@ -185,6 +186,9 @@ class Traced(NDArrayOperatorsMixin):
                               f".T .mT .shape, and as methods or as np.… {LISTED}")
 
     def __array_ufunc__(self, ufunc: Any, method: str, *inputs: Any, **options: Any) -> "Traced":
+        arrays = (Traced, np.ndarray, np.generic)
+        if any(hasattr(type(x), "__array_ufunc__") and not isinstance(x, arrays) for x in inputs):
+            return NotImplemented  # a model knows itself what a number times it is
         name = ufunc.__name__ if method == "__call__" else f"{ufunc.__name__}.{method}"
         return _call(f"np.{name}" if hasattr(np, ufunc.__name__) else name, name, inputs, options)
 
@@ -455,8 +459,13 @@ def _power_of(slope, v, a, b):
             np.where((a == 0) & (b >= 0), 0.0, by_exponent)]
 
 
+def _norm_of(slope, v, squared):
+    """Of the root that is a norm: 0 at 0."""
+    return [np.where(v > 0, slope * (0.5 / v), 0.0)]
+
+
 PULLBACKS: dict[str, Callable[..., list[Any]]] = {
-    "maximum": _larger_of, "minimum": _smaller_of, "where": _chosen_of, "power": _power_of}
+    "maximum": _larger_of, "minimum": _smaller_of, "where": _chosen_of, "power": _power_of, "norm": _norm_of}
 """Elementwise function that chooses → the slope, its value and arguments → a slope for each argument.
 
 A product with 0 would not do: an infinite slope of what was not chosen would become NaN."""
@@ -485,7 +494,8 @@ def _norm(x, ord=None, axis=None, keepdims=False):
     if ord is not None:  # whatever numpy would take beside the Euclidean one
         _refuse(f"np.linalg.norm of order {ord}; only the Euclidean norm is recorded, which has none")
     squared = (x * x).sum(axis, keepdims)
-    return np.where(squared > 0, np.sqrt(np.where(squared > 0, squared, 1.0)), 0.0)
+    return Traced(_node("sqrt", [(squared.node, tuple((k, 0) for k in range(len(squared.node.shape))))],
+                        squared.node.shape, detail="norm"), squared.groups)
 
 
 def _where(condition, a, b):
@@ -536,7 +546,8 @@ def _smallest(x, axis=None, keepdims=False):
 
 
 FUNCTIONS: dict[str, Callable[..., Any]] = {
-    **{name: (lambda *args, f=name: elementwise(f, *args)) for name in (*PARTIALS, *PULLBACKS) if name != "id"},
+    **{name: (lambda *args, f=name: elementwise(f, *args)) for name in (*PARTIALS, "maximum", "minimum", "power")
+       if name != "id"},
     **{name: _compared(name) for name in ("equal", "greater", "less", "greater_equal", "less_equal")},
     "not_equal": lambda a, b: _mask(elementwise("subtract", 1, elementwise("equal", a, b))),
     "abs": lambda x: elementwise("absolute", x), "power": _power, "square": lambda x: x * x, "sign": _sign,
@@ -672,11 +683,12 @@ def _handed_on(v, slope, needed):
     if v.over == "max":
         tied = elementwise("equal", args[0], own)
         slope = slope * tied / tied.sum([k for k in range(len(v.loops)) if k not in v.out], keepdims=True)
-    parts = PULLBACKS[v.f](slope, own, *args) if v.f in PULLBACKS else PARTIALS[v.f](own, *args)
+    kind = v.detail if v.f == "sqrt" and v.detail else v.f  # a root may be a norm
+    parts = PULLBACKS[kind](slope, own, *args) if kind in PULLBACKS else PARTIALS[kind](own, *args)
     for (arg, index), part in zip(v.args, parts, strict=True):
         if arg not in needed or (isinstance(part, int) and part == 0):
             continue
-        if v.f in PULLBACKS:
+        if kind in PULLBACKS:
             factors = [part]
         else:
             factors = [slope, part] if isinstance(part, Traced) else [slope if part == 1 else -slope]

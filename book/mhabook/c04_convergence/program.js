@@ -226,10 +226,10 @@ for (let i0 = 0; i0 < 2; i0++) for (let i1 = 0; i1 < T; i1++) for (let i2 = 0; i
 for (let i0 = 0; i0 < 2; i0++) { let sum = 0; for (let i1 = 0; i1 < T; i1++) for (let i2 = 0; i2 < d; i2++) sum += (a72[i0 * (T * d) + i1 * d + i2] * a72[i0 * (T * d) + i1 * d + i2]); a73[i0] = sum; }
 { let sum = 0; for (let i0 = 0; i0 < 2; i0++) sum += (((0.0 + a65[i0]) + a73[i0]) * a29[i0]); a74[0] = sum; }
 a75[0] = (1.0 / Math.sqrt(a74[0]));
-for (let i0 = 0; i0 < 2; i0++) for (let i1 = 0; i1 < d; i1++) for (let i2 = 0; i2 < d; i2++) a76[i0 * (d * d) + i1 * d + i2] = (a64[i0 * (d * d) + i1 * d + i2] * a75[0]);
+for (let i0 = 0; i0 < 2; i0++) for (let i1 = 0; i1 < d; i1++) for (let i2 = 0; i2 < d; i2++) a76[i0 * (d * d) + i1 * d + i2] = (a75[0] * a64[i0 * (d * d) + i1 * d + i2]);
 for (let i0 = 0; i0 < n; i0++) { let sum = 0; for (let i1 = 0; i1 < 2; i1++) for (let i2 = 0; i2 < d; i2++) for (let i3 = 0; i3 < d; i3++) sum += ((a43[i0 * (2 * d * d) + i1 * (d * d) + i2 * d + i3] / 1.4142135623730951) * a76[i1 * (d * d) + i2 * d + i3]); a77[i0] = sum; }
 for (let i0 = 0; i0 < n; i0++) for (let i1 = 0; i1 < 2; i1++) for (let i2 = 0; i2 < T; i2++) for (let i4 = 0; i4 < d; i4++) { let sum = 0; for (let i3 = 0; i3 < T; i3++) sum += (a24[i0 * (2 * T * T) + i1 * (T * T) + i2 * T + i3] * X[i0 * (T * d) + i3 * d + i4]); a78[i0 * (2 * T * d) + i1 * (T * d) + i2 * d + i4] = sum; }
-for (let i0 = 0; i0 < 2; i0++) for (let i1 = 0; i1 < T; i1++) for (let i2 = 0; i2 < d; i2++) a79[i0 * (T * d) + i1 * d + i2] = (a72[i0 * (T * d) + i1 * d + i2] * a75[0]);
+for (let i0 = 0; i0 < 2; i0++) for (let i1 = 0; i1 < T; i1++) for (let i2 = 0; i2 < d; i2++) a79[i0 * (T * d) + i1 * d + i2] = (a75[0] * a72[i0 * (T * d) + i1 * d + i2]);
 for (let i0 = 0; i0 < 2; i0++) for (let i1 = 0; i1 < T; i1++) for (let i2 = 0; i2 < d; i2++) a80[i0 * (T * d) + i1 * d + i2] = (a30[i0] * a79[i0 * (T * d) + i1 * d + i2]);
 for (let i0 = 0; i0 < n; i0++) { let sum = 0; for (let i1 = 0; i1 < 2; i1++) for (let i2 = 0; i2 < T; i2++) for (let i3 = 0; i3 < d; i3++) sum += ((a78[i0 * (2 * T * d) + i1 * (T * d) + i2 * d + i3] / 1.4142135623730951) * a80[i1 * (T * d) + i2 * d + i3]); a81[i0] = sum; }
 { let sum = -Infinity; for (let i0 = 0; i0 < n; i0++) sum = Math.max(sum, (-(y[i0] * (a77[i0] + a81[i0])))); a82[0] = sum; }
@@ -238,13 +238,13 @@ a84[0] = (((a39[0] + 0.5) + Math.log(steps[0])) / a83[0]);
 distance[0] = a84[0];
 margin[0] = a83[0];
 limit[0] = (3.0 * a84[0]);
-for (let i0 = 0; i0 < 2; i0++) for (let i1 = 0; i1 < d; i1++) for (let i2 = 0; i2 < d; i2++) a88[i0 * (d * d) + i1 * d + i2] = (a18[i0 * (d * d) + i1 * d + i2] + (a76[i0 * (d * d) + i1 * d + i2] * a84[0]));
+for (let i0 = 0; i0 < 2; i0++) for (let i1 = 0; i1 < d; i1++) for (let i2 = 0; i2 < d; i2++) a88[i0 * (d * d) + i1 * d + i2] = (a18[i0 * (d * d) + i1 * d + i2] + (a84[0] * a76[i0 * (d * d) + i1 * d + i2]));
 for (let i0 = 0; i0 < n; i0++) for (let i3 = 0; i3 < 2; i3++) for (let i1 = 0; i1 < T; i1++) for (let i4 = 0; i4 < d; i4++) { let sum = 0; for (let i2 = 0; i2 < d; i2++) sum += (X[i0 * (T * d) + i1 * d + i2] * a88[i3 * (d * d) + i2 * d + i4]); a89[i0 * (2 * T * d) + i3 * (T * d) + i1 * d + i4] = sum; }
 for (let i0 = 0; i0 < n; i0++) for (let i1 = 0; i1 < 2; i1++) for (let i2 = 0; i2 < T; i2++) for (let i4 = 0; i4 < T; i4++) { let sum = 0; for (let i3 = 0; i3 < d; i3++) sum += (a89[i0 * (2 * T * d) + i1 * (T * d) + i2 * d + i3] * X[i0 * (T * d) + i4 * d + i3]); a90[i0 * (2 * T * T) + i1 * (T * T) + i2 * T + i4] = sum; }
 for (let i0 = 0; i0 < n; i0++) for (let i1 = 0; i1 < 2; i1++) for (let i2 = 0; i2 < T; i2++) { let sum = -Infinity; for (let i3 = 0; i3 < T; i3++) sum = Math.max(sum, a90[i0 * (2 * T * T) + i1 * (T * T) + i2 * T + i3]); a91[i0 * (2 * T) + i1 * T + i2] = sum; }
 for (let i0 = 0; i0 < n; i0++) for (let i1 = 0; i1 < 2; i1++) for (let i2 = 0; i2 < T; i2++) for (let i3 = 0; i3 < T; i3++) a92[i0 * (2 * T * T) + i1 * (T * T) + i2 * T + i3] = Math.exp((a90[i0 * (2 * T * T) + i1 * (T * T) + i2 * T + i3] - a91[i0 * (2 * T) + i1 * T + i2]));
 for (let i0 = 0; i0 < n; i0++) for (let i1 = 0; i1 < 2; i1++) for (let i2 = 0; i2 < T; i2++) { let sum = 0; for (let i3 = 0; i3 < T; i3++) sum += a92[i0 * (2 * T * T) + i1 * (T * T) + i2 * T + i3]; a93[i0 * (2 * T) + i1 * T + i2] = sum; }
-for (let i0 = 0; i0 < 2; i0++) for (let i1 = 0; i1 < T; i1++) for (let i2 = 0; i2 < d; i2++) a94[i0 * (T * d) + i1 * d + i2] = (a33[i0 * (T * d) + i1 * d + i2] + (a79[i0 * (T * d) + i1 * d + i2] * a84[0]));
+for (let i0 = 0; i0 < 2; i0++) for (let i1 = 0; i1 < T; i1++) for (let i2 = 0; i2 < d; i2++) a94[i0 * (T * d) + i1 * d + i2] = (a33[i0 * (T * d) + i1 * d + i2] + (a84[0] * a79[i0 * (T * d) + i1 * d + i2]));
 for (let i0 = 0; i0 < 2; i0++) for (let i1 = 0; i1 < T; i1++) for (let i2 = 0; i2 < d; i2++) a95[i0 * (T * d) + i1 * d + i2] = (a30[i0] * a94[i0 * (T * d) + i1 * d + i2]);
 for (let i3 = 0; i3 < n; i3++) for (let i0 = 0; i0 < 2; i0++) for (let i1 = 0; i1 < T; i1++) for (let i4 = 0; i4 < T; i4++) { let sum = 0; for (let i2 = 0; i2 < d; i2++) sum += (a95[i0 * (T * d) + i1 * d + i2] * X[i3 * (T * d) + i4 * d + i2]); a96[i3 * (2 * T * T) + i0 * (T * T) + i1 * T + i4] = sum; }
 for (let i0 = 0; i0 < n; i0++) for (let i1 = 0; i1 < 2; i1++) for (let i2 = 0; i2 < T; i2++) { let sum = 0; for (let i3 = 0; i3 < T; i3++) sum += ((a92[i0 * (2 * T * T) + i1 * (T * T) + i2 * T + i3] / a93[i0 * (2 * T) + i1 * T + i2]) * a96[i0 * (2 * T * T) + i1 * (T * T) + i2 * T + i3]); a97[i0 * (2 * T) + i1 * T + i2] = sum; }
