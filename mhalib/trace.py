@@ -84,8 +84,8 @@ class Node:
     """One comprehension: ``f`` of the arguments at their indices, in loops of so many rounds; ``over`` those that are
     not in ``out``, "sum" or "max".
 
-    ``detail`` is the value of a "number" or "constant", the name of an "input" or "output", and "norm" of a root that is
-    one.
+    ``detail`` is the value of a "number" or "constant", the name of an "input" or "output", and "norm" of a root that
+    is one.
     """
 
     f: str

@@ -283,7 +283,7 @@ def _samples(data, optimizer, batch, seed):
     n = len(data) if hasattr(data, "__len__") else _rows(data)  # type: ignore[arg-type]
     if n is None:
         raise ValueError("batch: expected data of finitely many samples, with as many rows of X as of y, "
-                         f"got {type(data).__name__}")
+                         f"got a {type(data).__name__}")
     if getattr(optimizer, "whole", False):
         raise ValueError("batch: expected no number with this rule, because it compares losses of all samples with the "
                          f"slope of the gradient, which must be theirs too; got batch={batch} with "
@@ -293,6 +293,8 @@ def _samples(data, optimizer, batch, seed):
 
 def _rows(data):
     """How many samples data without a length have: as many as X and y have rows, or None."""
+    if getattr(data, "infinite", False):
+        return None
     n = {a.shape[0] if getattr(a, "ndim", 0) else None for a in (data.X, data.y)}
     return n.pop() if len(n) == 1 else None
 

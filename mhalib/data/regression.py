@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 
@@ -73,6 +73,9 @@ class Population:
     Sigma: Array
     M: Array
     truth: Any = None
+
+    infinite: ClassVar[bool] = True
+    """The rows of X and y are no samples, of which a batch could be made."""
 
     @property
     def X(self) -> Array:

@@ -224,7 +224,7 @@ BAD = {
     "a batch of infinitely many": (
         lambda: mha.train(PopulationRegression.random(5, 5), mha.data.linear_regression(n=1).population(),
                           mha.GradientDescent(0.1), 1, batch=4),
-        ValueError, ["batch: expected", "Population(d=5, p=5"]),
+        ValueError, ["batch: expected data of finitely many samples", "got a Population"]),
     "one matrix of a rule of two": (
         lambda: mha.train(mha.AttentionRegression.random(2, 2), mha.data.linear_regression(n=9, d=2, p=2),
                           mha.StructureAware(), 1, only="A"), ValueError, ["only: expected a rule", "StructureAware"]),

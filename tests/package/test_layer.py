@@ -164,9 +164,8 @@ BAD = {
     "only what is not there": (lambda: mha.train(LAYER, DATA, mha.GradientDescent(0.1), 1, only="W"), ValueError,
                                ["only: expected some of ('WQ', 'WK', 'WV', 'WO')", "('W',)"]),
     "backtracking without data": (lambda: mha.Backtracking().start(LAYER), ValueError, ["knows the data"]),
-    "backtracking on the fast form": (
-        lambda: mha.train(mha.MultiHeadAttention.random(2, 4, 3), MIXTURE, mha.Backtracking(), 1),
-        TypeError, ["model: expected one that computes its loss"]),
+    "backtracking on numbers": (lambda: mha.Backtracking().on(DATA).start(3.0), TypeError,
+                                ["model: expected one with loss(X, y), got float"]),
     "no shrinking": (lambda: mha.Backtracking(shrink=1.0), ValueError, ["shrink: expected a number in (0, 1)"]),
     "no rate": (lambda: mha.Backtracking(lr=-1), ValueError, ["lr: expected a positive number"]),
 }
