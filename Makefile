@@ -15,7 +15,7 @@ book test lab edit bench descent results: export MKL_NUM_THREADS := 1
 # Figures as the book draws them, on the book's own copy of plotly.
 book test: export MHALIB_FIGURES := book
 
-.PHONY: help book notebooks pdf test lint stripped chromium colab colabpins newest everywhere links browsers lab edit bench descent results latency opening kernel address clean
+.PHONY: help book notebooks pdf test lint stripped chromium colab colabpins hashes newest everywhere links browsers lab edit bench descent results latency opening kernel address clean
 .NOTPARALLEL:
 .DEFAULT_GOAL := help
 
@@ -71,6 +71,9 @@ colab:           ## every notebook on the versions that Colab ships, mhalib from
 colabpins:       ## renew those versions, .ci/colab.txt, from the list that Colab publishes; LIST=... reads a copy
 	@python=$$(.ci/python) && "$$python" .ci/colab_pins.py $(if $(LIST),"$(LIST)")
 
+hashes:          ## renew the hashes of the pins, .ci/hashes, after a pin has changed
+	@.ci/hash_pins
+
 newest:          ## the tests and the notebooks on the newest versions that the lower bounds allow
 	@.ci/newest
 
@@ -81,7 +84,7 @@ links: $(READY)  ## follow every link of the book to other hosts; those inside i
 	@$(JUPYTER_BOOK) -q --builder custom --custom-builder linkcheck
 
 browsers: $(READY)  ## the built book in Firefox; BROWSER=webkit takes WebKitGTK, which has Safari's engine
-	@$(PY) -m pip install --quiet --no-deps -r .ci/browsers.txt
+	@.ci/hashed $(PY) browsers --quiet
 	@$(PY) .ci/browsers.py $(or $(BROWSER),firefox)
 
 lab: $(READY)    ## read and run the book in JupyterLab, in notebooks/, a copy of your own; NEW=1 renews it
@@ -90,11 +93,11 @@ lab: $(READY)    ## read and run the book in JupyterLab, in notebooks/, a copy o
 	@$(PY) -m jupyterlab notebooks
 
 edit: $(READY)   ## write the book: its sources in JupyterLab, which shows them set
-	@$(PY) -m pip install --quiet --no-deps --prefix .venv-edit -r .ci/edit.txt
+	@.ci/hashed $(PY) edit --quiet --prefix .venv-edit
 	@JUPYTER_PATH=.venv-edit/share/jupyter $(PY) -m jupyterlab book
 
 bench: $(READY)  ## this engine against what one would write by hand, and against JAX, torch.func and curvlinops
-	@$(PY) -m pip install --quiet --no-deps -r benchmarks/requirements.txt || echo "== comparing with what is there"
+	@.ci/hashed $(PY) bench --quiet || echo "== comparing with what is there"
 	@$(PY) -m benchmarks
 
 descent: $(READY)  ## steps of plain and structure-aware descent to the noise floor, and the cost of 10,000 tokens
@@ -128,6 +131,6 @@ another-python:
 endif
 endif
 
-$(READY): requirements.txt pyproject.toml
+$(READY): requirements.txt .ci/hashes/book.txt .ci/hashes/torch.txt pyproject.toml
 	@.ci/venv $(VENV)
 	@touch $@

@@ -72,7 +72,7 @@ def environments():
         yield Environment(chosen["OPENBLAS_CORETYPE"], chosen | numpy)
     for each, path in pythons().items():
         yield Environment(f"Python {each}", folder=f".venv-{each}", made_by=(".ci/venv", f".venv-{each}"), python=path)
-    for age in ("oldest", "newest"):
+    for age in ("oldest", "newest"):  # these alone are not pinned
         yield Environment(f"{age} libraries", folder=f".venv-{age}", made_by=(".ci/libraries", age, f".venv-{age}"))
 
 
