@@ -2,6 +2,7 @@
 
 from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
+from reprlib import repr as short
 
 from mhalib.sizes import Place, Sizes, literal
 from mhalib.trace import Node, Traced, Untraceable, topological
@@ -48,6 +49,7 @@ class Printer:
         self.lines: list[str] = []
         for v in order:
             if v.f in ("input", "output"):
+                _require_printable(v.detail)
                 self._names[v] = f"{self.outside}{v.detail}"
             elif v.f == "reshape":
                 self._names[v] = self._names[v.args[0][0]]
@@ -151,6 +153,13 @@ class Printer:
             terms += [(loop, stride)] if loop else []
             terms += [("", [str(offset), *stride])] if offset else []
         return [("", [given.begin]), *terms] if given else terms
+
+
+def _require_printable(name):
+    """Check that the name of an array can be printed into a program: it may come from outside."""
+    if not (name.isascii() and name.isidentifier()):
+        raise ValueError(f"{short(name)}: expected the name of an array in letters of ASCII, digits and _; to carry "
+                         "another name into a program, number the arrays")
 
 
 def _times(sizes):

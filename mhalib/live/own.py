@@ -1,23 +1,34 @@
 """The live figure of a reader's own model: its formulas are recorded, and printed as the program that the page runs."""
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import fields, replace
+from dataclasses import replace
 from pathlib import Path as File
-from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
 
-from mhalib._array import is_array, require_count, to_numpy
+from mhalib._array import require_count
 from mhalib.javascript import LOGADDEXP, Printer
 from mhalib.live.formulas import RULES
 from mhalib.live.frames import line, panels, step_axis
-from mhalib.live.spec import Control, FigureSpec
+from mhalib.live.given import (
+    Read,
+    controls_of,
+    curves_of,
+    doubles_of,
+    numbers_of,
+    require_number,
+    require_title,
+    weights_of,
+)
+from mhalib.live.payload import numbers
+from mhalib.live.spec import FigureSpec
 from mhalib.live.widget import LiveFigure
-from mhalib.models.vector import Vector, with_attributes
+from mhalib.models.vector import Vector
+from mhalib.models.weights import weights, with_attributes
 from mhalib.optim import GradientDescent
 from mhalib.optim.rules import Rule
-from mhalib.trace import HIDDEN, Traced, Untraceable, array, evaluate, gradient, recorded, strictly
+from mhalib.trace import HIDDEN, Traced, array, evaluate, gradient, recorded, strictly, topological
 from mhalib.training import Path, recorded_steps, train
 
 
@@ -36,12 +47,14 @@ def figure(start: Any, data: Any, rule: Rule, steps: int = 500, controls: Mappin
     ----------
     start : where a run begins: an object with ``loss(X, y)`` or also ``loss_and_grad(X, y)``, whose attributes that are
         arrays are its weights. A dataclass that extends ``mha.models.Vector`` has the ``+ − *`` that training asks for
-    data : anything with arrays ``X`` and ``y``; the page carries all its arrays
+    data : anything with arrays ``X`` and ``y``, of doubles or of whole numbers; the page carries those of its arrays
+        that loss and curves read
     rule : ``GradientDescent``, ``Momentum``, ``Adam`` or ``AdamW``, with a number as its step size
     steps : how many steps a run has
-    controls : name → the values of its slider; a name is one of the rule's numbers, such as ``lr``, or an attribute of
-        ``start`` that is a number. The value at the start is the one that rule or model has
-    curves : name → function of (model, data), drawn beside the loss
+    controls : name → the values of its slider, in the order that it shows; a name is one of the rule's numbers, such as
+        ``lr``, or an attribute of ``start`` that is a number. The values contain the one at the start, which is the one
+        that rule or model has
+    curves : name, one word → function of (model, data), drawn beside the loss
     title : the figure's caption
 
     Examples
@@ -53,15 +66,11 @@ def figure(start: Any, data: Any, rule: Rule, steps: int = 500, controls: Mappin
     True
     """
     require_count(steps=steps)
-    curves = dict(curves or {})
+    require_title(title)
     _require_rule(rule)
-    around = {rule.lr, *(float(f"{rule.lr * x:.3g}") for x in (0.1, 0.3, 3))}  # pyright: ignore
-    moved = _moved(start, rule, controls or {"lr": sorted(around)})
-    known = {"loss", "steps", "stopped", "grad_norm", *moved}
-    if wrong := [name for name, of in curves.items() if not callable(of) or not name.isidentifier() or name in known]:
-        raise ValueError("curves: expected names such as score, which are no control's, and for each a function of "
-                         f"(model, data); got {wrong}")
-    own = {name: control.values for name, control in moved.items() if name not in _numbers_of(rule)}
+    moved = controls_of(controls, rule, start)
+    curves = curves_of(curves, moved)
+    own = {name: control.values for name, control in moved.items() if name not in numbers_of(rule)}
     recorded = _Recorded(start, data, curves, own)
     record = recorded_steps(steps, 50)
 
@@ -75,15 +84,18 @@ def figure(start: Any, data: Any, rule: Rule, steps: int = 500, controls: Mappin
     description = FigureSpec(
         title=title, alt=f"The training loss{''.join(f', {name}' for name in curves)} over {steps} steps of "
         f"{type(rule).__name__}, with sliders for {', '.join(moved)}.",
-        model="own", data={"kind": "given", "arrays": {k: a.ravel().tolist() for k, a in recorded.data.items()}},
-        start={"kind": "given", "fixed": recorded.scalars} | recorded.start_and_check(),
+        model="own", data={"kind": "given", "arrays": recorded.carried()},
+        start={"kind": "given"} | recorded.start_and_check(),
         record=tuple(record), curves=("loss", *curves), controls=tuple(moved.values()),
-        fixed={"optimizer": RULES[type(rule)]} | _numbers_of(rule), frame=_frame(curves, steps),
+        fixed={"optimizer": RULES[type(rule)]} | numbers_of(rule), frame=_frame(curves, steps),
         summary=f"After {{steps}} steps of {type(rule).__name__} with "
                 + ", ".join(f"{control.label} = {{{name}}}" for name, control in moved.items())
                 + ": " + ", ".join(f"{name} {{{name}}}" for name in ("loss", *curves)) + ".",
         train=run)
-    losses = description.path(description.defaults).loss
+    first = description.path(description.defaults)
+    if not len(first):
+        raise ArithmeticError(f"start: expected a loss that is finite. {first.stopped}")
+    losses = first.loss
     if losses.min() > 0 and losses.max() > 100 * losses.min():
         description.frame.update_yaxes(type="log", row=1, col=1)
     return LiveFigure(description, File(__file__).with_suffix(".js"), program=recorded.program())
@@ -94,28 +106,6 @@ def _require_rule(rule):
         raise TypeError(f"rule: expected one of {', '.join(known.__name__ for known in RULES)}, got {rule!r}")
     if callable(rule.lr):
         raise TypeError("rule: expected a number as its step size, got a function of the step")
-
-
-def _numbers_of(rule):
-    return {f.name: float(getattr(rule, f.name)) for f in fields(rule)}
-
-
-def _moved(start, rule, controls):
-    """Name → control, with the value at the start from rule or model."""
-    found = {}
-    for name, values in controls.items():
-        both = _numbers_of(rule), getattr(start, "__dict__", {})
-        value = (both[0] | both[1]).get(name)
-        if (name in both[0] and name in both[1]) or name in ("optimizer", "scaling"):
-            raise ValueError(f"controls: expected a name that only one of rule and model has, got {name!r}")
-        if not isinstance(value, (int, float)) or isinstance(value, bool):
-            raise ValueError(f"controls: expected the name of a number of the rule or of the model, got {name!r}")
-        choices = tuple(float(choice) for choice in values)
-        if value not in choices:
-            raise ValueError(f"controls: expected among the values of {name} the one at the start, {value}, "
-                             f"got {list(values)}")
-        found[name] = Control(name, "step size η" if name == "lr" else name, choices, float(value))
-    return found
 
 
 def _frame(curves, steps):
@@ -129,17 +119,11 @@ def _frame(curves, steps):
     return frame.update_yaxes(exponentformat="power")
 
 
-def _arrays(model):
-    """The weights of a model by name: its attributes that are arrays."""
-    named = model.arrays() if hasattr(model, "arrays") else {k: a for k, a in vars(model).items() if is_array(a)}
-    return {name: to_numpy(a) for name, a in named.items()}
-
-
 def _given_gradient(model, answer, theta, scalars):
     """The loss and, by name, the derivatives that a model's ``loss_and_grad`` gave."""
     if not (isinstance(answer, tuple) and len(answer) == 2):
         raise TypeError("loss_and_grad: expected the pair of a loss and a model that holds the derivatives, "
-                        f"got {answer!r}")
+                        f"got {type(answer).__name__}" + (f" of {len(answer)}" if isinstance(answer, tuple) else ""))
     loss, grad = answer
     slopes = {name: getattr(grad, name, None) for name in theta}
     slopes = {name: recorded(slope) if isinstance(slope, np.ndarray) else slope for name, slope in slopes.items()}
@@ -160,50 +144,50 @@ def _only(a, begin, end):
     return np.where((np.arange(a.size) >= begin) & (np.arange(a.size) < end), a, 0.0)
 
 
+def _numbered(prefix, names):
+    """Name → how the program calls it. A name itself, which may come from anywhere, is never printed."""
+    return {name: f"{prefix}_{k}" for k, name in enumerate(names)}
+
+
 class _Recorded:
     """The formulas of a model on its data, run on arrays that record; ``controls`` are those of its own numbers."""
 
     def __init__(self, start, data, curves, controls):
-        if lacking := [name for name in ("loss", "loss_and_grad", "__dict__") if not hasattr(start, name)]:
-            raise TypeError(f"start: expected a model with loss(X, y), and weights that are arrays: a dataclass that "
-                            "extends mha.models.Vector, or a class with loss_and_grad, too; "
-                            f"got {type(start).__name__} without {lacking[0]}")
-        self.start, self.weights = start, _arrays(start)
-        if not self.weights:
-            raise TypeError(f"start: expected weights that are arrays; {type(start).__name__} has none")
-        if not (hasattr(data, "X") and hasattr(data, "y")):
-            raise TypeError(f"data: expected something with arrays X and y, got {type(data).__name__}")
+        self.start, self.given, self.of = start, data, curves
+        self.weights, self.data = weights_of(start), doubles_of(data)
         ends = np.cumsum([a.size for a in self.weights.values()]).tolist()
         self.places = {name: (end - a.size, end) for (name, a), end in zip(self.weights.items(), ends, strict=True)}
-        given = {"X": data.X, "y": data.y} | {k: a for k, a in getattr(data, "__dict__", {}).items() if is_array(a)}
-        self.data = {name: to_numpy(a).astype(float) for name, a in given.items()}
-        numbers = self.weights | self.data
-        for name, a in {**given, **vars(start)}.items():
-            if isinstance(a, np.generic) or (name in numbers and str(a.dtype).endswith(("float32", "float16"))):
-                raise TypeError(f"{name}: expected an array in double precision, as the page computes, or a number of "
-                                f"Python; got {type(a).__name__} of {a.dtype}")
-        self.scalars, self.of, self.given = {name: float(vars(start)[name]) for name in controls}, curves, data
+        self.scalars = {name: float(getattr(start, name)) for name in controls}
+        self.names = [_numbered("theta", self.weights), _numbered("data", self.data), _numbered("set", self.scalars)]
         with strictly():
-            self._record(curves)
+            self._record()
         for name, values in controls.items():
             for value in {min(values), max(values)}:
                 self._compared(self.scalars | {name: value})
 
-    def _record(self, curves):
-        theta = {name: array(f"theta_{name}", a.shape) for name, a in self.weights.items()}
-        model = with_attributes(self.start, theta | {name: array(f"set_{name}", ()) for name in self.scalars})
-        read = {name: array(f"data_{name}", a.shape) for name, a in self.data.items()}
-        data = SimpleNamespace(**(getattr(self.given, "__dict__", {}) | read))
+    def _record(self):
+        thetas, arrays, sets = self.names
+        theta = {name: array(thetas[name], a.shape) for name, a in self.weights.items()}
+        model = with_attributes(self.start, theta | {name: array(number, ()) for name, number in sets.items()})
+        data = Read(self.given, {name: array(arrays[name], a.shape, mask=getattr(self.given, name).dtype == bool)
+                                 for name, a in self.data.items()})
         if type(model).loss_and_grad is Vector.loss_and_grad:
             self.loss = model.loss(data.X, data.y)
             self.grad = dict(zip(theta, gradient(self.loss, list(theta.values())), strict=True))
         else:
             self.loss, self.grad = _given_gradient(
                 model, model.loss_and_grad(data.X, data.y), theta, self.scalars)
-        self.curves = {name: of(model, data) for name, of in curves.items()}
-        for name, value in {"loss": self.loss, **self.curves}.items():
-            if not isinstance(value, Traced) or value.shape:
-                raise Untraceable(f"{name}: expected one number that depends on model and data, got {value!r}")
+        require_number("loss", self.loss)
+        self.curves = {name: of(model, data) for name, of in self.of.items()}
+        for name, value in self.curves.items():
+            require_number(f"curves: {name}", value)
+        formulas = [self.loss, *self.grad.values(), *self.curves.values()]
+        inputs = {v.detail for v in topological(x.node for x in formulas) if v.f == "input"}
+        self.read = {name: number for name, number in arrays.items() if number in inputs}
+
+    def carried(self):
+        """The arrays of the data that the page reads, as JSON carries them, by their names in the program."""
+        return {number: numbers(self.data[name]) for name, number in self.read.items()}
 
     def start_and_check(self):
         """The weights, one behind the other, and what the program must give near them."""
@@ -211,11 +195,19 @@ class _Recorded:
         loss, slope, curves = self._compared(self.scalars)
         scale = max(1.0, abs(loss), float(np.linalg.norm(slope)))
         check = {"by": 0.1, "scale": scale, "wanted": [loss, float(probe @ slope), *curves]}
-        return {"theta": theta.tolist(), "check": check}
+        return {"theta": numbers(theta), "check": check, "fixed": list(self.scalars.values()),
+                "moved": list(self.scalars)}
 
     def _theta_and_probe(self):
         theta = np.concatenate([a.ravel() for a in self.weights.values()])
         return theta, np.cos(np.arange(theta.size) + 1.0)
+
+    def _inputs(self, near, scalars):
+        """What the record reads, by its names there."""
+        thetas, arrays, sets = self.names
+        return ({number: getattr(near, name) for name, number in thetas.items()}
+                | {number: self.data[name] for name, number in arrays.items()}
+                | {number: np.array(scalars[name]) for name, number in sets.items()})
 
     def _compared(self, scalars):
         """Loss, slope and curves near the start by the program, at some values of the model's own numbers.
@@ -224,10 +216,8 @@ class _Recorded:
         too; and a step is taken.
         """
         theta, probe = self._theta_and_probe()
-        near, X, y = self._model(theta + 0.1 * probe, scalars), self.data["X"], self.data["y"]
-        inputs = ({f"theta_{name}": getattr(near, name) for name in self.weights} | {
-            f"data_{name}": a for name, a in self.data.items()} | {
-            f"set_{name}": np.array(x) for name, x in scalars.items()})
+        near, X, y = self._model(theta + 0.1 * probe, scalars), self.given.X, self.given.y
+        inputs = self._inputs(near, scalars)
         loss, *curves = map(float, evaluate([self.loss, *self.curves.values()], inputs))
         slope = np.concatenate([part.ravel() for part in evaluate(list(self.grad.values()), inputs)])
         steepness, along = float(np.linalg.norm(slope)), {}
@@ -236,7 +226,7 @@ class _Recorded:
             way = way / (np.linalg.norm(way) or 1.0)
             ends = [float(self._model(theta + 0.1 * probe + h * way, scalars).loss(X, y)) for h in (1e-5, -1e-5)]
             along[f"the slope {name}"] = float(way @ slope), (ends[0] - ends[1]) / 2e-5
-        own = _arrays(near.loss_and_grad(X, y)[1])
+        own = weights(near.loss_and_grad(X, y)[1])
         length = sum(float(own[name].ravel() @ slope[slice(*self.places[name])]) for name in own) / (steepness or 1.0)
         of = {"the loss": (loss, float(near.loss(X, y))), "the length of the gradient": (steepness, length)} | {
             name: (x, float(f(near, self.given))) for (name, f), x in zip(self.of.items(), curves, strict=True)}
@@ -248,11 +238,30 @@ class _Recorded:
             if name in along and np.isfinite(found) and type(near).loss_and_grad is not Vector.loss_and_grad:
                 said = f"{wanted} by differences of the loss and {found} by loss_and_grad: is that the gradient?"
             else:
-                said = (f"{wanted} by the formula in numpy and {found} by its record: {HIDDEN} NaN in the data, a root "
-                        "or a logarithm of 0?")
+                said = f"{wanted} by the formula in numpy and {found} by its record: {HIDDEN} {self._suspects()}"
             raise ArithmeticError(f"near the start{where} {name} is {said}")
+        self._compared_at_start(scalars, where)
         train(near, self.given, GradientDescent(lr=1e-3), 1)
         return loss, slope, curves
+
+    def _compared_at_start(self, scalars, where):
+        """Loss and curves at the start itself, where entries may tie, and a curve may be infinite."""
+        start = with_attributes(self.start, scalars)
+        with np.errstate(all="ignore"):
+            found = evaluate([self.loss, *self.curves.values()], self._inputs(start, scalars))
+            wanted = {"the loss": start.loss(self.given.X, self.given.y)} | {
+                name: of(start, self.given) for name, of in self.of.items()}
+        for (name, right), number in zip(wanted.items(), found, strict=True):
+            if not np.isclose(float(number), float(right), rtol=1e-9, atol=1e-12, equal_nan=True):
+                raise ArithmeticError(f"at the start{where} {name} is {right} by the formula in numpy and {number} by "
+                                      f"its record: {HIDDEN} {self._suspects()}")
+
+    def _suspects(self):
+        """What in the data may compute otherwise in numpy than in doubles."""
+        given = {name: getattr(self.given, name).dtype for name in self.data}
+        whole = [f"{name}, which is {kind}? {name}.astype(float) computes as the page does"
+                 for name, kind in given.items() if kind.kind != "f"]
+        return " Or is it ".join(["NaN in the data, a root or a logarithm of 0?", *whole])
 
     def _model(self, theta, scalars):
         """The model of weights that lie one behind the other."""
@@ -261,23 +270,23 @@ class _Recorded:
 
     def program(self):
         """The JavaScript of the loss, its gradient and the curves."""
-        step = Printer({"loss": self.loss} | {f"d{name}": g for name, g in self.grad.items()}, "b")
-        loss = Printer({"loss": self.loss}, "f")
-        curves = {name: Printer({name: value}, f"curve_{name}_") for name, value in self.curves.items()}
-        read = [f"const theta_{name} = theta.subarray({begin}, {end});" for name, (begin, end) in self.places.items()]
-        written = [f"grad.set({step.at[f'd{name}']}, {begin});" for name, (begin, _) in self.places.items()]
-        measured = [_method(f"{name}({{ theta }})", read, one, name) for name, one in curves.items()]
+        thetas, _, sets = self.names
+        slopes = {f"d{thetas[name]}": slope for name, slope in self.grad.items()}
+        step, loss = Printer({"loss": self.loss} | slopes, "b"), Printer({"loss": self.loss}, "f")
+        curves = [Printer({"curve": value}, f"c{k}_") for k, value in enumerate(self.curves.values())]
+        read = [f"const {thetas[name]} = theta.subarray({begin}, {end});" for name, (begin, end) in self.places.items()]
+        written = [f"grad.set({step.at[f'd{thetas[name]}']}, {begin});" for name, (begin, _) in self.places.items()]
         lines = [
-            LOGADDEXP, "export function program(data, values) {",
-            *(f"const data_{name} = data.{name};" for name in self.data),
-            *(f"const set_{name} = [values.{name}];" for name in self.scalars),
-            *(buffer for one in (step, loss, *curves.values()) for buffer in one.made),
-            f"return {{ size: {max(end for _, end in self.places.values())}, final: {{}},",
-            _method("forward(theta)", read, loss, "loss"),
-            _method("lossAndGrad(theta, grad)", read, step, "loss", written),
-            "curves: {", "loss: ({ loss }) => loss,", *measured, "} };", "}", ""]
+            LOGADDEXP, "export function program(data, moved) {",
+            *(f"const {number} = data.{number};" for number in self.read.values()),
+            *(f"const {number} = [moved[{k}]];" for k, number in enumerate(sets.values())),
+            *(buffer for one in (step, loss, *curves) for buffer in one.made),
+            f"return {{ size: {max(end for _, end in self.places.values())},",
+            _function("forward(theta)", read, loss, "loss"),
+            _function("lossAndGrad(theta, grad)", read, step, "loss", written),
+            "curves: [", *(_function("({ theta }) =>", read, one, "curve") for one in curves), "] };", "}", ""]
         return "\n".join(lines)
 
 
-def _method(head, read, printed, result, written=()):
+def _function(head, read, printed, result, written=()):
     return "\n".join([f"{head} {{", *read, *printed.lines, *written, f"return {printed.at[result]}[0];", "},"])

@@ -1,5 +1,6 @@
 """Data as a page carries them: what the browser reads, and computes with in doubles."""
 
+from math import isfinite
 from typing import Any
 
 import numpy as np
@@ -7,12 +8,27 @@ import numpy as np
 from mhalib._array import to_numpy
 from mhalib.data import Dataset
 
+NOT_FINITE = {"inf": "Infinity", "-inf": "-Infinity", "nan": "NaN"}
+"""How Python writes a number, and how JavaScript does."""
+
 
 def in_doubles(data: Dataset) -> Dataset:
     """The same ``Dataset`` in numpy and double precision, as the browser computes."""
     if not isinstance(data, Dataset):
         raise TypeError(f"data: expected a Dataset, got {type(data).__name__}; mhalib.data.from_arrays(X, y) makes one")
     return data.map(lambda array: to_numpy(array).astype(np.float64))
+
+
+def numbers(array: np.ndarray) -> list[float | str]:
+    """The numbers of an array as JSON carries them: those that are not finite as texts that the browser reads.
+
+    Examples
+    --------
+    >>> numbers(np.array([[0.5, -np.inf], [np.inf, np.nan]]))
+    [0.5, '-Infinity', 'Infinity', 'NaN']
+    """
+    listed = array.astype(float).ravel().tolist()
+    return listed if np.isfinite(array).all() else [x if isfinite(x) else NOT_FINITE[repr(x)] for x in listed]
 
 
 def arrays(data: Dataset) -> dict[str, Any]:

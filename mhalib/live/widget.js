@@ -130,7 +130,7 @@ export function sentence(spec, values, result) {
   );
   const known = { ...spec.fixed, ...set, ...ends, ...result.final, steps: last(result.steps), stopped: result.stopped };
   const template = result.stopped === null ? spec.summary : spec.stopped;
-  return template.replace(/\{(\w+)\}/g, (_, name) => signed(digits(known[name])));
+  return template.replace(/\{([^{}]+)\}/g, (_, name) => signed(digits(known[name])));
 }
 
 // Which lines go below the end of their logarithmic axis, in words.
@@ -231,16 +231,43 @@ export function opened(model, figure, fallback, begin, failed) {
   plotly(model, closing.signal)
     .then((Plotly) => {
       if (closing.signal.aborted) return;
-      figure.root.append(without(fallback));
+      whenInPage(figure.root, closing.signal, () => takeAway(figure.root, fallback, closing.signal));
       begin(Plotly);
     })
     .catch((error) => closing.signal.aborted || failed(error.message));
   return () => closing.abort();
 }
 
-// Hides the default frame, and on a page of the book the box around it, as long as the figure stands. This is a rule,
-// and not a property of the frame, which JupyterLab may put into the page after the figure has been drawn.
-function without(fallback) {
-  const frame = `[data-fallback="${fallback}"]`;
-  return element("style", { textContent: `${frame}, .cell_output .output:has(> ${frame}) { display: none; }` });
+// A host may draw a figure first, and put it into the page then; once it has a size there it is observed.
+function whenInPage(root, closed, then) {
+  if (root.isConnected) {
+    then();
+    return;
+  }
+  const sized = new ResizeObserver(() => {
+    if (!root.isConnected) return;
+    sized.disconnect();
+    then();
+  });
+  sized.observe(root);
+  closed.addEventListener("abort", () => sized.disconnect());
+}
+
+// Hides the default frame as long as the figure stands. Equal figures have equal frames: of those that no other figure
+// has taken it is the last one before this. Where none stands there, as in JupyterLab, which may put it into the page
+// after the figure, a rule hides what no other figure has taken, once it comes.
+function takeAway(root, fallback, closed) {
+  const free = `[data-fallback="${fallback}"]:not([data-taken])`,
+    isBefore = (frame) => frame.compareDocumentPosition(root) & Node.DOCUMENT_POSITION_FOLLOWING,
+    frame = [...document.querySelectorAll(free)].filter(isBefore).pop();
+  if (!frame) {
+    root.append(element("style", { textContent: `${free} { display: none; }` }));
+    return;
+  }
+  const hide = (hidden) => {
+    frame.hidden = hidden;
+    frame.toggleAttribute("data-taken", hidden);
+  };
+  hide(true);
+  closed.addEventListener("abort", () => hide(false));
 }

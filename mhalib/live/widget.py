@@ -1,10 +1,13 @@
 """The anywidget that carries a live figure: the same JavaScript in the built book, JupyterLab, Voilà and Colab."""
 
 import json
+import os
+import shutil
+from hashlib import sha256
 from html import escape
 from pathlib import Path
+from secrets import token_hex
 from typing import TYPE_CHECKING, Any
-from uuid import uuid4
 
 import plotly.graph_objects as go
 import plotly.offline
@@ -40,18 +43,25 @@ body {{ max-width: 60rem; margin: 1rem auto; padding: 0 1rem; font-family: syste
 {fallback}
 <div id="figure"></div>
 <script>{plotly}</script>
+<script type="application/json" id="state">{state}</script>
 <script type="module">
 {module}
-const state = {state};
+const state = JSON.parse(document.getElementById("state").textContent);
 made.render({{ model: {{ get: (name) => state[name] }}, el: document.getElementById("figure") }});
 </script>
 """
 
 
+def mark(title: str, alt: str) -> str:
+    """By what JavaScript finds a title and an alt text again: nothing but them, so equal figures are equal text."""
+    return sha256(f"{title}\n{alt}".encode("utf-8", "surrogatepass")).hexdigest()[:16]
+
+
 class Widget(AnyWidget):
     """What a live figure and the laboratory share: the words that stand until JavaScript runs, and plotly.js.
 
-    A subclass says in ``_said`` its title, its alt text, and the mark ``fallback``, by which JavaScript finds them.
+    A subclass says in ``_said`` its title, its alt text, and their ``mark`` as ``fallback``, by which JavaScript finds
+    them.
     """
 
     def __init__(self, **traits: Any) -> None:
@@ -91,8 +101,9 @@ class LiveFigure(Widget):
                  program: str | None = None) -> None:
         self._description = description
         self._esm = widget_module(Path(entry).with_suffix(".js"), program)
-        # Not the model's id, which this widget does not have yet; as unlikely to be another's.
-        super().__init__(spec=description.to_json() | {"fallback": uuid4().hex}, values=description.defaults)
+        spec = description.to_json()
+        spec["fallback"] = mark(spec["title"], description.alt)
+        super().__init__(spec=spec, values=description.defaults)
 
     @property
     def controls(self) -> dict[str, Control]:
@@ -103,18 +114,18 @@ class LiveFigure(Widget):
         values = ", ".join(f"{name} = {value}" for name, value in self.values.items())
         return f"LiveFigure({self._description.title}: {values})"
 
-    def path(self, **values: Any) -> training.Path:
+    def path(self, /, **values: Any) -> training.Path:
         """The ``Path`` of the figure's run by mhalib, for the controls as they stand, or for other values.
 
         Raises ValueError for a name that no control has, or a value that it cannot take.
         """
         return self._description.path(self._description.values(self.values | values))
 
-    def drawn(self, **values: Any) -> dict[str, Any]:
+    def drawn(self, /, **values: Any) -> dict[str, Any]:
         """What is drawn, by name: ``steps``, the curves, and what is measured of the last model; by mhalib."""
         return self._description.results(self._description.values(self.values | values))
 
-    def figure(self, **values: Any) -> go.Figure:
+    def figure(self, /, **values: Any) -> go.Figure:
         """The figure as a plotly figure that stands still, drawn from mhalib's own run."""
         return self._description.figure(self._description.values(self.values | values))
 
@@ -122,11 +133,16 @@ class LiveFigure(Widget):
         """Write the figure as one HTML file (some 5 MB, plotly's own library among them) that needs nothing else.
 
         It opens from a disk and trains there, without a kernel and without the network, from where the controls stand.
+        If it cannot be written, what was there stays as it was.
+
+        Raises TypeError or ValueError if ``file`` is the name of no file; OSError if it cannot be written.
         """
-        state = json.dumps({"spec": self.spec, "values": self.values}).replace("</", "<\\/")
-        Path(file).write_text(PAGE.format(title=escape(self.spec["title"]), css=self._css, fallback=self.fallback(),
-                                          plotly=plotly.offline.get_plotlyjs(), state=state,
-                                          module=self._esm.replace("export default", "const made =")), "utf-8")
+        state = json.dumps({"spec": self.spec, "values": self.values}, allow_nan=False)
+        text = PAGE.format(title=escape(self.spec["title"]), css=self._css, fallback=self.fallback(),
+                           plotly=plotly.offline.get_plotlyjs(),
+                           state=state.replace("<", r"\u003c"),  # no word of it ends the script, or opens a comment
+                           module=self._esm.replace("export default", "const made ="))
+        _write(file, text.encode())
 
     def _said(self):
         return self.spec | {"alt": self.spec["figure"]["layout"]["meta"]["alt"]}
@@ -134,3 +150,23 @@ class LiveFigure(Widget):
     @traitlets.validate("values")
     def _known_values(self, proposal):
         return self._description.values(self.values | proposal["value"])
+
+
+def _write(file, content):
+    """Write beside a file and rename, so that it is there as a whole or as it was."""
+    if not isinstance(file, (str, os.PathLike)):
+        raise TypeError(f"file: expected the name of a file, got {type(file).__name__}")
+    there = Path(file).resolve()
+    if there.exists() and not there.is_file():
+        raise ValueError(f"file: expected the name of a file, got {str(file)!r}, which is none")
+    if not there.parent.is_dir():
+        raise FileNotFoundError(f"file: expected a folder that is there, got {str(there.parent)!r}")
+    beside = there.with_name(f".{token_hex(8)}")
+    try:
+        with beside.open("xb") as unfinished:
+            unfinished.write(content)
+        if there.exists():
+            shutil.copymode(there, beside)
+        os.replace(beside, there)
+    finally:
+        beside.unlink(missing_ok=True)

@@ -2,15 +2,21 @@
 
 import json
 import re
+import resource
+import signal
+import subprocess
+import sys
 from dataclasses import replace
 from html import unescape
 from pathlib import Path
 
+import nbformat
 import numpy as np
 import plotly.graph_objects as go
 import plotly.offline
 import pytest
 import torch
+from nbclient import NotebookClient
 from py_mini_racer import MiniRacer
 
 import mhalib as mha
@@ -162,8 +168,78 @@ def test_sentences_name_what_is_known(make):
     assert "{stopped}" in spec["stopped"]
 
 
-def test_two_figures_have_two_stills():
-    assert mha.live.heads(DATA, steps=5).spec["fallback"] != mha.live.heads(DATA, steps=5).spec["fallback"]
+def test_equal_figures_are_equal_text():
+    one, other, another = (FIGURES[name]() for name in ("heads", "heads", "curvature"))
+    assert one.fallback() == other.fallback() and one.spec["fallback"] != another.spec["fallback"]
+
+
+FAILURES = {"open": "pathlib.Path.open", "rename": "os.replace"}
+
+
+@pytest.mark.parametrize("function", FAILURES.values(), ids=FAILURES)
+def test_a_figure_that_cannot_be_saved_leaves_the_old_file(function, monkeypatch, tmp_path):
+    def full(*_, **__):
+        raise OSError(28, "No space left on device")
+    (file := tmp_path / "figure.html").write_text("an old, good figure")
+    figure = mha.live.heads(DATA, steps=5)
+    monkeypatch.setattr(function, full)
+    with pytest.raises(OSError, match="No space left"):
+        figure.save(file)
+    monkeypatch.undo()
+    assert file.read_text() == "an old, good figure" and list(tmp_path.iterdir()) == [file]
+
+
+def test_a_disk_that_is_full_in_the_middle_leaves_the_old_file(monkeypatch, tmp_path):
+    (file := tmp_path / "figure.html").write_text("an old, good figure")
+    figure = mha.live.heads(DATA, steps=5)
+    limits = resource.getrlimit(resource.RLIMIT_FSIZE)
+    kept = signal.signal(signal.SIGXFSZ, signal.SIG_IGN)  # else the signal would end this process
+    try:
+        resource.setrlimit(resource.RLIMIT_FSIZE, (100_000, limits[1]))
+        with pytest.raises(OSError, match="File too large"):
+            figure.save(file)
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, limits)
+        signal.signal(signal.SIGXFSZ, kept)
+    assert file.read_text() == "an old, good figure" and list(tmp_path.iterdir()) == [file]
+
+
+def test_a_saved_figure_replaces_the_old_one_and_keeps_its_rights(tmp_path):
+    (file := tmp_path / "figure.html").write_text("an old, good figure")
+    file.chmod(0o640)
+    (link := tmp_path / "link.html").symlink_to(file)
+    mha.live.heads(DATA, steps=5).save(link)
+    assert file.read_text("utf-8").startswith("<!doctype html>") and link.is_symlink()
+    assert file.stat().st_mode & 0o777 == 0o640 and set(tmp_path.iterdir()) == {file, link}
+
+
+@pytest.mark.parametrize("name, kind, said", [
+    (3, TypeError, "file: expected the name of a file, got int"), ("", ValueError, "file: expected the name of a file"),
+    ("/dev/null", ValueError, "file: expected the name of a file, got '/dev/null'"),
+    ("nowhere/figure.html", FileNotFoundError, "file: expected a folder that is there, got '.*nowhere'")])
+def test_what_no_figure_can_be_saved_as_is_refused(name, kind, said):
+    with pytest.raises(kind, match=said):
+        mha.live.heads(DATA, steps=5).save(name)
+
+
+NOTEBOOK = """import numpy as np, mhalib as mha
+data = mha.data.tokenized_mixture(n=6, T=4, d=6, M=2, zeta=0.25)
+figure = mha.live.figure(mha.MultiHeadAttention.zeros(1, 4, 6), data, mha.GradientDescent(lr=1.0), steps=5)
+figure"""
+
+
+def test_a_notebook_that_shows_a_figure_twice_passes_nbval(tmp_path, monkeypatch):
+    monkeypatch.setenv("PYTHONPATH", str(ROOT))
+    cells = [nbformat.v4.new_code_cell(code) for code in (NOTEBOOK, "figure", "figure.fallback()")]
+    notebook = nbformat.v4.new_notebook(cells=cells)
+    NotebookClient(notebook, kernel_name="python3", resources={"metadata": {"path": str(tmp_path)}}).execute()
+    shown = [list(output["data"]) for cell in notebook.cells for output in cell.outputs]
+    view = "application/vnd.jupyter.widget-view+json"
+    assert [view in kinds for kinds in shown] == [False, True] * 2 + [False], "it shows words, and the widget"
+    nbformat.write(notebook, tmp_path / "figure.ipynb")
+    run = [sys.executable, "-m", "pytest", "--nbval", "--nbval-current-env", "-p", "no:cacheprovider", "figure.ipynb"]
+    done = subprocess.run(run, cwd=tmp_path, capture_output=True, text=True, check=False)
+    assert done.returncode == 0 and "3 passed" in done.stdout, done.stdout + done.stderr
 
 
 def test_display_is_the_still_and_then_the_widget(monkeypatch):

@@ -1,23 +1,14 @@
 """A figure of a reader's own model: what the page computes is what Python computes, or the figure says so."""
 
-import json
 from dataclasses import dataclass, replace
 from types import SimpleNamespace
 
 import numpy as np
 import pytest
-from py_mini_racer import MiniRacer
 
 import mhalib as mha
 from mhalib.trace import Untraceable
-from own import DATA, FIGURES, LINE_DATA, TEMPERED, Line, Tempered, score
-
-
-def in_v8(figure, values, change=lambda source: source):
-    v8 = MiniRacer()
-    v8.eval(change(figure._esm).replace("export default", "globalThis.made ="))
-    v8.eval(f"globalThis.training = made.run({json.dumps(figure.spec)}, {json.dumps(values)}); training.advance();")
-    return json.loads(v8.eval("JSON.stringify(training.result)"))
+from own import DATA, FIGURES, LINE_DATA, TEMPERED, Line, Tempered, in_v8, of_line, score
 
 
 @pytest.mark.parametrize("make", FIGURES.values(), ids=FIGURES)
@@ -66,7 +57,7 @@ def test_weight_decay_has_a_slider():
 
 
 BUGS = {"a factor": ("(1.0 / 12.0)", "(1.0 / 13.0)"), "a sign": ("= ((-", "= ((+"),
-        "a function": ("Math.exp(theta_tau", "Math.sin(theta_tau"),
+        "a function": ("Math.exp(theta_2", "Math.sin(theta_2"),
         "a place": ("theta.subarray(36, 60)", "theta.subarray(35, 59)")}
 
 
@@ -179,11 +170,6 @@ def branching():
         def loss_and_grad(self, X, y):
             return super().loss_and_grad(X, y) if self.w[0] > 0 else (0, self)
     return mha.live.figure(Branching(np.zeros(3)), LINE_DATA, mha.GradientDescent(lr=0.1))
-
-
-def of_line(rule=None, start=None, data=LINE_DATA, **options):
-    start = Line(np.zeros(3)) if start is None else start
-    return mha.live.figure(start, data, rule or mha.GradientDescent(lr=0.1), **options)
 
 
 def scaled(w):

@@ -1,9 +1,11 @@
 """Models that mhalib has not, and live figures of them."""
 
+import json
 from dataclasses import dataclass
 from types import SimpleNamespace
 
 import numpy as np
+from py_mini_racer import MiniRacer
 
 import mhalib as mha
 from notebooks import BOOK, code, read
@@ -66,6 +68,21 @@ LINE_DATA = SimpleNamespace(X=rng.standard_normal((20, 3)), y=rng.standard_norma
 
 def score(model, data):
     return (model.attention(data.X) * data.relevant[:, None, :]).sum(axis=-1).mean()
+
+
+def of_line(rule=None, start=None, data=LINE_DATA, **options):
+    """A figure of a line, or of another model on its data."""
+    start = Line(np.zeros(3)) if start is None else start
+    return mha.live.figure(start, data, rule or mha.GradientDescent(lr=0.1), **options)
+
+
+def in_v8(figure, values, change=lambda source: source):
+    """What the module of a figure answers in V8, changed or as it is; it is given JSON, as by a page."""
+    v8 = MiniRacer()
+    v8.eval(change(figure._esm).replace("export default", "globalThis.made ="))
+    given = json.dumps(json.dumps([figure.spec, values], allow_nan=False))
+    v8.eval(f"globalThis.training = made.run(...JSON.parse({given})); training.advance();")
+    return json.loads(v8.eval("JSON.stringify(training.result)"))
 
 
 FIGURES = {

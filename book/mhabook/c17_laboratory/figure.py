@@ -8,7 +8,6 @@ from importlib.resources import files
 from os import PathLike
 from pathlib import Path as File
 from typing import Any
-from uuid import uuid4
 
 import numpy as np
 import plotly.graph_objects as go
@@ -22,7 +21,7 @@ from mhalib.data import Dataset, RegressionDataset, SequenceDataset, from_file
 from mhalib.data.digits import bundled
 from mhalib.live.modules import widget_module
 from mhalib.live.spec import places, put
-from mhalib.live.widget import Widget
+from mhalib.live.widget import Widget, mark
 from mhalib.training import Path, recorded_steps
 
 HERE = files("mhabook.c17_laboratory")
@@ -54,7 +53,7 @@ class Laboratory(Widget):
 
     def __init__(self) -> None:
         self._file, self._sum, self._last = None, None, {}
-        super().__init__(laboratory=_description() | {"fallback": uuid4().hex}, values=DEFAULTS)
+        super().__init__(laboratory=_description() | {"fallback": mark(TITLE, ALT)}, values=DEFAULTS)
 
     @property
     def experiments(self) -> dict[str, dict[str, Any]]:

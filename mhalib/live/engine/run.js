@@ -48,7 +48,7 @@ export class Run {
     [this.grad, this.before, this.unused] = Array.from({ length: 3 }, () => new Float64Array(model.size));
     this.recorded = new Set(spec.record);
     this.last = Math.max(...spec.record);
-    this.asksTest = spec.curves.some((name) => name.startsWith("test_"));
+    this.asksTest = spec.curves.some((name) => this.onTest(name));
     this.result = {
       steps: [],
       curves: Object.fromEntries(spec.curves.map((name) => [name, []])),
@@ -63,8 +63,13 @@ export class Run {
     return { theta: this.theta, first: this.first, grad, loss, step, lr: rate(this.lr, step), model };
   }
 
+  // Without test data a curve of such a name is the model's own.
+  onTest(name) {
+    return this.fresh && name.startsWith("test_");
+  }
+
   measure(name, now, then) {
-    return name.startsWith("test_") ? measured(this.fresh, name.slice(5), then) : measured(this.model, name, now);
+    return this.onTest(name) ? measured(this.fresh, name.slice(5), then) : measured(this.model, name, now);
   }
 
   record(at, loss) {

@@ -1,0 +1,281 @@
+"""What a reader hands to ``mha.live.figure``: taken, or refused by name.
+
+Names that come from outside are texts to be shown and keys to be looked up. No program has them: it numbers its arrays.
+"""
+
+from collections.abc import Callable, Collection, Mapping, Set
+from dataclasses import fields, replace
+from math import inf, isfinite
+from numbers import Real
+from reprlib import repr as short
+from typing import Any
+
+import numpy as np
+
+from mhalib._array import is_array
+from mhalib.live.spec import Control, same_value
+from mhalib.models.weights import attributes, require_weights, weights
+from mhalib.trace import Traced, Untraceable
+from mhalib.training import Path
+
+USED = {"loss", "steps", "stopped", "optimizer", "scaling"}
+"""Names that a run in the page, or the sentence about it, uses for something else than a control."""
+WHOLE = 2**53
+"""From here on a double is no longer every whole number."""
+
+
+def require_title(title: str) -> None:
+    """Check that a title is a text that a page and a file can hold.
+
+    Raises TypeError if it is no text, ValueError if it has half of a character.
+    """
+    if not isinstance(title, str):
+        raise TypeError(f"title: expected a text, got {title!r}")
+    try:
+        title.encode("utf-8")
+    except UnicodeEncodeError as error:
+        raise ValueError(f"title: expected whole characters, got {short(title)} with half of one, a lone surrogate, at "
+                         f"place {error.start}") from None
+
+
+# --- controls ---------------------------------------------------------------------------------------------------------
+
+def numbers_of(rule: Any) -> dict[str, float]:
+    """Name → number, of an update rule."""
+    return {field.name: float(getattr(rule, field.name)) for field in fields(rule)}
+
+
+def controls_of(controls: Any, rule: Any, start: Any) -> dict[str, Control]:
+    """Name → control, with the value at the start from rule or model; without any the step size has one.
+
+    Raises TypeError or ValueError for what no slider can have.
+    """
+    if controls is None:
+        controls = {"lr": _around(float(rule.lr))}
+    if not isinstance(controls, Mapping):
+        raise TypeError("controls: expected a dictionary, name → the values of its slider, such as "
+                        f"{{'lr': [0.1, 1.0]}}, got {type(controls).__name__}")
+    if not controls:
+        raise ValueError("controls: expected at least one name; leave controls out for a slider of the step size")
+    found = {}
+    for name, values in controls.items():
+        value = _number_at_start(name, rule, start)
+        choices = _choices(name, values, value)
+        if name in numbers_of(rule):
+            _require_allowed(name, choices, rule)
+        found[name] = Control(name, "step size η" if name == "lr" else name, choices, value)
+    return found
+
+
+def _around(lr):
+    """A step size, and three about it."""
+    others = (float(f"{lr * factor:.3g}") for factor in (0.1, 0.3, 3))
+    return sorted({lr, *(other for other in others if 0 < other < inf)})
+
+
+def _require_name(argument, name, example):
+    if not isinstance(name, str):
+        raise TypeError(f"{argument}: expected names such as {example}, got {short(name)}")
+    if not name.isidentifier():
+        raise ValueError(f"{argument}: expected names such as {example}, one word, got {short(name)}")
+
+
+def _number_at_start(name, rule, start):
+    """The number that a rule or a model has under this name."""
+    _require_name("controls", name, "lr")
+    theirs, mine = numbers_of(rule), attributes(start)
+    if name in theirs and name in mine:
+        raise ValueError(f"controls: expected a name that only one of rule and model has, got {short(name)}; "
+                         "rename the number of the model")
+    if name in USED:
+        raise ValueError(f"controls: expected a name that the figure does not use itself, got {short(name)}; "
+                         "rename the number of the model")
+    value = (mine | theirs).get(name)
+    if not isinstance(value, (int, float)) or isinstance(value, bool):
+        raise ValueError(f"controls: expected the name of a number of the rule or of the model, got {short(name)}")
+    return _finite(name, value)
+
+
+def _choices(name, values, value):
+    """The values of a slider as doubles, the one at the start as rule or model has it."""
+    try:
+        listed = None if isinstance(values, (str, bytes, Mapping, Set)) else list(values)
+    except TypeError:
+        listed = None
+    if listed is None:
+        raise TypeError(f"controls: expected a list of numbers for {name}, got {type(values).__name__}")
+    choices = [_finite(name, choice) for choice in listed]
+    largest = max(map(abs, choices), default=0.0)
+    ordered = sorted(choices)
+    for one, other in zip(ordered, ordered[1:], strict=False):
+        if same_value(one, other, largest):
+            raise ValueError(f"controls: expected each value of {name} once, got {one} and {other}")
+    same = [k for k, choice in enumerate(choices) if same_value(value, choice, largest)]
+    if not same:
+        more = " and more" if len(choices) > 9 else ""
+        raise ValueError(f"controls: expected among the values of {name} the one at the start, {value}, "
+                         f"got {choices[:9]}{more}")
+    choices[same[0]] = value
+    return tuple(choices)
+
+
+def _finite(name, value):
+    """A number as a double."""
+    if not isinstance(value, Real) or isinstance(value, bool):
+        raise TypeError(f"controls: expected numbers as the values of {name}, got {short(value)}")
+    try:
+        number = float(value)
+    except OverflowError:
+        number = inf
+    if not isfinite(number):
+        raise ValueError(f"controls: expected finite numbers as the values of {name}, got {short(value)}")
+    return number
+
+
+def _require_allowed(name, choices, rule):
+    """Check that a rule takes all values of a slider: the page asks nobody before it trains with one."""
+    for choice in choices:
+        try:
+            replace(rule, **{name: choice})
+        except ValueError as error:
+            raise ValueError(f"controls: {error}") from None
+
+
+# --- curves -----------------------------------------------------------------------------------------------------------
+
+def curves_of(curves: Any, controls: Collection[str]) -> dict[str, Callable[[Any, Any], Any]]:
+    """Name → function of (model, data), which says the name when it fails.
+
+    Raises TypeError or ValueError for names and functions that no curve can have.
+    """
+    curves = {} if curves is None else curves
+    if not isinstance(curves, Mapping):
+        raise TypeError("curves: expected a dictionary, name → function of (model, data), got "
+                        f"{type(curves).__name__}")
+    for name, of in curves.items():
+        _require_name("curves", name, "score")
+        if name in ("loss", "grad_norm", *(field.name for field in fields(Path))) or hasattr(Path, name):
+            raise ValueError(f"curves: expected a name that a Path does not use itself, got {short(name)}")
+        if name in controls:
+            raise ValueError(f"curves: expected names which are no control's, got {short(name)}")
+        if not callable(of):
+            raise TypeError(f"curves: expected for {short(name)} a function of (model, data), got {short(of)}")
+    first = {f"first_{name}" for name in ("loss", *curves)}
+    for name in [*curves, *controls]:
+        if name in first:  # the sentence below a figure says the first value of a curve by such a name
+            argument = "curves" if name in curves else "controls"
+            raise ValueError(f"{argument}: expected a name that the figure does not use itself, got {short(name)}")
+    return {name: _named(name, of) for name, of in curves.items()}
+
+
+def _named(name, of):
+    def measured(model, data):
+        try:
+            return of(model, data)
+        except Untraceable as error:
+            raise Untraceable(f"curves: {name}: {error}") from error
+        except Exception as error:
+            raise ValueError(f"curves: {name} raised {type(error).__name__}: {error}") from error
+    return measured
+
+
+def require_number(name: str, value: Any) -> None:
+    """Check that a formula gave one recorded number.
+
+    Raises Untraceable if it did not.
+    """
+    if isinstance(value, Traced) and not value.shape:
+        return
+    shape = getattr(value, "shape", ())
+    got = f"{type(value).__name__} of shape {shape}" if shape and not isinstance(value, Traced) else repr(value)
+    raise Untraceable(f"{name}: expected one number that depends on model and data, got {got}")
+
+
+# --- model and data ---------------------------------------------------------------------------------------------------
+
+def weights_of(start: Any) -> dict[str, np.ndarray]:
+    """The weights of a model that a page can train, by name.
+
+    Raises TypeError or ValueError if it is no model, or its weights are no arrays of doubles.
+    """
+    for name in ("loss", "loss_and_grad"):
+        if not hasattr(start, name):
+            raise TypeError("start: expected a model with loss(X, y), and weights that are arrays: a dataclass that "
+                            "extends mha.models.Vector, or a class with loss_and_grad, too; "
+                            f"got {type(start).__name__} without {name}")
+    for name, value in attributes(start).items():
+        if is_array(value) and callable(getattr(type(start), name, None)):
+            raise TypeError(f"start: expected weights whose names are no methods of {type(start).__name__}, "
+                            f"got {short(name)}; rename the weight")
+        if isinstance(value, np.generic):
+            raise TypeError(f"{name}: expected an array in double precision, which is trained, or a number of Python, "
+                            f"which is not; got {type(value).__name__}: np.array({name}) is an array, float({name}) a "
+                            "number")
+    require_weights("start", start)
+    found = weights(start)
+    for name, value in found.items():
+        _require_plain_array(name, value)
+        if value.dtype != float:
+            raise TypeError(f"{name}: expected an array in double precision, as the page computes, got {value.dtype}; "
+                            f"{name}.astype(float) is one")
+    return found
+
+
+def doubles_of(data: Any) -> dict[str, np.ndarray]:
+    """The arrays of data by name, X and y first, in doubles.
+
+    Raises TypeError or ValueError if X or y is missing, or an array of numbers is none that a double can hold.
+    """
+    if not (hasattr(data, "X") and hasattr(data, "y")):
+        raise TypeError(f"data: expected something with arrays X and y, such as types.SimpleNamespace(X=X, y=y), got "
+                        f"{type(data).__name__}")
+    given = {"X": data.X, "y": data.y}
+    for name, value in given.items():
+        if not is_array(value) or isinstance(value, np.generic) or _kind(value) not in "fiub":
+            of = f" of {value.dtype}" if is_array(value) else ""
+            raise TypeError(f"{name}: expected an array of numbers, got {type(value).__name__}{of}; "
+                            f"np.asarray({name}, float) is one")
+    for name, value in getattr(data, "__dict__", {}).items():
+        if is_array(value) and not isinstance(value, np.generic) and _kind(value) in "fiub":
+            given[name] = value
+    for name, value in given.items():
+        _require_plain_array(name, value)
+    return {name: value.astype(float) for name, value in given.items()}
+
+
+def _kind(value):
+    return getattr(value.dtype, "kind", "f")
+
+
+def _require_plain_array(name, value):
+    """Check that an array is one of numpy's own, not empty, whose numbers are doubles or can be."""
+    name = short(name) if not name.isidentifier() else name
+    if not isinstance(value, np.ndarray):
+        raise TypeError(f"{name}: expected a numpy array, got {type(value).__module__}.{type(value).__name__}; "
+                        f"{name}.detach().numpy() is one")
+    if isinstance(value, (np.ma.MaskedArray, np.matrix)):
+        raise TypeError(f"{name}: expected a numpy array, got numpy's {type(value).__name__}, which computes "
+                        "otherwise; np.asarray makes a plain one" + (
+                            ", without its mask" if isinstance(value, np.ma.MaskedArray) else ""))
+    if not value.size:
+        raise ValueError(f"{name}: expected an array with no empty axis, got shape {value.shape}")
+    if value.dtype.kind == "f" and value.dtype.itemsize != 8:
+        raise TypeError(f"{name}: expected an array in double precision, as the page computes, got {value.dtype}; "
+                        f"{name}.astype(float) is one")
+    if value.dtype.kind in "iu" and max(abs(int(value.max())), abs(int(value.min()))) > WHOLE:
+        raise ValueError(f"{name}: expected whole numbers up to 2**53, which doubles can hold, got larger ones")
+
+
+class Read:
+    """Data whose arrays are recorded; whatever else a formula asks of them, it gets as they have it."""
+
+    def __init__(self, data: Any, arrays: Mapping[str, Traced]) -> None:
+        self.__given = data
+        self.__dict__.update(getattr(data, "__dict__", {}))
+        self.__dict__.update(arrays)
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self.__given, name)
+
+    def __len__(self) -> int:
+        return len(self.__given)
