@@ -116,7 +116,7 @@ function digits(value) {
 const signed = (text) => text.replace(/^-/, "−");
 
 // "after {steps} steps the loss is {loss}": the last number of each curve (the first of it: {first_loss}), what is
-// measured last, the controls' values in words.
+// measured last, the controls' values in words. Other braces stand as they are: a set {1, 2}.
 export function sentence(spec, values, result) {
   const last = (curve) => curve[curve.length - 1];
   const of = (entries) => Object.fromEntries(entries);
@@ -130,7 +130,8 @@ export function sentence(spec, values, result) {
   );
   const known = { ...spec.fixed, ...set, ...ends, ...result.final, steps: last(result.steps), stopped: result.stopped };
   const template = result.stopped === null ? spec.summary : spec.stopped;
-  return template.replace(/\{([^{}]+)\}/g, (_, name) => signed(digits(known[name])));
+  const said = (whole, name) => (Object.hasOwn(known, name) ? signed(digits(known[name])) : whole);
+  return template.replace(/\{([^{}]+)\}/g, said);
 }
 
 // Which lines go below the end of their logarithmic axis, in words.
@@ -175,6 +176,7 @@ export class Stage {
     const { root, summary, said } = this;
     root.dataset.state = state;
     summary.textContent = words;
+    summary.style.minHeight = "";
     this.cancelAnnouncement();
     if (aloud)
       this.saying = setTimeout(() => {
@@ -182,10 +184,16 @@ export class Stage {
       }, 700);
   }
 
+  // The sentence keeps its room until the next one is there: what stands below the figure does not move.
+  hold(height) {
+    this.summary.style.minHeight = `${height}px`;
+  }
+
   // What a run before it has left is not said of a run that lasts.
   runs(place) {
     Object.assign(this.root.dataset, { state: "running", place });
     this.waiting ??= setTimeout(() => {
+      this.hold(this.summary.offsetHeight);
       this.summary.textContent = RUNNING;
     }, PAUSE);
   }

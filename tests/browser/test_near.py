@@ -1,12 +1,14 @@
 """Figures are drawn when they come near the window, or when the browser rests; until then their pictures stand."""
 
+import json
 from contextlib import closing
 
+import numpy as np
 import pytest
 
 from mhabook._render import figure_html
 from scripts import load
-from visits import BUILD, PATIENCE, at_rest
+from visits import BUILD, DRAWN, PATIENCE, SHIFTS, assert_nothing_moves, at_rest, frames
 
 pictures = load("book/_ext/pictures.py")
 # Its first figure stands four windows below its title.
@@ -14,25 +16,59 @@ PAGE = "book/multihead/03_what_one_random_step_knows.html"
 LABORATORY = "book/laboratory/17_laboratory.html"
 DRAWINGS = """() => [...document.querySelectorAll(".mha-drawing")].map((box) =>
   [box.querySelectorAll(".mha-picture").length, box.querySelectorAll(".main-svg").length > 0])"""
-LIVE_HEIGHTS = """() => [...document.querySelectorAll(".mha-live, .mha-fallback")].map((box) => box.offsetHeight)
-  .filter(Boolean)"""
 HEIGHTS = """() => [...document.querySelectorAll(".mha-figure, .mha-fallback")].map((box) => box.offsetHeight)"""
+NO_REST = "window.requestIdleCallback = () => {}"  # a figure is drawn when it comes near
+# The height of what each figure of a page stands in; and those that it has had at any frame from now on.
+ROOM = """() => [...document.querySelectorAll(".mha-figure, .mha-fallback")]
+  .map((figure) => (figure.closest(".cell_output") ?? figure).offsetHeight)"""
+WATCH = f"""() => {{
+  window.rooms = new Set();
+  const look = () => {{
+    rooms.add(JSON.stringify(({ROOM})()));
+    requestAnimationFrame(look);
+  }};
+  look();
+}}"""
+# A run lasts, and is drawn step by step: the page trains, and its clock says after each step that the time is up.
+STEP_BY_STEP = """delete window.Worker;
+{
+  const { now } = Date;
+  let late = 0;
+  Date.now = () => now() + (late += 1000);
+}"""
+MARKS = ('class="mha-figure"', 'class="mha-fallback"')
+FIGURES = [page.relative_to(BUILD).as_posix() for page in sorted(BUILD.rglob("book/**/*.html"))
+           if any(mark in page.read_text("utf-8") for mark in MARKS)]
 PICTURE, DRAWING = [1, False], [0, True]
 
 
 @pytest.fixture
-def restless(site, chromium, request):
-    """Open the page that is asked for in a browser that never rests, as wide as asked."""
-    name, width = getattr(request, "param", (PAGE, 1280))
-    phone = {"has_touch": True, "is_mobile": True} if width < 600 else {}
-    context = chromium.new_context(viewport={"width": width, "height": 900}, **phone)
-    context.set_default_timeout(PATIENCE)
-    context.add_init_script("window.requestIdleCallback = () => {}")
-    page = context.new_page()
-    page.goto(site + name, wait_until="load")
+def opened(site, chromium):
+    """Give the way to open a page as wide as a desk or a phone: a page, and what sends it there."""
+    contexts = []
+
+    def open_one(name, width, *scripts):
+        phone = {"has_touch": True, "is_mobile": True} if width < 600 else {}
+        context = chromium.new_context(viewport={"width": width, "height": 900}, reduced_motion="reduce", **phone)
+        contexts.append(context)
+        context.set_default_timeout(PATIENCE)
+        page = context.new_page()
+        for script in scripts:
+            page.add_init_script(script)
+        return page, lambda until="load": page.goto(site + name, wait_until=until)
+
+    yield open_one
+    for context in contexts:
+        context.close()
+
+
+@pytest.fixture
+def restless(opened):
+    """Open the page in a browser that never rests."""
+    page, go = opened(PAGE, 1280, NO_REST)
+    go()
     at_rest(page)
-    yield page
-    context.close()
+    return page
 
 
 def test_a_figure_is_drawn_when_it_is_near_and_its_picture_stands_until_then(restless):
@@ -50,16 +86,33 @@ def test_a_figure_is_drawn_when_it_is_near_and_its_picture_stands_until_then(res
     assert page.evaluate(HEIGHTS) == heights, "the page has moved"
 
 
-@pytest.mark.parametrize(("restless", "off"), [((PAGE, 1280), 2), ((PAGE, 390), 2), ((LABORATORY, 1280), 40),
-                                               ((LABORATORY, 390), 40)], indirect=["restless"])
-def test_a_live_figure_takes_the_room_that_its_picture_kept(restless, off):
-    page = restless
-    kept = page.evaluate(LIVE_HEIGHTS)
-    page.locator(".mha-fallback").first.scroll_into_view_if_needed()
-    page.locator(".mha-live[data-state=done]").wait_for()
+@pytest.mark.parametrize("width", [1280, 390])
+@pytest.mark.parametrize("name", FIGURES)
+def test_a_figure_takes_at_every_moment_the_room_that_its_picture_kept(opened, name, width):
+    page, go = opened(name, width, STEP_BY_STEP)
+    waiting = []
+    page.route("**/plotly-cartesian.min.js*", waiting.append)
+    go("domcontentloaded")  # until plotly comes, the page is not loaded
+    page.evaluate("() => document.fonts.ready.then(() => null)")
+    frames(page, 3)
+    kept = page.evaluate(ROOM)
+    page.evaluate(WATCH)
+    page.route("**/plotly-cartesian.min.js*", lambda route: route.continue_())
+    for route in waiting:
+        route.continue_()
+    page.wait_for_function(DRAWN)
+    taken = [json.loads(room) for room in page.evaluate("() => [...rooms]")]
+    off = 40 if name == LABORATORY else 2
+    assert taken and all(abs(np.array(room) - kept).max() <= off for room in taken), (kept, taken)
+
+
+@pytest.mark.parametrize("name", ["book/index.html", "book/multihead/02_how_steep_how_curved.html"])
+def test_nothing_moves_on_a_phone_whose_processor_is_slow(opened, name):
+    page, go = opened(name, 390, SHIFTS, NO_REST)
+    page.context.new_cdp_session(page).send("Emulation.setCPUThrottlingRate", {"rate": 12})
+    go()
     at_rest(page)
-    taken = page.evaluate(LIVE_HEIGHTS)
-    assert len(kept) == len(taken) == 1 and abs(kept[0] - taken[0]) <= off, (kept, taken)
+    assert_nothing_moves(page)
 
 
 def test_a_trace_that_the_pages_plotly_does_not_know_stops_the_build(chromium):

@@ -168,6 +168,21 @@ def test_sentences_name_what_is_known(make):
     assert "{stopped}" in spec["stopped"]
 
 
+def test_a_sentence_is_filled_with_names_of_all_alphabets_and_other_braces_stand():
+    """To Python η, größe, 步 and x² are words; to a pattern of JavaScript they are none."""
+    names = ["lr", "η", "größe", "first_größe", "步", "x²", "λ_1"]
+    template = " ".join(f"{{{name}}}" for name in names)
+    assert re.findall(r"{(\w+)}", template) == names
+    spec = {"controls": [{"name": "η", "values": [1], "texts": ["one"]}], "summary": f"{template} of {{1, 2}}",
+            "stopped": "",
+            "fixed": {"lr": 2, "步": 3, "x²": 4, "λ_1": 5}}
+    result = {"curves": {"größe": [6, 7]}, "final": {}, "steps": [0, 1], "stopped": None}
+    v8 = MiniRacer()
+    v8.eval(exposed(LIVE / "widget.js"))
+    said = v8.eval(f"sentence({json.dumps(spec)}, {{ 'η': 1 }}, {json.dumps(result)})")
+    assert said == "2 one 7 6 3 4 5 of {1, 2}"
+
+
 def test_equal_figures_are_equal_text():
     one, other, another = (FIGURES[name]() for name in ("heads", "heads", "curvature"))
     assert one.fallback() == other.fallback() and one.spec["fallback"] != another.spec["fallback"]
