@@ -302,6 +302,41 @@ def test_a_long_formula_is_judged_at_once():
     assert judge(Question("what", "u", (u, w, x)), typed)["meant"] is None
 
 
+DEEP = "This formula is nested too deep: 100 levels are read at most."
+LONG = "This formula is too long: it has {} characters, and 2000 are read at most."
+
+
+@pytest.mark.parametrize("text, at, words", [
+    ("(" * 900 + "1" + ")" * 900, 100, DEEP), ("-" * 1999 + "1", 100, DEEP), ("2" + "^2" * 999, 200, DEEP),
+    ("|" * 1000 + "1" + "|" * 999, 100, DEEP), ("exp(" * 399 + "1" + ")" * 399, 400, DEEP),
+    ("ln " * 600 + "2", 300, DEEP), ("(" * 5000 + "1" + ")" * 5000, 0, LONG.format(10_001)),
+    ("1" + "+1" * 20_000, 0, LONG.format(40_001)),
+    ("min(" + "1," * 100_000 + "1)", 0, LONG.format(200_006)), ("1" * 2001, 0, LONG.format(2001)),
+])
+def test_a_formula_that_no_stack_would_hold_is_refused_in_words(text, at, words):
+    fault = judge(Question("what", "u", (u, w, x)), text)
+    assert fault["at"] == at and fault["fault"].startswith(words)
+
+
+@pytest.mark.parametrize("text, value", [
+    ("(" * 99 + "1" + ")" * 99, 1), ("-" * 98 + "1", 1), ("1" + "+1" * 999, 1000), ("1" + "*1" * 999, 1),
+    ("max(" + "1," * 990 + "7)", 7), ("u" * 2000, "Infinity"),
+])
+def test_the_deepest_and_longest_formulas_have_their_value(text, value):
+    assert len(text) <= 2000 and evaluate(text, u=2) == value
+
+
+def test_a_word_that_can_be_parted_in_millions_of_ways_is_not_tried_in_all():
+    """Each pair is two letters or one: 2^900 ways, of which two say that the word is not one product."""
+    fault = tried(f"read({json.dumps('ab' * 900)}, ['a', 'b', 'ab'])")
+    assert fault["fault"].startswith("“abababababababababab…” is not known here")
+
+
+def test_a_sign_of_two_units_is_shown_whole():
+    fault = tried('read("2*😀", [])')
+    assert (fault["fault"], fault["at"], fault["length"]) == ("“😀” means nothing here.", 2, 2)
+
+
 # --- the widget -----------------------------------------------------------------------------------------------
 
 

@@ -26,6 +26,12 @@ const OPERATIONS = {
   "*": [PRODUCT, (a, b) => a * b],
   "/": [PRODUCT, (a, b) => a / b],
 };
+// What is read is read at once, and within the stack of any browser.
+const LONGEST = 2000, // characters
+  DEEPEST = 100; // levels
+const TOO_DEEP = `This formula is nested too deep: ${DEEPEST} levels are read at most. Leave out the parentheses and signs that it does not need.`;
+const tooLong = (count) =>
+  `This formula is too long: it has ${count} characters, and ${LONGEST} are read at most. Write a shorter one.`;
 const COMMA = "A comma stands between the arguments of min and max, or once inside a decimal number.";
 const MISSING = "Between these two an operation is missing: +, −, *, / or ^.";
 const fault = (message, token) => new Fault(message, token.at, token.length);
@@ -54,7 +60,7 @@ function functionOf(word) {
 // Reads one level of a formula after the other, from the loosest operation to a single number.
 class Reader {
   constructor(tokens, letters) {
-    Object.assign(this, { letters, k: 0, calls: 0, bars: 0, bare: null, loose: false, used: new Set() });
+    Object.assign(this, { letters, k: 0, depth: 0, calls: 0, bars: 0, bare: null, loose: false, used: new Set() });
     this.tokens = tokens.flatMap((token) => this.parted(token));
   }
 
@@ -86,14 +92,18 @@ class Reader {
     });
   }
 
+  // Two ways to part it, if there are so many: from its end on, so that no ending is parted twice.
   products(word) {
-    if (!word) return [[]];
-    if (functionOf(word)) return [[word]];
-    const heads = Array.from({ length: Math.min(word.length, 12) }, (_, k) => word.slice(0, k + 1));
-    return heads
-      .filter((head) => this.letters.has(canonical(head)))
-      .flatMap((head) => this.products(word.slice(head.length)).map((rest) => [head, ...rest]))
-      .slice(0, 2);
+    const ways = { [word.length]: [[]] };
+    for (let k = word.length - 1; k >= 0; k--) {
+      const ending = word.slice(k),
+        heads = Array.from({ length: Math.min(ending.length, 12) }, (_, j) => ending.slice(0, j + 1));
+      const begun = heads
+        .filter((head) => this.letters.has(canonical(head)))
+        .flatMap((head) => ways[k + head.length].map((rest) => [head, ...rest]));
+      ways[k] = functionOf(ending) ? [[ending]] : begun.slice(0, 2);
+    }
+    return ways[0];
   }
 
   whole() {
@@ -133,14 +143,18 @@ class Reader {
     return this.bare.token.raw === "√" && this.token.at > before.at + before.length;
   }
 
+  // Whatever stands inside another part is read through here: in parentheses, as an exponent, behind a sign.
   signed() {
-    if (this.is("+")) {
-      this.k++;
-      return this.signed();
-    }
-    if (!this.is("-")) return this.power();
-    this.k++;
-    const inner = this.signed();
+    if (++this.depth > DEEPEST) throw fault(TOO_DEEP, this.token ?? this.tokens[this.k - 1]);
+    const made = this.is("+", "-") ? this.behindSign() : this.power();
+    this.depth--;
+    return made;
+  }
+
+  behindSign() {
+    const { word } = this.tokens[this.k++],
+      inner = this.signed();
+    if (word === "+") return inner;
     return { value: (values) => -inner.value(values), text: `-${wrapped(inner, SIGN)}`, level: SIGN };
   }
 
@@ -274,7 +288,7 @@ class Reader {
     const known = names.length
       ? `The letters here are ${names.join(", ")}`
       : "A number is asked for, so there are no letters";
-    return `“${word}” is not known here. ${known}; there are also pi, e and functions such as exp, log, sqrt.`;
+    return `“${shortened(word)}” is not known here. ${known}; there are also pi, e and functions such as exp, log, sqrt.`;
   }
 
   missing() {
@@ -287,6 +301,8 @@ class Reader {
     return fault(`Something is missing after “${before.word}”.`, before);
   }
 }
+
+const shortened = (word) => (word.length > 20 ? `${word.slice(0, 20)}…` : word);
 
 // How much of "w = 0" is left out where w is what is asked.
 function named(text, ask) {
@@ -304,6 +320,7 @@ function named(text, ask) {
 // The formula: `value` is a function of name → value, `used` its names, `reading` how it was read where it could have been
 // read in another way. `aliases` gives other spellings, δu → du; `ask` is the question, whose name may stand in front.
 export function read(text, names, aliases = {}, ask = "") {
+  if (text.length > LONGEST) throw new Fault(tooLong(text.length), 0, 0);
   const letters = new Map(
     [...names.map((name) => [name, name]), ...Object.entries(aliases)].map(([spelling, name]) => [
       canonical(spelling),

@@ -74,7 +74,10 @@ export function tokensOf(text, from = 0) {
       continue;
     }
     const match = TOKEN.exec(text);
-    if (!match) throw new Fault(meaningless(text[at]), at);
+    if (!match) {
+      const sign = String.fromCodePoint(text.codePointAt(at)); // 😀 is two units of a text
+      throw new Fault(meaningless(sign), at, sign.length);
+    }
     const { groups, 0: raw } = match;
     found.push(...made(groups, raw).map((token) => ({ ...token, raw, at, length: raw.length })));
     at += raw.length;

@@ -23,6 +23,8 @@ function marked(text, { message, at, length }) {
   return [length ? `At character ${at + 1}: ${message} ` : message, ...where];
 }
 
+const unjudged = ({ message }) => `This answer could not be judged (${message}). Write it in another way.`;
+
 function differs(part, { off, of, first, mistake, almost, meant, missing }) {
   if (mistake) return `Not yet. ${mistake}`;
   if (meant) return `Not yet: as it is typed it is another formula. With these parentheses it is right: ${meant}`;
@@ -118,18 +120,18 @@ class Field {
     this.verdict.replaceChildren(...words);
   }
 
+  // What could not be judged is not kept: it would come back at every visit.
   answer() {
     const { part, input, tried, ours } = this;
     ours.hidden = true;
-    keep(this.key, input.value, this.root);
     let result;
     try {
       result = judge(part, input.value);
     } catch (fault) {
-      if (!(fault instanceof Fault)) throw fault;
-      this.say("unread", ...marked(input.value, fault));
+      this.say("unread", ...(fault instanceof Fault ? marked(input.value, fault) : [unjudged(fault)]));
       return;
     }
+    keep(this.key, input.value, this.root);
     if (result.right) {
       this.say("right", agreed(part, result), ...readAs(result));
       return;
