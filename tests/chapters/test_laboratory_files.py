@@ -171,6 +171,13 @@ def test_a_first_line_without_an_end_is_refused_at_once(tmp_path):
     assert_refused(lambda: mha.data.from_file(tmp_path / "line.csv"), ValueError, ["expected columns x1, x2"])
 
 
+@pytest.mark.parametrize("cell", [
+    "1" * 500_000 + "x", "1" * 250_000 + "." + "1" * 250_000 + "x", "+" + "1" * 500_000 + "e"])
+def test_a_cell_that_is_nearly_a_number_is_refused_at_once(cell):
+    """In time that grows with its length: with its square, each would take an hour."""
+    assert "line 2, column x1, is no finite number" in page_reads("digits.csv", f"x1,y1\n{cell},1\n".encode())
+
+
 @pytest.mark.parametrize("quoted", [b'"x1","x2","y1"\n1,2,3\n', b"'x1','y1'\n1,2\n", b'"","x1","y1"\n"1",1,2\n'])
 def test_quotation_marks_are_named_as_the_fault(quoted, tmp_path):
     (tmp_path / "quoted.csv").write_bytes(quoted)

@@ -73,6 +73,8 @@ BAD = {
     "flat.npz": (npz(X=X.ravel(), y=LABELS), "(24,)"), "no-sample.npz": (npz(X=X[:0], y=LABELS[:0]), "empty"),
     "number.npz": (npz(X=X, y=np.float64(1)), "y of ()"),
     "other.npz": (zipped(**{"X.npy": "no array", "y.npy": "none"}), "not a whole NPZ"),
+    "no-shape.npz": (npz(X=X, y=LABELS).replace(b"'shape'", b"'shade'"), "not a whole NPZ"),
+    "words-for-shape.npz": (npz(X=X, y=LABELS).replace(b"(4, 3, 2)", b"(a, b, c)"), "not a whole NPZ"),
     "picture.png": (b"\x89PNG", "ends in .csv or .npz"),
 }
 # As large as a page opens them, and larger.

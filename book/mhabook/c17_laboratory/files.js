@@ -8,7 +8,8 @@ export const MOST_TOKENS = 64;
 export const MOST_COLUMNS = 1000;
 export const MOST_QUERIES = 3000; // of a regression: a step takes their square
 const PIECE = 10000; // numbers that are read at a time
-export const NUMBER = /^[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?$/;
+// A text is read once, however long: none of its digits could belong to two parts.
+export const NUMBER = /^[+-]?(\d+(\.\d*)?|\.\d+)([eE][+-]?\d+)?$/;
 const FORMATS = "The formats are described below the figure, and “sample files” saves one of each.";
 
 export async function readFile(file) {
@@ -279,10 +280,11 @@ function npyArray(bytes, name) {
   const [descr, fortran, sizes] = [
     /'descr': *'([^']*)'/,
     /'fortran_order': *(True|False)/,
-    /'shape': *\(([^)]*)\)/,
+    /'shape': *\(([\d, ]*)\)/,
   ].map((pattern) => header.match(pattern)?.[1]);
+  if (!fortran || sizes === undefined) throw new Error(TORN);
   if (descr?.startsWith(">")) throw new Error(`${name} is big-endian (${descr}). Save it with X.astype(float).`);
-  if (!TYPES[descr])
+  if (!Object.hasOwn(TYPES, descr ?? ""))
     throw new Error(
       `${name} is of type ${descr ?? "unknown"}. Save numbers: floats of 32 or 64 bits, or integers, as by X.astype(float).`,
     );
