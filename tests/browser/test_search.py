@@ -2,6 +2,8 @@
 
 import pytest
 
+from visits import PATIENCE
+
 FIRST = {
     "NTK": "start/tangent_kernel",
     "tangent kernel": "start/tangent_kernel",
@@ -39,6 +41,21 @@ def test_a_page_that_explains_the_words_stands_first(search, query):
 def test_the_reference_of_the_code_comes_after_the_pages(search, query):
     code = [page.startswith("book/api") for page in found(search, query)]
     assert True in code and code == sorted(code)
+
+
+@pytest.mark.parametrize("word", ["constructor", "__proto__", "hasOwnProperty"])
+def test_a_word_that_every_table_of_javascript_knows_is_searched_like_any_other(search, word):
+    assert found(search, word) == []
+    assert found(search, f"softmax {word}") == []
+
+
+def test_a_search_without_a_result_ends_and_says_so(site, chromium):
+    page, complaints = chromium.new_page(), []
+    page.on("pageerror", lambda error: complaints.append(str(error)))
+    page.goto(f"{site}search.html?q=constructor")
+    page.locator("#search-results").get_by_text("did not match any documents").wait_for(timeout=PATIENCE)
+    assert not complaints
+    page.close()
 
 
 def test_a_place_without_text_of_its_own_shows_that_of_its_page(search):
