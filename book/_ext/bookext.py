@@ -10,6 +10,21 @@ import numpy as np
 
 WIDGET_STATE = "application/vnd.jupyter.widget-state+json"
 MANAGER = r"vendor/(require|paths|html-manager/embed-amd)\.js"
+# A frame may be forbidden to keep anything, and to ask is an error then: what is kept in its place lasts as long as the
+# page. It has the keys of what is kept as its own, as the browser's has.
+STORAGE = """<script>
+try {
+  localStorage.getItem("mode");
+} catch {
+  const standIn = () => Object.create({
+    getItem(key) { return Object.hasOwn(this, key) ? this[key] : null; },
+    setItem(key, text) { this[key] = String(text); },
+    removeItem(key) { delete this[key]; },
+  });
+  for (const name of ["localStorage", "sessionStorage"]) Object.defineProperty(window, name, { value: standIn() });
+}
+</script>
+"""
 THEME = """<script>
 if ((localStorage.getItem("mode") || "auto") === "auto")
   localStorage.setItem("theme", matchMedia("(prefers-color-scheme: dark)").matches ? "dark" : "light");
@@ -139,7 +154,7 @@ def open_the_runnable_edition(app, pagename, templatename, context, doctree):
 
 def choose_theme(app, pagename, templatename, context, doctree):
     """Say which theme the reader's system asks for before the theme's own first script looks, and before any paint."""
-    context["metatags"] = context.get("metatags", "") + THEME
+    context["metatags"] = context.get("metatags", "") + STORAGE + THEME
 
 
 def ask_the_register(app, uri):

@@ -85,6 +85,15 @@
     return (row, text) => stems.every((each) => text.includes(each));
   };
 
+  // The name that the end of an address spells; an address may end in anything, #% too.
+  const named = (spelled) => {
+    try {
+      return decodeURIComponent(spelled);
+    } catch {
+      return spelled;
+    }
+  };
+
   const addFilters = (box, table, heads) => {
     const rows = table.rowsInOrder;
     const search = make("input", { type: "search" });
@@ -113,7 +122,7 @@
     apply();
     // A link to a row that is filtered out brings it back.
     const reveal = () => {
-      const row = document.getElementById(decodeURIComponent(location.hash.slice(1)))?.closest("tr");
+      const row = document.getElementById(named(location.hash.slice(1)))?.closest("tr");
       if (!row?.hidden || !rows.includes(row)) return;
       search.value = "";
       menus.forEach(({ menu }) => {

@@ -111,6 +111,20 @@ def test_an_answer_comes_back_and_nothing_is_sent(sheets, field):
     assert sheets.page.evaluate(KEPT) == {}
 
 
+@pytest.mark.parametrize("text", ["(" * 5000 + "1" + ")" * 5000, "-" * 1000 + "1", "min(" + "1," * 100_000 + "1)"])
+def test_what_is_too_long_or_too_deep_is_said_and_not_kept_and_takes_no_exercise_away(sheets, field, text):
+    field.locator("input").fill(text)
+    field.locator("input").press("Enter")
+    assert re.search("This formula is (too long|nested too deep): ", field.get_by_role("status").inner_text())
+    assert sheets.page.evaluate(KEPT) == {}
+    sheets.page.evaluate("(text) => localStorage.setItem('mha:answer:ex-sheet-copies:0', text)", text)
+    count = sheets.page.locator(".mha-part").count()
+    sheets.open()
+    assert sheets.page.locator(".mha-part").count() == count
+    assert field.locator("input").input_value() == text
+    assert answer(field, "sqrt(H)*phi").startswith("Right")
+
+
 @pytest.fixture
 def chapter(new_visit):
     visit = new_visit(CHAPTER).open()
@@ -213,6 +227,17 @@ def test_a_drawn_curve_comes_back_beside_the_true_one_and_on_the_page_of_all_unt
     assert not link.is_visible() and page.evaluate(KEPT) == {}
     curve.open()
     assert "mha-none" in mine.get_attribute("class") and not said.is_visible()
+
+
+@pytest.mark.parametrize("kept", [
+    "NaN", "<b>", "NaN, NaN, NaN, NaN, NaN, NaN, NaN", "0, 0, 0, 0, 0, 0", "0, 0, 0, 0, 0, 0, 0, 0",
+    "0, 0, 0, 0, 0, 0, 7"])
+def test_a_curve_that_nobody_can_have_drawn_is_as_if_nothing_were_kept(curve, kept):
+    curve.page.evaluate("(kept) => localStorage.setItem('mha:guess:chapter-12-1d', kept)", kept)
+    curve.open()
+    mine = curve.page.locator(".mha-guesses .mha-plot")
+    assert "mha-none" in mine.get_attribute("class") and line(mine) == [0.5] * 7
+    assert not curve.page.locator("#said-chapter-12-1d").is_visible()
 
 
 def test_a_curve_is_drawn_by_the_keyboard(curve):

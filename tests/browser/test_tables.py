@@ -45,6 +45,12 @@ def test_a_header_sorts_up_down_and_back(ledger):
     assert shown(ledger) == before
 
 
+def test_an_address_may_end_in_anything(ledger):
+    ledger.page.evaluate("() => { location.hash = '#%'; }")
+    at_rest(ledger.page)
+    assert not ledger.complaints
+
+
 def test_numbers_sort_as_numbers_and_only_one_column_is_sorted(ledger):
     assert press(ledger, "Number") == press(ledger, "Statement") == "ascending"
     assert ledger.page.locator(".sortable th[aria-sort]").count() == 1

@@ -4,6 +4,14 @@
 const sliders = (plot) => [...plot.querySelectorAll("input")];
 export const drawn = (plot) => sliders(plot).map(({ value }) => value);
 
+// Tells whether a guess, as it is kept, can have been drawn in a plot: a value for each column, none above or below.
+export function fits(plot, guess) {
+  const { y: top, width, height } = plot.querySelector("svg").viewBox.baseVal,
+    values = guess.split(", ");
+  const inside = (value) => value !== "" && top <= -value && -value <= top + height;
+  return values.length === width && values.every(inside);
+}
+
 export function draw(plot, values) {
   const points = values.map((y, k) => `${k + 0.5} ${-y}`);
   plot.querySelector(".mha-yours").setAttribute("d", `M${points.join("L")}`);
@@ -49,6 +57,6 @@ export function take(plot, guess) {
     show();
   });
   plot.classList.toggle("mha-none", !guess);
-  guess?.split(", ").forEach((value, k) => Object.assign(all[k] ?? {}, { value }));
+  guess?.split(", ").forEach((value, k) => Object.assign(all[k], { value }));
   show();
 }

@@ -1,4 +1,4 @@
-import { draw, drawn, take } from "./curve.js";
+import { draw, drawn, fits, take } from "./curve.js";
 import { UNKEPT, forget, keep, keeps, kept } from "./kept.js";
 
 // The guesses of a page, as book/_ext/guesses.py wrote them: fields below "Predict", what was said beside each result, and
@@ -6,7 +6,18 @@ import { UNKEPT, forget, keep, keeps, kept } from "./kept.js";
 // are not there.
 
 const all = (selector) => [...document.querySelectorAll(selector)];
-const said = (name) => kept(`guess:${name}`);
+
+const plotOf = (name) =>
+  all(".mha-plot").find((plot) =>
+    [plot.closest("[data-guess]")?.dataset.guess, plot.querySelector("input")?.name].includes(name),
+  );
+
+// Null of a guess that was not given, and of a curve that nobody can have drawn: what is kept may be damaged.
+function said(name) {
+  const guess = kept(`guess:${name}`),
+    plot = plotOf(name);
+  return guess && plot && !fits(plot, guess) ? null : guess;
+}
 
 function show() {
   for (const place of all("[data-guess]")) {

@@ -13,12 +13,13 @@ export function kept(key) {
   }
 }
 
-// Tells whether it is kept; nothing is kept of an empty text.
+// Tells whether it is kept; nothing is kept of an empty text. Where the browser keeps nothing, the page has a stand-in
+// (STORAGE in book/_ext/bookext.py), which forgets when the page is left.
 function written(key, text) {
   try {
     if (text) localStorage.setItem(PREFIX + key, text);
     else localStorage.removeItem(PREFIX + key);
-    return true;
+    return localStorage instanceof Storage;
   } catch {
     return false;
   }
@@ -33,5 +34,9 @@ export function keep(key, text, place) {
 export const keeps = () => written("tried", "yes") && written("tried", "");
 
 export function forget() {
-  for (const key of keeps() ? Object.keys(localStorage) : []) if (key.startsWith(PREFIX)) localStorage.removeItem(key);
+  try {
+    for (const key of Object.keys(localStorage)) if (key.startsWith(PREFIX)) localStorage.removeItem(key);
+  } catch {
+    // nothing was kept
+  }
 }
