@@ -1,3 +1,12 @@
+// What togglebutton.js asks for stands in small scripts of the page as well, which the policy of a server may forbid:
+// proofs and solutions would stay closed.
+Object.assign(window, {
+  togglebuttonSelector: ".toggle, .admonition.dropdown",
+  toggleHintShow: "Click to show",
+  toggleHintHide: "Click to hide",
+  toggleOpenOnPrint: "true",
+});
+
 // A click on anything inside the title of a dropdown (a number, a formula, a link) opens it, as one on its bare text does.
 // Without this the theme's handler, which knows only the bare title, toggles whatever dropdown was last used.
 document.addEventListener(

@@ -3,13 +3,14 @@
 // hides them. Their colors are book.css's.
 (() => {
   const SOURCE = new URL("vendor/plotly-cartesian.min.js", document.currentScript.src);
+  const MISSING = "plotly.js, which draws it, did not come from the page's server. Load the page again.";
   const drawn = () => document.querySelectorAll(".mha-figure .js-plotly-plot");
 
   const load = () =>
     new Promise((resolve, reject) => {
       const script = document.createElement("script");
       script.addEventListener("load", () => resolve(window.Plotly));
-      script.addEventListener("error", () => reject(new Error("plotly.js did not come")));
+      script.addEventListener("error", () => reject(new Error(MISSING)));
       script.src = SOURCE;
       document.head.append(script);
     });
@@ -23,10 +24,10 @@
   });
 
   async function turn(element) {
-    const begin = waiting.get(element);
+    const [begin, fail] = waiting.get(element) ?? [];
     waiting.delete(element);
     near.unobserve(element);
-    if (begin) begin(await plotly());
+    if (begin) await plotly().then(begin, fail);
   }
 
   const rest = window.requestIdleCallback ?? ((next) => setTimeout(next, 200)); // Safari has none
@@ -38,9 +39,10 @@
   }
 
   // Calls `begin` with plotly when an element is near the window, and with one after the other while the browser rests.
-  window.whenNear = (element, begin) => {
+  // Where plotly does not come, `fail` hears why; pictures stand.
+  window.whenNear = (element, begin, fail = () => {}) => {
     if (!waiting.size) rest(all);
-    waiting.set(element, begin);
+    waiting.set(element, [begin, fail]);
     near.observe(element);
   };
 
