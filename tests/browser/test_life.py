@@ -140,6 +140,48 @@ def test_a_default_frame_that_comes_after_the_figure_is_hidden_as_long_as_that_s
     assert page.get_by_text("as it was").is_visible()
 
 
+FRAME = """() => {
+  const frame = document.createElement("figure");
+  frame.dataset.fallback = state.spec.fallback;
+  frame.textContent = "as it was";
+  document.body.append(frame);
+}"""
+
+
+def test_of_equal_figures_each_hides_the_frame_before_it(open_widget):
+    page = open_widget("figure")
+    frames = page.get_by_text("as it was")
+
+    def hidden():
+        return [frame.is_hidden() for frame in frames.all()]
+    for k in range(2):
+        page.evaluate(FRAME)
+        assert hidden() == [True] * k + [False], "a frame stands until its own figure does"
+        page.evaluate("() => { window.former = window.shown; }")
+        page.evaluate(MOUNT)
+        page.wait_for_function(f"() => document.querySelectorAll('.mha-live[data-state=done]').length === {k + 1}")
+    assert hidden() == [True, True]
+    page.evaluate(CLOSE)
+    assert hidden() == [True, False]
+    page.evaluate("() => former.close()")
+    assert hidden() == [False, False]
+    page.close()
+
+
+def test_a_figure_that_is_drawn_before_it_is_put_into_the_page_finds_its_frame(open_widget):
+    page = open_widget("figure")
+    page.evaluate(FRAME)
+    page.evaluate("""() => {
+      document.body.append = () => {};
+      window.shown = mount(made, state);
+      delete document.body.append;
+    }""")
+    assert page.get_by_text("as it was").is_visible()
+    page.evaluate("() => document.body.append(shown.el)")
+    page.get_by_text("as it was").wait_for(state="hidden")
+    page.close()
+
+
 REFUSING = "() => { window.asked = true; throw new Error('no kernel'); }"
 HOSTS = {"leaves out what speaks to a kernel": "{ get, set: () => { window.asked = true; } }",
          "refuses it": "{ get, " + ", ".join(f"{name}: {REFUSING}" for name in ("on", "off", "set", "send")) + " }"}

@@ -1,12 +1,31 @@
 """A figure saved as one file: it opens from a disk, with the network cut, and trains there."""
 
+from types import SimpleNamespace
+
 import numpy as np
 import pytest
 
 import mhalib as mha
-from own import FIGURES
+from own import FIGURES, LINE_DATA, Line
 
-MADE = FIGURES | {"heads": lambda: mha.live.heads(mha.data.tokenized_mixture(n=6, T=4, d=6, M=2, zeta=0.25), steps=12)}
+SCRIPT = "</script><script>document.title = 'taken over'</script>"
+NAMES = ("z = 0;document.title = 'taken over'//", SCRIPT, "<!-- <script>", "test-set")
+
+
+def strange():
+    """A figure that was handed names, and a title, that would be programs."""
+    data, start = SimpleNamespace(X=LINE_DATA.X, y=LINE_DATA.y), Line(np.zeros(3))
+    vars(data).update({name: np.arange(20.0) for name in NAMES})
+    curves = {name: lambda model, data, k=k: (vars(data)[NAMES[k]] * (data.X @ model.w)).sum()
+              for k, name in enumerate(("__proto__", "constructor", "größe", "test_loss"))}
+    return mha.live.figure(start, data, mha.GradientDescent(lr=0.1), 20, None, curves, f"<!-- <script> {SCRIPT}")
+
+
+def heads():
+    return mha.live.heads(mha.data.tokenized_mixture(n=6, T=4, d=6, M=2, zeta=0.25), steps=12)
+
+
+MADE = FIGURES | {"heads": heads, "names that would be programs": strange}
 
 
 @pytest.mark.parametrize("make", MADE.values(), ids=MADE)
@@ -26,5 +45,6 @@ def test_a_saved_figure_trains_from_a_disk_without_a_network(chromium, tmp_path,
         page.locator(".mha-live[data-state=done]").wait_for()
         drawn = page.evaluate("() => Array.from(document.querySelector('.js-plotly-plot').data[1].y)")
         np.testing.assert_allclose(drawn, figure.path(**{name: value}).loss, rtol=1e-9)
-    assert complaints == []
+    assert complaints == [] and page.title() == figure.spec["title"]
+    assert page.locator(".mha-live-title").inner_text() == figure.spec["title"]
     context.close()
