@@ -109,6 +109,11 @@ class Statement:
         return number_in_paper(self.source)
 
     @property
+    def conditions(self) -> tuple[str, ...]:
+        """The assumptions one by one: semicolons part them."""
+        return tuple(self.assumptions.split("; "))
+
+    @property
     def test(self) -> str:
         """The name, for pytest, of the test that calls the check on random instances."""
         return f"{TEST}[{self.id}]"

@@ -219,7 +219,7 @@ def test_two_values_at_one_key_are_no_case_of_rising_values():
     assert outputs == pytest.approx([4 / 3, 1.99328, 2], abs=1e-5)
     slope, flow = traps.rising(**instance)
     assert slope and not flow
-    assert not mhabook.ledger["prop-rising"].hypotheses(**instance)["distinct keys"]
+    assert not mhabook.ledger["prop-rising"].hypotheses(**instance)["the keys are distinct"]
     assert all(traps.rising(**instance | {"y": 1.5}))
 
 

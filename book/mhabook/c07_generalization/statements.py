@@ -30,7 +30,9 @@ from mhalib.models import MultiHeadAttention
 CHAPTER = "multihead/07_does_it_generalize"
 SOURCE = "this book, after Deora et al. 2023, Theorem 2"
 HEADS = f"{convergence.HEADS} at radius 5D₀"
-CHANCE = "the samples are independent, and the start does not depend on them"
+INDEPENDENT = "the samples are independent and equally distributed"
+CHANCE = f"{INDEPENDENT}; θ₀, η and K do not depend on them"
+SEPARATED = "y⟨∇Φ(X;θ₀),θ*⟩ ≥ γ > 0"
 
 
 def mean_on_segment(product: float) -> float:
@@ -184,7 +186,7 @@ def _undecided(seed, n=12, R=1e-4):
            random=lambda seed: _only(_population(seed), "start", "data", "lr", "steps", "n"),
            broken=lambda seed: _only(_strangers(seed), "start", "data", "lr", "steps") | {"n": 2, "repeats": False},
            breaks="the samples are independent: drawn without replacement instead",
-           hypotheses=lambda repeats=True, **_: {CHANCE: repeats})
+           hypotheses=lambda repeats=True, **_: {INDEPENDENT: repeats})
 def symmetrization(start: Heads, data: Dataset, lr: float, steps: int, n: int, repeats: bool = True) -> Check:
     """E[L_test(θ_K) − L(θ_K)] = E (1/n) Σ_i [L_test(θ_K) − L_test(θ_K^{−i}) + ℓ_i(θ_K^{−i}) − ℓ_i(θ_K)].
 
@@ -251,7 +253,7 @@ def _for_every_training_set(start, reference, data, lr, steps, n, copies=1):
                                                            for each in (model, start)), steps)
                for drawn, model in references.items()]
     return {"√H ≥ (64/7) D₀² B": constants.kappa * max(far.values()) ** 2 <= ROOM * CURVED,
-            STEP: 0 < lr <= ROOM * min(longest), CHANCE: copies == 1}
+            STEP: 0 < lr <= ROOM * min(longest), INDEPENDENT: copies == 1}
 
 
 def _strangers(seed):
@@ -355,14 +357,19 @@ def left_out_loss(start: Heads, reference: Heads | dict[tuple[int, ...], Heads],
 
 
 def _good_start(start, direction, data, lr, steps, copies=1, **_):
+    heads, step = "√H ≥ (64/7)D₀²B", "0 < η ≤ 1/ρ"
+    met = {SEPARATED: bool((data.y * chain.logit_slopes(start, direction, data.X)).min() > 0),
+           "K ≥ 5": steps >= 5, INDEPENDENT: copies == 1 or len(data) == 1}
+    if not met[SEPARATED]:  # then there is no D₀, and nothing that is made of it
+        return met | {heads: False, step: False}
     distance = chain.reference_along(start, direction, data, steps).distance
     constants = chain.ball_constants(start, token_radius(data.X), distance)
-    return {"√H ≥ (64/7) D₀² B": constants.kappa * distance ** 2 <= ROOM * CURVED, "K ≥ 5": steps >= 5,
-            "η ≤ 1/ρ": 0 < lr * constants.rho <= ROOM, CHANCE: copies == 1 or len(data) == 1}
+    return met | {heads: constants.kappa * distance ** 2 <= ROOM * CURVED, step: 0 < lr * constants.rho <= ROOM}
 
 
 @statement(id="cor-2-test-loss", title="The test loss after a good start", mark="ours", source=SOURCE, chapter=CHAPTER,
-           assumptions=f"{HEADS} for D₀ = (B_Φ + ½ + log K)/γ; η ≤ 1/ρ; K ≥ 5; {CHANCE}",
+           assumptions=f"{TOKENS}; {CHANCE}; |Φ(X;θ₀)| ≤ B_Φ; {SEPARATED}; ‖θ*‖ = 1; K ≥ 5; "
+                       "D₀ = (B_Φ + ½ + log K)/γ; √H ≥ (64/7)D₀²B; 0 < η ≤ 1/ρ",
            random=lambda seed: starts.learnable(seed) | {"n": 1 + seed % 2},
            extremal=(lambda: starts.parallel(200, -1600.0, R=1e-8) | {"n": 1, "copies": 10 ** 6},), slack=(0.64,),
            broken=lambda seed: _only(_strangers(seed), "start", "direction", "data", "lr", "steps", "n") | {

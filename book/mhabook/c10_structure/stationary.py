@@ -140,23 +140,32 @@ def _flat(seed):
     return {"s_left": s_left, "s_kept": s_kept, "size": s_kept ** 0.5 * rng.uniform(1.01, 10)}
 
 
+def _not_flat(seed):
+    """In turn s and s′ of opposite signs, and the balanced saddle, where ‖u‖² = ‖v‖² = s′, with g = 10."""
+    instance = _flat(seed)
+    if seed % 2:
+        return instance | {"size": 10.0, "length": instance["s_kept"] ** 0.5}
+    return instance | {"s_left": 0.4 * instance["s_kept"], "s_kept": -instance["s_kept"]}
+
+
+def _at_a_flat_saddle(s_left, s_kept, size, length=None):
+    return {"s > 0": s_left > 0, "g > 0": size > 0, "0 ≤ s′ ≤ g²": 0 <= s_kept <= size ** 2,
+            "‖u‖ = ‖v‖ = g": length is None or length == size}
+
+
 @statement(id="prop-flat-saddles", title="Without balance, saddles can be as flat as you like", mark="ours",
-           source="this book", chapter=CHAPTER, assumptions="U = e₂uᵀ, V = e₂vᵀ, N = diag(s, s′), ‖u‖ = ‖v‖ = g",
+           source="this book", chapter=CHAPTER,
+           assumptions="N = diag(s, s′); s > 0; g > 0; 0 ≤ s′ ≤ g²; U = e₂uᵀ; V = e₂vᵀ; ‖u‖ = ‖v‖ = g; uᵀv = s′",
            random=_flat, extremal=(lambda: {"s_left": 0.01, "s_kept": 1.0, "size": 3.0},), slack=(0.01,),
-           broken=lambda seed: _flat(seed) | {"size": 10.0},
-           breaks="‖u‖ = ‖v‖ = g: the balanced saddle, ‖u‖² = ‖v‖² = s′, instead",
-           false_claim=lambda s_left, s_kept, size: _flat_at(s_left, s_kept, size, s_kept ** 0.5),
-           hypotheses=lambda s_left, s_kept, size: {"s′ ≤ g²": s_kept <= size ** 2})
-def flat_saddles(s_left: float, s_kept: float, size: float) -> Checks:
+           broken=_not_flat, hypotheses=_at_a_flat_saddle,
+           breaks="0 ≤ s′: signs opposite; ‖u‖ = ‖v‖ = g: the balanced saddle, ‖u‖² = ‖v‖² = s′")
+def flat_saddles(s_left: float, s_kept: float, size: float, length: float | None = None) -> Checks:
     """−λ_min(∇²L) ≤ s(2s + s′)/g² at a stationary point of L that misses s; balanced, it is s.
 
-    The other two checks, that ∇L = 0 there and that s is missing, have relative errors, rhs 1e-12.  Source: this book.
+    ``size`` is g, and ‖u‖ = ‖v‖ too, unless a ``length`` is given for these: a twin. The other two checks, that ∇L = 0
+    there and that s is missing, have relative errors, rhs 1e-12.  Source: this book.
     """
-    return _flat_at(s_left, s_kept, size, size)
-
-
-def _flat_at(s_left, s_kept, size, length):
-    U, V, N = flat_saddle(s_left, s_kept, length)
+    U, V, N = flat_saddle(s_left, s_kept, size if length is None else length)
     lowest = np.linalg.eigvalsh(hessian(U, V, N, balance=0.0))[0]
     steep = sum(np.linalg.norm(part) for part in gradient(U, V, N, balance=0.0)) / (np.linalg.norm(N) * size)
     missing = np.linalg.norm(N - U @ V.T - np.diag([s_left, 0.0])) / np.linalg.norm(N)

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from math import ceil, floor, inf, log
+from math import ceil, floor, inf, log, log1p
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -247,15 +247,16 @@ def split(target: float, law: Law, power: float = 2) -> tuple[float, float, floa
     """
     if not 0 < target < law.amplitude:
         raise ValueError(f"target: expected a number in (0, a), here a = {law.amplitude:.3g}, got {target!r}")
-    # t = target/(what the steps leave) solves ln(a t/target) = (t − 1)/power beyond t = power.
-    low, high = max(1.0, power), max(2.0, 2.0 * power)
-    while (high - 1) / power < log(law.amplitude * high / target):
+    # x = floor/rest is the one root of x − power · ln((1 + x) a/target): in x, and not in 1 + x, since x may be tiny.
+    start = log1p((law.amplitude - target) / target)
+    low, high = 0.0, max(2.0, 2.0 * power)
+    while high < power * (start + log1p(high)):
         high *= 2
     for _ in range(200):
         middle = (low + high) / 2
-        low, high = (low, middle) if (middle - 1) / power > log(law.amplitude * middle / target) else (middle, high)
-    share = 1 - 1 / low
-    return law.floor / (share * target), log(law.amplitude * low / target) / -log(law.factor), share
+        low, high = (low, middle) if middle > power * (start + log1p(middle)) else (middle, high)
+    share = high / (1 + high)
+    return law.floor / (share * target), (start + log1p(high)) / -log(law.factor), share
 
 
 def _priced(seed):
@@ -275,22 +276,29 @@ def _mispriced(seed):
     return instance | {"power": 1.0, "assumed": 3.0, "share": split(instance["target"], instance["law"], 1.0)[2]}
 
 
+def _can_be_planned(law, target, power, share, assumed=None):
+    return {"a run costs Kn^q": assumed in (None, power), "q > 0": power > 0, "a > 0": law.amplitude > 0,
+            "φ > 0": law.floor > 0, "0 < ρ < 1": 0 < law.factor < 1, "0 < ε < a": 0 < target < law.amplitude,
+            "all real n, K > 0 with aρ^K + φ/n = ε": 0 < share < 1}
+
+
 @statement(id="prop-plan", title="The cheapest plan", mark="ours", source="this book",
            chapter=CHAPTER,
-           assumptions="the excess is a ρ^K + φ/n, a run costs K n^q, n and K are real", random=_priced,
-           extremal=(_cheapest,), broken=_mispriced, breaks="a run costs K n^q: planned with q = 3, paid with q = 1",
-           hypotheses=lambda law, target, power, share, assumed=None: {
-               "0 < ε < a": 0 < target < law.amplitude, "q > 0": power > 0, "the other pair exists": 0 < share < 1,
-               "planned as it is paid": assumed in (None, power)})
+           assumptions="a run costs Kn^q; q > 0; a > 0; φ > 0; 0 < ρ < 1; 0 < ε < a; "
+                       "all real n, K > 0 with aρ^K + φ/n = ε",
+           random=_priced, extremal=(_cheapest,), broken=_mispriced, hypotheses=_can_be_planned,
+           breaks="a run costs Kn^q: planned with q = 3, paid with q = 1")
 def cheapest_plan(law: Law, target: float, power: float, share: float, assumed: float | None = None) -> Checks:
     """No pair (n, K) that reaches the target costs less than the one at which floor/rest = q K ln(1/ρ).
 
-    lhs is that cost, rhs the cost of the pair at which the floor has the ``share`` of the target. The second check has
+    lhs is that cost, over the cost of the pair at which the floor has the ``share`` of the target. The second check has
     the relative error of floor/rest there, the third that of the excess, both with rhs 1e-9.  Source: this book.
     """
     n, K, _ = split(target, law, power if assumed is None else assumed)
-    other = law.floor / (share * target), log(law.amplitude / ((1 - share) * target)) / -log(law.factor)
+    n_other = law.floor / (share * target)
+    K_other = (log1p((law.amplitude - target) / target) - log1p(-share)) / -log(law.factor)
+    dearer = float(np.exp(log(K / K_other) + power * log(n / n_other)))  # n^q alone may be no number
     ratio = law.floor / n / (law.amplitude * law.factor ** K)
-    return (Check(K * n ** power, other[1] * other[0] ** power, "K*(n*)^q ≤ K n^q on the curve of equal excess"),
+    return (Check(dearer, 1.0, "K*(n*)^q ≤ K n^q on the curve of equal excess"),
             Check(abs(ratio / (power * K * -log(law.factor)) - 1), 1e-9, "(φ/n)/(a ρ^K) = q K ln(1/ρ)"),
             Check(abs(float(law(K, n)) / target - 1), 1e-9, "a ρ^K + φ/n = ε"))

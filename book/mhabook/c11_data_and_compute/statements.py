@@ -87,12 +87,20 @@ def _optimum(seed, p=None):
             "lr": rng.uniform(0.1, 0.5)}
 
 
+def _ends(target, lr, away=0.0, balance=1.0, **_):
+    s = np.linalg.svd(target, compute_uv=False)
+    return {"s_1 > s_2 ≥ … ≥ s_ℓ > 0": s[-1] > 0 and (len(s) == 1 or s[0] > s[1]), "λ = 1": balance == 1,
+            "at every point of the optimum manifold": away == 0,
+            "0 < η ≤ κ/(1 + κ)": s[-1] > 0 and 0 < lr * (1 + s[-1] / s[0]) <= 1}
+
+
 @statement(id="prop-late-factor", title="How fast structure-aware descent ends", mark="ours", source="this book",
-           chapter=CHAPTER, assumptions="infinitely many samples, s_max > s_2, near an optimum, η ≤ κ/(1 + κ)",
-           random=_optimum, broken=lambda seed: _optimum(seed) | {"away": 1.0}, breaks="the point is an optimum",
-           hypotheses=lambda target, lr, away=0.0, **_: _distinct(np.linalg.svd(target)[1]) | {
-               "the point is an optimum": away == 0, "η ≤ κ/(1 + κ)": lr * (1 + 1 / np.linalg.cond(target)) <= 1})
-def late_spectrum(target: Array, turn: Array, lr: float, away: float = 0.0) -> Checks:
+           chapter=CHAPTER,
+           assumptions="s_1 > s_2 ≥ … ≥ s_ℓ > 0; infinitely many samples; λ = 1; "
+                       "at every point of the optimum manifold; 0 < η ≤ κ/(1 + κ)",
+           random=_optimum, broken=lambda seed: _optimum(seed) | {"away": 1.0},
+           breaks="at every point of the optimum manifold: (2U, V), which is not on it", hypotheses=_ends)
+def late_spectrum(target: Array, turn: Array, lr: float, away: float = 0.0, balance: float = 1.0) -> Checks:
     """The derivative of a balanced step of SA2 at an optimum has the eigenvalues 1 − η(s_i + s_j)/s_max.
 
     For p = d: d² of them for all i, j, d(d+1)/2 for i ≤ j, and 1 otherwise; but 0 for one of the two with i = j = 1.
@@ -100,7 +108,7 @@ def late_spectrum(target: Array, turn: Array, lr: float, away: float = 0.0) -> C
     and a step along its direction leaves the square of it of the excess. The check differentiates the book's own
     rule; each lhs is a difference, rhs 1e-5.  Source: this book.
     """
-    step, (U, V) = _balanced_step(target, lr), optimum(target, turn)
+    step, (U, V) = _balanced_step(target, lr, balance), optimum(target, turn)
     at = np.concatenate([(1 + away) * U.ravel(), V.ravel()])
     units = 1e-6 * np.eye(len(at))
     found = np.sort(np.linalg.eigvals(np.array([step(at + e) - step(at - e) for e in units]).T / 2e-6).real)
@@ -114,14 +122,9 @@ def late_spectrum(target: Array, turn: Array, lr: float, away: float = 0.0) -> C
             Check(float(abs(left - factor ** 2)), 1e-5, "the excess falls by the square of the slowest factor"))
 
 
-def _distinct(s):
-    """What is assumed of the singular values of M Σ^{1/2}."""
-    return {"the s_i are positive": s[-1] > 0, "s_max > s_2": len(s) == 1 or s[0] > s[1]}
-
-
-def _balanced_step(target, lr):
+def _balanced_step(target, lr, balance):
     """(U, V) as one vector ↦ a step of SA2, then the balancing with which the next one begins."""
-    (p, d), rule = target.shape, StructureAware(lr, whitening=Whitening.none(target.shape[1]), radius=0.5)
+    (p, d), rule = target.shape, StructureAware(lr, balance, Whitening.none(target.shape[1]), radius=0.5)
 
     def step(both):
         model = PopulationRegression(both[:p * d].reshape(p, d), both[p * d:].reshape(d, d))

@@ -324,20 +324,22 @@ def _slopes(keys, values):
 
 def _may_rise(keys, values, y, kernel=softmax, **_):
     slopes = _slopes(keys, values)
-    return {"softmax": kernel is softmax, "n ≥ 2": len(keys) > 1, "distinct keys": len(set(keys)) == len(keys),
-            "(u_j − u_i)/(k_j − k_i) ≥ χ > 0": len(slopes) > 0 and slopes.min() > 0,
-            "y between the values": values.min() < y < values.max()}
+    return {"softmax": kernel is softmax, "n ≥ 2": len(keys) > 1, "the keys are distinct": len(set(keys)) == len(keys),
+            "(u_j − u_i)/(k_j − k_i) ≥ χ > 0": len(slopes) == 0 or slopes.min() > 0,
+            "y lies strictly between the least and the largest value": values.min() < y < values.max()}
 
 
 @statement(id="prop-rising", title="Values that rise with the keys: no trap for softmax", mark="ours",
            source="this book", chapter=CHAPTER,
-           assumptions="softmax on a line, n ≥ 2 distinct keys, (u_j − u_i)/(k_j − k_i) ≥ χ > 0",
+           assumptions="softmax; d = m = 1; n ≥ 2; the keys are distinct; (u_j − u_i)/(k_j − k_i) ≥ χ > 0; "
+                       "y lies strictly between the least and the largest value",
            random=_rising, extremal=(_equal_slopes,), broken=_not_rising, hypotheses=_may_rise,
-           breaks="softmax: the Gaussian kernel, right of the keys; distinct keys: two at one place")
+           breaks="softmax: the Gaussian kernel, right of the keys; the keys are distinct: two at one place")
 def rising(q: float, keys: Array, values: Array, y: float, kernel: Kernel = softmax) -> Checks:
     """χ Var_S(k) ≤ o′(q), χ the least slope between two keys, and > 0; and −φ′ points to the one place where o = y.
 
-    The second is asked on ``GRID``: φ has no other stationary point, and flow from every start gets there.
+    The second is asked on ``GRID``, in units of one over the least distance of two keys: φ has no other stationary
+    point, and flow from every start tends to that place.
 
     Raises ValueError for wrong shapes, or keys that are all equal.  Source: this book.
     """
@@ -348,15 +350,16 @@ def rising(q: float, keys: Array, values: Array, y: float, kernel: Kernel = soft
     weights = softmax(q * keys)
     spread = weights @ (keys - weights @ keys) ** 2
     return (Check(float(slopes.min() * spread), float(line.slope([q])[0]), "χ Var_S(k) ≤ o′(q)"),
-            Check(_astray(line, y), 0.5, "from no start does −φ′ point away from the one q with o = y"))
+            Check(_astray(line, y, GRID / np.diff(np.unique(keys)).min()), 0.5,
+                  "from no start does −φ′ point away from the one q with o = y"))
 
 
-def _astray(line, y):
-    """At how many queries of ``GRID`` −φ′ does not point to the one place where o = y; all, if there is not one."""
-    met = [one.q for one in line.minima(y) if not one.spurious]
+def _astray(line, y, grid):
+    """At how many queries of ``grid`` −φ′ does not point to the one place where o = y; all, if there is not one."""
+    met = [one.q for one in line.minima(y, grid) if not one.spurious]
     if len(met) != 1:
-        return float(len(GRID))
-    return float((np.sign((y - line.output(GRID)) * line.trend(GRID)) != np.sign(met[0] - GRID)).sum())
+        return float(len(grid))
+    return float((np.sign((y - line.output(grid)) * line.trend(grid)) != np.sign(met[0] - grid)).sum())
 
 
 def _columns(keys, values):

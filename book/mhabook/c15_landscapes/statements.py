@@ -111,11 +111,14 @@ def chances(values: Array, v: Array) -> np.ndarray:
 
 
 @statement(id="prop-missed-saddle", title="A random slice misses a saddle", mark="ours", source="this book",
-           chapter=CHAPTER, assumptions="one negative eigenvalue, ≥ −β; all others ≥ γ > 0; a random plane",
+           chapter=CHAPTER,
+           assumptions="p ≥ 3; −β ≤ μ_1 < 0; all others are at least γ > 0; "
+                       "two directions with independent standard normal entries",
            random=_saddle, extremal=(_even_saddle, lambda: _even_saddle(5)),
-           broken=lambda seed: _saddle(seed) | {"up": 10.0}, breaks="the others ≥ γ: a γ too large",
-           hypotheses=lambda values, down, up, **_: {"−β ≤ μ_1 < 0": -down <= values[0] < 0,
-                                                     "all others ≥ γ > 0": min(values[1:]) >= up > 0})
+           broken=lambda seed: _saddle(seed) | {"up": 10.0}, breaks="all others are at least γ > 0: a γ too large",
+           hypotheses=lambda values, down, up, **_: {
+               "p ≥ 3": len(values) >= 3, "−β ≤ μ_1 < 0": -down <= values[0] < 0,
+               "all others are at least γ > 0": min(values[1:], default=up) >= up > 0})
 def missed_saddle(values: Array, down: float, up: float, seed: int) -> Checks:
     """P(the slice's Hessian has a negative eigenvalue) ≤ (β/(β+γ))^{(p−2)/2}, and = for eigenvalues −β, γ, …, γ.
 
@@ -127,7 +130,7 @@ def missed_saddle(values: Array, down: float, up: float, seed: int) -> Checks:
     uu, uv, vv = ((first * second * values).sum(axis=1) for first, second in ((u, u), (u, v), (v, v)))
     share, chance = float(((uu * vv < uv ** 2) | (uu < 0)).mean()), float(chances(values, v[:, 1:]).mean())
     even, bound = chances(np.append(-down, np.full(P - 1, up)), v[:, 1:]), missed(P, down, up)
-    room = 5 * (chance * (1 - chance) / PLANES) ** 0.5 + 1 / PLANES
+    room = 5 * (chance * max(0.0, 1 - chance) / PLANES) ** 0.5 + 1 / PLANES  # rounding may lift a chance above 1
     return (Check(chance, bound, "P(seen) ≤ (β/(β+γ))^{(p−2)/2}"),
             Check(float(abs(even / bound - 1).max()), 1e-9, "P(seen) = (β/(β+γ))^{(p−2)/2} for −β, γ, …, γ"),
             Check(abs(share - chance), room, "the share of 4,000 planes is P(seen)"))
