@@ -80,12 +80,13 @@ def _worst(checks: Iterable[Check]) -> Check:
 class Statement:
     """A numbered statement of the book with its check.
 
+    ``assumptions`` are its hypotheses, parted by semicolons.
     ``function`` checks every claim of the statement on one instance, its arguments: a ``Check``, or a tuple with one
     ``Check`` for each claim. ``random(seed)`` makes a random instance, ``extremal`` makes instances near equality, and
     ``slack`` says what share of the right side each of these leaves unused at most, or None where nobody asks.
     ``broken(seed)`` makes an instance that violates the hypothesis named in ``breaks``; where that is a part of the
     claim, and not of the instance, ``false_claim`` checks the claim without it. ``hypotheses`` takes an instance, too,
-    and says of each condition that numbers can violate whether it holds: condition → bool.
+    and says of each condition that numbers can violate whether it holds: one of the assumptions → bool.
     """
 
     id: str

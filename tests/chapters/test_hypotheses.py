@@ -74,9 +74,9 @@ VIOLATED = [
     ("prop-late-factor", "0 < η ≤ κ/(1 + κ)", {"lr": 0.0}),
     ("prop-late-factor", "0 < η ≤ κ/(1 + κ)", {"lr": 1.0}),
     ("cor-2-test-loss", "the samples are independent and equally distributed", {"copies": 2}),
-    ("cor-2-test-loss", "y⟨∇Φ(X;θ₀),θ*⟩ ≥ γ > 0; √H ≥ (64/7)D₀²B; 0 < η ≤ 1/ρ", flipped()),
+    ("cor-2-test-loss", "y⟨∇Φ(X;θ₀),θ*⟩ ≥ γ > 0; √H ≥ (64/7) D₀² B; 0 < η ≤ 1/ρ", flipped()),
     ("cor-2-test-loss", "K ≥ 5", {"steps": 4}),
-    ("cor-2-test-loss", "√H ≥ (64/7)D₀²B", {"steps": 10 ** 9, "lr": 1e-9}),
+    ("cor-2-test-loss", "√H ≥ (64/7) D₀² B", {"steps": 10 ** 9, "lr": 1e-9}),
     ("cor-2-test-loss", "0 < η ≤ 1/ρ", {"lr": 0.0}),
     ("cor-2-test-loss", "0 < η ≤ 1/ρ", {"lr": 1e9}),
     ("prop-rising", "softmax", {"kernel": gaussian}),
@@ -139,6 +139,13 @@ def texts():
     return found
 
 
+@pytest.mark.parametrize("statement", list(mhabook.ledger), ids=lambda statement: statement.id)
+def test_what_a_check_asks_for_stands_in_the_list_of_its_row(statement):
+    assert len(set(statement.conditions)) == len(statement.conditions)
+    for seed in range(4):
+        assert set(statement.hypotheses(**statement.random(seed))) <= set(statement.conditions)
+
+
 @pytest.mark.parametrize("id, conditions, changes", VIOLATED)
 def test_a_condition_is_told_to_fail_by_its_name(id, conditions, changes):
     statement = mhabook.ledger[id]
@@ -198,7 +205,7 @@ def test_a_saddle_whose_signs_are_opposite_is_steeper_than_the_bound(s_left, s_k
 
 
 @pytest.mark.parametrize("tex, plain", [
-    (r"$0<\varepsilon\le\frac12s_1$", "0 < ε ≤ ½s₁"), (r"$\sqrt H\ge\tfrac{64}7D_0^2B$", "√H ≥ (64/7)D₀²B"),
+    (r"$0<\varepsilon\le\frac12s_1$", "0 < ε ≤ ½s₁"), (r"$\sqrt H\ge\tfrac{64}7D_0^2B$", "√H ≥ (64/7) D₀² B"),
     (r"$s_1>s_2\ge\dots\ge s_\ell>0$", "s_1 > s_2 ≥ … ≥ s_ℓ > 0"), (r"$U=e_2u^\top$", "U = e₂uᵀ"),
     (r"$y\langle\nabla\Phi(X;\theta_0),\theta^*\rangle\ge\gamma>0$", "y⟨∇Φ(X;θ₀),θ*⟩ ≥ γ > 0"),
     (r"$\operatorname{diag}(s,s')$, $-\beta\ne0$", "diag(s, s′), −β ≠ 0"),

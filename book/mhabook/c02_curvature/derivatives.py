@@ -80,7 +80,7 @@ def _single_head(seed):
 
 @statement(id="lemma-1-derivatives", title="Derivatives of one head", mark="ours",
            source="this book, after Deora et al. 2023, Lemma 1", chapter="multihead/02_how_steep_how_curved",
-           assumptions="none", random=_single_head,
+           assumptions="the attention weights sum to 1", random=_single_head,
            broken=lambda seed: _single_head(seed) | {"normalize": 0.5},
            breaks="the attention weights sum to 1",
            hypotheses=lambda normalize=1.0, **_: {"the attention weights sum to 1": normalize == 1})

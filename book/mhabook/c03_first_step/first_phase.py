@@ -195,7 +195,7 @@ def _tiny(seed):
 
 
 @statement(id="lemma-sampling-noise", title="How much one step owes to chance", mark="ours", source="this book",
-           chapter=CHAPTER, assumptions="samples are independent, labels equally likely", random=_tiny,
+           chapter=CHAPTER, assumptions="samples are independent; labels are equally likely", random=_tiny,
            hypotheses=lambda share=0.5, **_: {"labels are equally likely": share == 0.5},
            broken=lambda seed: _tiny(seed) | {"share": 0.8}, breaks="labels are equally likely")
 def chance(mixture: Mixture, share: float = 0.5) -> Check:

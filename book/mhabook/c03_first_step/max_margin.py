@@ -91,7 +91,7 @@ def _convex(theta, weights, **_):
 
 
 @statement(id="lemma-margin-distance", title="The margin is a distance", mark="ours", source="this book",
-           chapter=CHAPTER, assumptions="‖θ‖ = 1; weights ≥ 0 that sum to 1", random=_directions,
+           chapter=CHAPTER, assumptions="‖θ‖ = 1; the weights are ≥ 0; the weights sum to 1", random=_directions,
            extremal=(_best_direction,),
            broken=lambda seed: (best := _best_direction()) | {
                "weights": best["weights"] * np.random.default_rng([seed, 33]).uniform(0.1, 0.9)},

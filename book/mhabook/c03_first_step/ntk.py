@@ -26,7 +26,10 @@ from mhalib.models import MultiHeadAttention
 
 __all__ = ["Margins", "exact_margins", "first_phase", "gaussian_of_equal_norm", "mirrored", "mixture_margins",
            "randomized_step", "saturated", "saturation", "signs", "witness"]
-PATTERNS = "orthogonal patterns, all of norm S; no noise on the tokens"
+ORTHOGONAL = "orthogonal patterns, all of norm S"
+PATTERNS = f"{ORTHOGONAL}; no noise on the tokens"
+PHASE = "the model is that of the first phase"
+PAIR = "the data hold a pair that differs in the label's pattern alone"
 
 
 class Margins(NamedTuple):
@@ -168,10 +171,10 @@ def _after(data, seed, strict=True):
 
 
 @statement(id="prop-ntk-margins", title="Margins after the first phase", mark="ours", source=f"{FIRST}, Proposition 2",
-           chapter=CHAPTER, assumptions=f"{PATTERNS}; the model is that of the first phase",
+           chapter=CHAPTER, assumptions=f"{PATTERNS}; {PHASE}",
            random=lambda seed: _after(small_mixture(seed, sigma=0.0), seed, strict=seed % 2 == 0),
            broken=lambda seed: _after(small_mixture(seed, sigma=0.5), seed), breaks="no noise on the tokens",
-           hypotheses=lambda model, data: _patterned(data) | {"the first phase": _is_first_phase(model)})
+           hypotheses=lambda model, data: _patterned(data) | {PHASE: _is_first_phase(model)})
 def witness_margins(model: MultiHeadAttention, data: Dataset) -> Check | Checks:
     """On every sample y⟨∇_U Φ, U-part⟩ = γ_U and y⟨∇_W Φ, W-part⟩ = γ_W · 2y⟨ψ, μ_y − m̂⟩/(ζS²).
 
@@ -229,10 +232,10 @@ def _mirrored_or_even(seed):
 
 
 @statement(id="thm-exact-margin", title="The exact margin", mark="ours", source="this book", chapter=CHAPTER,
-           assumptions=f"{PATTERNS}; the model is that of the first phase without sampling noise",
+           assumptions=f"{PATTERNS}; {PHASE}; ψ = ψ₀, no sampling noise",
            random=_mirrored_or_even,
            hypotheses=lambda model, data: _patterned(data) | {
-               "the first phase": _is_first_phase(model), "ψ = ψ₀": _has_no_sampling_noise(model, data)},
+               PHASE: _is_first_phase(model), "ψ = ψ₀, no sampling noise": _has_no_sampling_noise(model, data)},
            extremal=(lambda: _after(even_sample(), 0), lambda: _after(even_sample(T=4, zeta=0.5, S=3.0, M=2), 0),
                      lambda: _after(even_sample(T=10, zeta=0.2, S=2.0, M=5), 0)),
            broken=lambda seed: _after(with_patterns(even_sample(S=1.0 + seed), 0.5), seed), breaks="all of norm S")
@@ -262,12 +265,12 @@ def _at_zero(seed, **given):
 
 
 @statement(id="prop-zero-margin", title="The margin that cannot be passed from zero", mark="ours", source="this book",
-           chapter=CHAPTER, assumptions="θ = 0; the data hold a pair that differs in the label's pattern alone",
+           chapter=CHAPTER, assumptions=f"{ORTHOGONAL}; θ = 0; {PAIR}",
            random=_at_zero, extremal=(lambda: _at_zero(3, sigma=0.0),),
            broken=lambda seed: _at_zero(seed) | {"data": small_mixture(seed, n=1)},
            breaks="the data hold a pair that differs in the label's pattern alone",
            hypotheses=lambda model, data: _patterned(data, quiet=False) | {
-               "θ = 0": not model.norm(), "a pair": has_a_pair(data)})
+               "θ = 0": not model.norm(), PAIR: has_a_pair(data)})
 def zero_margin(model: MultiHeadAttention, data: Dataset) -> Checks:
     """At θ = 0 the maximum NTK margin is at most γ_U = ζ · S√(T/2), for every H and any noise; equality without noise.
 
@@ -286,7 +289,8 @@ def _saturated(seed, sigma=0.0):
 
 
 @statement(id="prop-saturated", title="Saturated attention", mark="ours", source=FIRST, chapter=CHAPTER,
-           assumptions=PATTERNS, random=_saturated, broken=lambda seed: _saturated(seed, sigma=0.5) | {"strength": 1.0},
+           assumptions=f"{PATTERNS}; Γ ≥ 0",
+           random=_saturated, broken=lambda seed: _saturated(seed, sigma=0.5) | {"strength": 1.0},
            breaks="no noise on the tokens",
            hypotheses=lambda data, strength: _patterned(data) | {"Γ ≥ 0": strength >= 0})
 def saturated_attention(data: Dataset, strength: float) -> Checks:

@@ -46,7 +46,7 @@ def _safe(model, data, lr):
 
 
 @statement(id="lemma-descent", title="A step goes down", mark="ours", source=SOURCE, chapter=CHAPTER,
-           assumptions=f"{TOKENS}; η ≤ 1/ρ, with ρ valid at both ends of the step", random=starts.one_step,
+           assumptions=f"{TOKENS}; η ≤ 1/ρ; ρ is valid at both ends of the step", random=starts.one_step,
            extremal=(starts.balanced, starts.half_wrong), slack=(0.0002,), hypotheses=_safe,
            broken=lambda seed: starts.balanced(1.2 + 0.7 * np.random.default_rng([seed, 43]).random()),
            breaks="η ≤ 1/ρ")
@@ -122,7 +122,7 @@ def regret(start: Heads, reference: Heads, data: Dataset, lr: float, steps: int)
 
 
 @statement(id="lemma-bounded-iterates", title="The iterates stay near", mark="ours", source=SOURCE, chapter=CHAPTER,
-           assumptions=f"{HEADS} at radius 5D₀; {STEP}", random=starts.near,
+           assumptions=f"{HEADS}; B is that at radius 5D₀; {STEP}", random=starts.near,
            extremal=(lambda: starts.slope(-2.194, -5.574, 1),), slack=(0.178,), hypotheses=conditions,
            broken=lambda seed: starts.slope(-4.0, 1.0, 2, 30.0 + seed), breaks=STEP)
 def bounded_iterates(start: Heads, reference: Heads, data: Dataset, lr: float, steps: int) -> Checks:
@@ -131,7 +131,7 @@ def bounded_iterates(start: Heads, reference: Heads, data: Dataset, lr: float, s
 
 
 @statement(id="thm-1-training", title="Training", mark="ours", source=SOURCE, chapter=CHAPTER,
-           assumptions=f"{HEADS} at radius 5D₀; {STEP}", random=starts.near,
+           assumptions=f"{HEADS}; B is that at radius 5D₀; {STEP}", random=starts.near,
            extremal=(lambda: starts.slope(-807.6, 806.2, 200, R=1e-7),), slack=(0.257,), hypotheses=conditions,
            broken=lambda seed: starts.saddle(220, u=0.37, w=between(seed, 0.345, 0.355), R=0.17),
            breaks="√H ≥ (64/7) D₀² B")
@@ -144,7 +144,7 @@ def training(start: Heads, reference: Heads, data: Dataset, lr: float, steps: in
 
 
 @statement(id="thm-1-fewer-heads", title="Training with fewer heads", mark="ours", source="this book", chapter=CHAPTER,
-           assumptions=f"{HEADS} at 1/(2R²) a head; no head of θ further than that from its start; {STEP}",
+           assumptions=f"{HEADS}; B is that at 1/(2R²) a head; ‖θ_h − θ_{{0,h}}‖ ≤ 1/(2R²); {STEP}",
            random=lambda seed: starts.near(seed, per_head=True),
            extremal=(lambda: starts.slope(-53.47, -87.6, 17, per_head=True),
                      lambda: starts.slope(-628.5, 626.73, 200, 0.975, R=1e-7, per_head=True)), slack=(0.192,),
@@ -186,7 +186,7 @@ def _enough_heads(start, direction, data, steps, lr, per_head=False):
 
 
 @statement(id="lemma-reference", title="A reference with loss below 1/K", mark="ours", source=SOURCE, chapter=CHAPTER,
-           assumptions=f"{HEADS} for D₀ = (B_Φ + ½ + log K)/γ", random=starts.learnable,
+           assumptions=f"{HEADS}; D₀ = (B_Φ + ½ + log K)/γ", random=starts.learnable,
            extremal=(lambda: starts.parallel(1000),), slack=(0.054,), broken=starts.bent, breaks="√H ≥ (64/7) D₀² B",
            hypotheses=lambda **instance: {"√H ≥ (64/7) D₀² B": _enough_heads(**instance)[0]})
 def reference_loss(start: Heads, direction: Heads, data: Dataset, steps: int, lr: float | None = None) -> Check:
@@ -201,7 +201,7 @@ def reference_loss(start: Heads, direction: Heads, data: Dataset, steps: int, lr
 
 @statement(id="cor-2-mixture", title="A start that separates", mark="ours",
            source="this book, after Deora et al. 2023, Corollary 2", chapter=CHAPTER,
-           assumptions=f"{HEADS} for D₀ = (B_Φ + ½ + log K)/γ; η ≤ 1/ρ; K ≥ 5",
+           assumptions=f"{HEADS} and η ≤ 1/ρ; D₀ = (B_Φ + ½ + log K)/γ; K ≥ 5",
            random=lambda seed: starts.learnable(seed, per_head=seed % 2 == 1),
            extremal=(lambda: starts.parallel(200, -1600.0, R=1e-8),
                      lambda: starts.parallel(200, -1280.0, R=1e-8, per_head=True)), slack=(0.629,),

@@ -66,7 +66,8 @@ def _no_noise(data, **_):
 
 
 @statement(id="prop-pull", title="What attention is worth to the decoders", mark="ours", source="this book",
-           chapter=CHAPTER, assumptions=NO_NOISE, random=_noise_free, extremal=(_pairs,), broken=_against,
+           chapter=CHAPTER, assumptions=f"{NO_NOISE}; relevant tokens are μ_y",
+           random=_noise_free, extremal=(_pairs,), broken=_against,
            breaks=NO_NOISE, hypotheses=_no_noise)
 def pull(model: MultiHeadAttention, data: Dataset) -> Check:
     """‖∇_U L‖ ≥ S √(T/2) (1/n) Σ |ℓ′(z_i)| α_i for every number of heads, α_i the attention score of sample i.

@@ -82,7 +82,7 @@ def _agreement(heads, target, teacher):
 
 
 @statement(id="prop-alignment-heads", title="Alignment rewards agreement of the heads", mark="ours",
-           source="this book", chapter=CHAPTER, assumptions=f"W* and some W_h are not zero; {REPEATED}", random=_heads,
+           source="this book", chapter=CHAPTER, assumptions=f"W* ≠ 0; some W_h ≠ 0; {REPEATED}", random=_heads,
            extremal=(_one_aligned, lambda: {"heads": np.stack([np.eye(3), np.eye(3)]), "teacher": np.eye(3)}),
            broken=lambda seed: _one_aligned(2 + seed), breaks=f"{REPEATED}: it stands in the first place only",
            false_claim=lambda heads, teacher: _agreement(heads, np.stack([teacher, *0 * heads[1:]]), teacher),
@@ -123,7 +123,7 @@ def equal_rows_bound(teacher: Array) -> Any:
 
 
 @statement(id="prop-equal-rows", title="Equal rows align with the mean row at best", mark="ours", source="this book",
-           chapter=CHAPTER, assumptions=f"{EQUAL}; U and U* are not zero", random=_rows, extremal=(_mean_rows,),
+           chapter=CHAPTER, assumptions=f"{EQUAL}; U ≠ 0; U* ≠ 0", random=_rows, extremal=(_mean_rows,),
            broken=lambda seed: (instance := _rows(seed)) | {"U": instance["teacher"]}, breaks=EQUAL,
            hypotheses=lambda U, teacher, **_: {EQUAL: (U[0] == U).all(), "U ≠ 0": U.any(), "U* ≠ 0": teacher.any()})
 def equal_rows(U: Array, teacher: Array, teachers: Array) -> Checks:
@@ -162,7 +162,7 @@ def direction_moment(m: int, power: int) -> float:
 
 
 @statement(id="prop-alignment-start", title="A random start is hardly aligned", mark="ours", source="this book",
-           chapter=CHAPTER, assumptions=f"{INDEPENDENT}; Hp ≥ 2; the teacher is not zero", random=_starts,
+           chapter=CHAPTER, assumptions=f"{INDEPENDENT}; Hp ≥ 2; the teacher ≠ 0", random=_starts,
            broken=lambda seed: _starts(seed, H=16, repeat=16),
            breaks="all entries of all heads are independent: the heads are copies of one",
            hypotheses=lambda starts, teacher: {

@@ -29,7 +29,7 @@ from mhalib.models import MultiHeadAttention
 
 CHAPTER = "multihead/07_does_it_generalize"
 SOURCE = "this book, after Deora et al. 2023, Theorem 2"
-HEADS = f"{convergence.HEADS} at radius 5D₀"
+HEADS = f"{convergence.HEADS}; B is that at radius 5D₀"
 INDEPENDENT = "the samples are independent and equally distributed"
 CHANCE = f"{INDEPENDENT}; θ₀, η and K do not depend on them"
 SEPARATED = "y⟨∇Φ(X;θ₀),θ*⟩ ≥ γ > 0"
@@ -153,7 +153,8 @@ def distance_of_runs(start: Heads, data: Dataset, lr: float, steps: int, R: floa
 
 
 @statement(id="thm-2-stability", title="Stability", mark="ours", source=SOURCE, chapter=CHAPTER,
-           assumptions=f"{TOKENS}; √H ≥ (64/7) D₀² B, at radius 5D₀, or at 1/(2R²) a head; {STEP}",
+           assumptions=f"{TOKENS}; √H ≥ (64/7) D₀² B; B is that at radius 5D₀, or at 1/(2R²) a head; "
+                       f"‖θ_h − θ_{{0,h}}‖ ≤ 1/(2R²); that with the second B alone; {STEP}",
            random=lambda seed: starts.near(seed, seed % 2 == 1) | {"per_head": seed % 2 == 1},
            extremal=(lambda: starts.slope(12.0, 5.0, 5),), slack=(0.34,),
            broken=lambda seed: _undecided(seed), breaks=STEP, hypotheses=chain.conditions)
@@ -357,7 +358,7 @@ def left_out_loss(start: Heads, reference: Heads | dict[tuple[int, ...], Heads],
 
 
 def _good_start(start, direction, data, lr, steps, copies=1, **_):
-    heads, step = "√H ≥ (64/7)D₀²B", "0 < η ≤ 1/ρ"
+    heads, step = "√H ≥ (64/7) D₀² B", "0 < η ≤ 1/ρ"
     met = {SEPARATED: bool((data.y * chain.logit_slopes(start, direction, data.X)).min() > 0),
            "K ≥ 5": steps >= 5, INDEPENDENT: copies == 1 or len(data) == 1}
     if not met[SEPARATED]:  # then there is no D₀, and nothing that is made of it
@@ -369,7 +370,7 @@ def _good_start(start, direction, data, lr, steps, copies=1, **_):
 
 @statement(id="cor-2-test-loss", title="The test loss after a good start", mark="ours", source=SOURCE, chapter=CHAPTER,
            assumptions=f"{TOKENS}; {CHANCE}; |Φ(X;θ₀)| ≤ B_Φ; {SEPARATED}; ‖θ*‖ = 1; K ≥ 5; "
-                       "D₀ = (B_Φ + ½ + log K)/γ; √H ≥ (64/7)D₀²B; 0 < η ≤ 1/ρ",
+                       "D₀ = (B_Φ + ½ + log K)/γ; √H ≥ (64/7) D₀² B; 0 < η ≤ 1/ρ",
            random=lambda seed: starts.learnable(seed) | {"n": 1 + seed % 2},
            extremal=(lambda: starts.parallel(200, -1600.0, R=1e-8) | {"n": 1, "copies": 10 ** 6},), slack=(0.64,),
            broken=lambda seed: _only(_strangers(seed), "start", "direction", "data", "lr", "steps", "n") | {

@@ -148,7 +148,8 @@ def _power(values):
 
 
 @statement(id="prop-query-error", title="The error of one query", mark="ours", source="this book",
-           chapter=CHAPTER, assumptions=GAUSSIAN, random=any_tilt, broken=any_box, hypotheses=tilts, breaks=BOX)
+           chapter=CHAPTER, assumptions=f"{GAUSSIAN}; Σ is symmetric, Σ ≻ 0",
+           random=any_tilt, broken=any_box, hypotheses=tilts, breaks=BOX)
 def query(b: Array, Sigma: Array, uniform: bool = False) -> Checks:
     """lim n E(m_n − Σb)(m_n − Σb)ᵀ = E[e^{2xᵀb}(x − Σb)(x − Σb)ᵀ]/E[e^{xᵀb}]² = e^{τ²}(Σ + Σb bᵀΣ).
 
@@ -168,7 +169,7 @@ def query(b: Array, Sigma: Array, uniform: bool = False) -> Checks:
 
 
 @statement(id="prop-mean-error", title="The error of all queries", mark="ours", source="this book", chapter=CHAPTER,
-           assumptions="‖V‖ < 1/√2", random=any_factors, broken=lambda seed: any_factors(seed, 0.71, 1.0),
+           assumptions="‖V‖ < 1/√2; A ≠ 0", random=any_factors, broken=lambda seed: any_factors(seed, 0.71, 1.0),
            breaks="‖V‖ < 1/√2: it is larger, and the limit infinite",
            hypotheses=lambda U, V: {"‖V‖ < 1/√2": np.linalg.norm(V, 2) < 0.5 ** 0.5, "A ≠ 0": bool(U.any())})
 def mean_of_queries(U: Array, V: Array) -> Check | Checks:
@@ -229,7 +230,8 @@ def _moments_of_few(n, b, Sigma, shared):
 
 
 @statement(id="lemma-exact-error", title="The error of a query, exactly", mark="ours", source="this book",
-           chapter=CHAPTER, assumptions="the tokens are independent", random=_few, extremal=(_four,), slack=(),
+           chapter=CHAPTER,
+           assumptions="the tokens are independent; bᵀΣb > 0", random=_few, extremal=(_four,), slack=(),
            broken=lambda seed: _few(seed, apart=False), breaks="the tokens are independent: correlated ones",
            hypotheses=lambda b, Sigma, shared=0.0, **_: {"the tokens are independent": shared == 0,
                                                          "bᵀΣb > 0": score_variance(b, Sigma) > 0})
@@ -252,7 +254,8 @@ def _share(seed, gaussian=True):
 
 
 @statement(id="lemma-query-rate", title="The rate of one query", mark="ours", source="this book", chapter=CHAPTER,
-           assumptions=f"{GAUSSIAN}; τ = u √(2 ln n)", random=_share, broken=lambda seed: _share(seed, gaussian=False),
+           assumptions=f"{GAUSSIAN}; τ = u√(2 ln n); u > 0",
+           random=_share, broken=lambda seed: _share(seed, gaussian=False),
            breaks=f"{GAUSSIAN}: uniform tokens instead",
            hypotheses=lambda u, gaussian=True: {GAUSSIAN: gaussian, "u > 0": u > 0})
 def rate(u: float, gaussian: bool = True) -> Check | Checks:
@@ -283,7 +286,7 @@ def _norm(seed, gaussian=True):
 
 
 @statement(id="thm-exponent", title="The exponent", mark="ours", source="this book", chapter=CHAPTER,
-           assumptions="queries are Gaussian", random=_norm, broken=lambda seed: _norm(seed, gaussian=False),
+           assumptions="queries are Gaussian; V ≠ 0", random=_norm, broken=lambda seed: _norm(seed, gaussian=False),
            breaks="queries are Gaussian: queries with bounded scores instead",
            hypotheses=lambda V, gaussian=True: {"queries are Gaussian": gaussian, "V ≠ 0": bool(V.any())})
 def mean_rate(V: Array, gaussian: bool = True) -> Check | Checks:

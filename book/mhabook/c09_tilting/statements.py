@@ -122,7 +122,8 @@ def tilts(b: Array, Sigma: Array, uniform: bool = False) -> dict[str, bool]:
 
 
 @statement(id="lemma-tilting", title="Tilting a Gaussian moves its mean", mark="ours", source="this book",
-           chapter=CHAPTER, assumptions=GAUSSIAN, random=any_tilt, broken=any_box, hypotheses=tilts, breaks=BOX)
+           chapter=CHAPTER, assumptions=f"{GAUSSIAN}; Σ is symmetric, Σ ≻ 0",
+           random=any_tilt, broken=any_box, hypotheses=tilts, breaks=BOX)
 def tilting(b: Array, Sigma: Array, uniform: bool = False) -> Checks:
     """Under the density of x times e^{xᵀb} the mean is Σb and the covariance Σ, by quadrature.
 
@@ -149,7 +150,7 @@ def _population(seed):
 
 
 @statement(id="prop-population-loss", title="The population loss", mark="ours", source="this book, after Goel et al. "
-           "2026", chapter=CHAPTER, assumptions=f"{GAUSSIAN}, y = M x + w; scores x_iᵀ B x_j", random=_population,
+           "2026", chapter=CHAPTER, assumptions=f"{GAUSSIAN}; Σ ≻ 0; y = Mx + w; scores x_iᵀ B x_j", random=_population,
            broken=_population, breaks="scores x_iᵀ B x_j: the transpose of B",
            false_claim=lambda **instance: _population_loss(**instance, turned=np.transpose),
            hypotheses=lambda Sigma, **_: {"Σ ≻ 0": is_covariance(Sigma)})
@@ -235,7 +236,8 @@ def _derivative(A, B, x, y, dA, dB, centered):
 
 
 @statement(id="prop-effective-tokens", title="How many tokens are effective", mark="ours", source="this book",
-           chapter=CHAPTER, assumptions=GAUSSIAN, random=any_tilt, broken=any_box, hypotheses=tilts, breaks=BOX)
+           chapter=CHAPTER, assumptions=f"{GAUSSIAN}; Σ is symmetric, Σ ≻ 0",
+           random=any_tilt, broken=any_box, hypotheses=tilts, breaks=BOX)
 def effective(b: Array, Sigma: Array, uniform: bool = False, n: int = 200_000) -> Checks:
     """lim (1/n)/Σ_j π_j² = E[e^{xᵀb}]²/E[e^{2xᵀb}] = e^{−τ²}, τ² = bᵀΣb.
 
@@ -274,7 +276,8 @@ def _close_scales():
 
 
 @statement(id="prop-renormalization", title="One scale is best", mark="ours", source="this book", chapter=CHAPTER,
-           assumptions="c > √2 ‖V‖", random=_scales, broken=lambda seed: _scales(seed, 0.1), extremal=(_close_scales,),
+           assumptions="c > √2 ‖V‖; A ≠ 0, B ≠ 0",
+           random=_scales, broken=lambda seed: _scales(seed, 0.1), extremal=(_close_scales,),
            slack=(0.0004,),
            breaks="c > √2 ‖V‖: c is smaller",
            hypotheses=lambda U, V, c: {"c > √2 ‖V‖": min(c) > sqrt(2) * np.linalg.norm(V, 2),

@@ -86,7 +86,7 @@ def _stuck(seed):
 
 
 @statement(id="thm-local-rate", title="Near the optimum, balanced descent contracts", mark="ours", source="this book",
-           chapter=CHAPTER, assumptions="p ≥ d, N of rank d, δ ≤ √s_min/4, η ≤ 2/(13 s_max)", random=_point,
+           chapter=CHAPTER, assumptions="p ≥ d; N has rank d; δ ≤ √s_min/4; 0 < η ≤ 2/(13 s_max)", random=_point,
            extremal=(_slowest, inward), slack=(0.006,),
            broken=_stuck, breaks="δ ≤ √s_min/4: the saddle at zero instead",
            hypotheses=_nearby)
@@ -114,7 +114,8 @@ def _full(matrix):
 
 
 @statement(id="prop-preconditioned", title="Preconditioning is descent in whitened coordinates", mark="ours",
-           source="this book", chapter=CHAPTER, assumptions="the preconditioner is Σ̂⁻¹", random=_tokens,
+           source="this book", chapter=CHAPTER, assumptions="Σ̂ is invertible; the preconditioner is Σ̂⁻¹",
+           random=_tokens,
            broken=_tokens, breaks="Σ̂⁻¹: the identity instead",
            false_claim=lambda x, y, A, B, mix: _same_step(x, y, A, B, np.eye(len(B))),
            hypotheses=lambda x, **_: {"Σ̂ is invertible": _full(x)})
@@ -180,7 +181,7 @@ def _many(seed):
 
 
 @statement(id="prop-scale-free", title="In the population, structure-aware descent does not see scale", mark="ours",
-           source="this book", chapter=CHAPTER, assumptions="infinitely many tokens", random=_many,
+           source="this book", chapter=CHAPTER, assumptions="infinitely many tokens; b > 0; U ≠ 0, V ≠ 0", random=_many,
            broken=lambda seed: _many(seed) | {"tokens": 8}, breaks="infinitely many tokens: eight of them",
            hypotheses=lambda A, B, c, tokens=None, **_: {"infinitely many tokens": tokens is None, "b > 0": c > 0,
                                                          "U ≠ 0, V ≠ 0": bool(A.any() and B.any())})

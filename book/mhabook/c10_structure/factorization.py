@@ -83,7 +83,7 @@ def _instance(seed, least=1):
 
 
 @statement(id="prop-factorization", title="The population loss is a factorization", mark="ours", source=SOURCE,
-           chapter=CHAPTER, assumptions="V = Σ^{1/2} B Σ^{1/2}, not its transpose", random=_instance,
+           chapter=CHAPTER, assumptions="Σ ≻ 0; V = Σ^{1/2} B Σ^{1/2}, not its transpose", random=_instance,
            broken=lambda seed: _instance(seed, least=2), breaks="V = Σ^{1/2} B Σ^{1/2}: the transpose instead",
            false_claim=lambda A, B, M, Sigma: _factorized(A, B, M, Sigma, B.T),
            hypotheses=lambda Sigma, **_: {"Σ ≻ 0": bool(np.linalg.eigvalsh(Sigma)[0] > 0)})
@@ -112,7 +112,7 @@ def _target(seed):
 
 
 @statement(id="prop-optimum-spectrum", title="The Hessian on the optimum manifold", mark="ours", source="this book",
-           chapter=CHAPTER, assumptions="(U, V) is balanced and U Vᵀ = N, p = d", random=_target,
+           chapter=CHAPTER, assumptions="p = d; (U, V) is balanced; U Vᵀ = N", random=_target,
            broken=_target, breaks="(U, V) is balanced: (2U, V/2) instead",
            false_claim=lambda N, turn: _spectrum(N, *stretched(optimum(N, turn))),
            hypotheses=lambda N, turn: {"p = d": len(N) == len(N.T)})

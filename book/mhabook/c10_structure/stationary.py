@@ -35,9 +35,10 @@ def _anywhere(seed):
 
 
 @statement(id="prop-conserved", title="Descent in (U, V) keeps its imbalance", mark="ours", source="this book",
-           chapter=CHAPTER, assumptions="a step of gradient descent on L in (U, V)", random=_anywhere,
-           broken=lambda seed: _anywhere(seed) | {"balance": 1.0}, breaks="a step on L: one on Q = L + R instead",
-           hypotheses=lambda balance=0.0, **_: {"a step on L": balance == 0})
+           chapter=CHAPTER, assumptions="a step of gradient descent on L; in (U, V)", random=_anywhere,
+           broken=lambda seed: _anywhere(seed) | {"balance": 1.0},
+           breaks="a step of gradient descent on L: one on Q = L + R instead",
+           hypotheses=lambda balance=0.0, **_: {"a step of gradient descent on L": balance == 0})
 def conserved(U: Array, V: Array, N: Array, balance: float = 0.0, lr: float = 0.1) -> Checks:
     """D after a step of gradient descent on L is D + η²(G_UᵀG_U − G_VᵀG_V), with G = ∇L; along the flow dD/dt = 0.
 
@@ -54,7 +55,7 @@ def conserved(U: Array, V: Array, N: Array, balance: float = 0.0, lr: float = 0.
 
 
 @statement(id="prop-balance-decays", title="The regularizer balances", mark="ours", source="this book",
-           chapter=CHAPTER, assumptions="gradient flow on Q = L + R", random=_anywhere,
+           chapter=CHAPTER, assumptions="gradient flow; Q = L + R", random=_anywhere,
            broken=lambda seed: _anywhere(seed) | {"balance": 0.0}, breaks="Q = L + R: L alone",
            hypotheses=lambda balance=1.0, **_: {"Q = L + R": balance == 1})
 def balance_decays(U: Array, V: Array, N: Array, balance: float = 1.0) -> Check:
@@ -109,11 +110,11 @@ def _overshot(seed):
 
 def _at_a_saddle(U, V, N, **_):
     length = sum(np.linalg.norm(part) for part in gradient(U, V, N))
-    return {"∇Q = 0": length < 1e-12 * np.linalg.norm(N) ** 1.5, "U Vᵀ ≠ N": bool(np.linalg.norm(U @ V.T - N) > 1e-6)}
+    return {"∇Q = 0": length < 1e-12 * np.linalg.norm(N) ** 1.5, "E ≠ 0": bool(np.linalg.norm(U @ V.T - N) > 1e-6)}
 
 
 @statement(id="prop-saddles", title="Every other stationary point is a strict saddle", mark="ours", source="this book",
-           chapter=CHAPTER, assumptions="∇Q = 0 and U Vᵀ ≠ N", random=_missing,
+           chapter=CHAPTER, assumptions="∇Q = 0; E ≠ 0", random=_missing,
            broken=_overshot, breaks="∇Q = 0: a point behind the minimum, (1.5 U, 1.5 V)", hypotheses=_at_a_saddle)
 def saddles(U: Array, V: Array, N: Array, mix: Array, idle: Array) -> Checks:
     """λ_min(∇²Q) = −‖E‖, the largest singular value that is missing, E = U Vᵀ − N; and λ_min(∇²L) < 0 where ∇L = 0.

@@ -181,10 +181,12 @@ def _starts(seed):
 
 @statement(id="prop-mean-over-starts", title="The mean over random starts is slower than every run", mark="ours",
            source="this book", chapter=CHAPTER, random=_starts,
-           assumptions="x_{k+1} = x_k(1 + (η/κ)(1 − x_k²)), 0 < η/κ < ½, x₀ with a density on (0, 1) positive at 0",
+           assumptions="x_{k+1} = x_k(1 + (η/κ)(1 − x_k²)); 0 < η/κ < ½; "
+                       "x₀ in [0, 1] with a continuous density that is positive at 0",
            broken=lambda seed: _starts(seed) | {"least": 0.3}, breaks="a density that is positive at 0: x₀ ≥ 0.3",
-           hypotheses=lambda kappa, lr, tilt, least=0.0: {"0 < η/κ < ½": 0 < lr / kappa < 0.5,
-                                                          "positive at 0": least == 0 and tilt < 1})
+           hypotheses=lambda kappa, lr, tilt, least=0.0: {
+               "0 < η/κ < ½": 0 < lr / kappa < 0.5,
+               "x₀ in [0, 1] with a continuous density that is positive at 0": least == 0 and tilt < 1})
 def mean_over_starts(kappa: float, lr: float, tilt: float, least: float = 0.0) -> Checks:
     """E(1 − x_K²)² is multiplied by 1/(1 + η/κ) a step as K → ∞, each (1 − x_K²)² by (1 − 2η/κ)².
 
@@ -224,7 +226,7 @@ def _tokens(seed):
 
 
 @statement(id="prop-least-squares", title="What n samples cost least squares", mark="ours", source="this book",
-           chapter=CHAPTER, assumptions=f"{GAUSSIAN}, noise N(0, σ²) in each target, n > d + 1", random=_tokens,
+           chapter=CHAPTER, assumptions=f"{GAUSSIAN}; noise N(0, σ²) in each target; n > d + 1", random=_tokens,
            broken=lambda seed: _tokens(seed) | {"heavy": True, "n": 12},
            breaks=f"{GAUSSIAN}: tokens of random size, with the same covariance",
            hypotheses=lambda n, d, heavy=False, **_: {"n > d + 1": n > d + 1, GAUSSIAN: not heavy})
@@ -253,7 +255,7 @@ def _spectral(seed):
 
 
 @statement(id="prop-spectral-excess", title="What the spectral start leaves", mark="ours", source="this book",
-           chapter=CHAPTER, assumptions=f"{GAUSSIAN}, the singular values of M Σ^{{1/2}} positive and distinct",
+           chapter=CHAPTER, assumptions=f"{GAUSSIAN}; the s_i are positive and distinct",
            random=_spectral, broken=lambda seed: _spectral(seed) | {"fourth": 1.8},
            breaks=f"{GAUSSIAN}: uniform tokens, whose fourth moment is 1.8 instead of 3",
            hypotheses=lambda M, Sigma, fourth=3.0, **_: {GAUSSIAN: fourth == 3.0, "the s_i are positive and distinct":
@@ -316,7 +318,8 @@ def _fitted(seed, largest=None):
 
 
 @statement(id="prop-fitted-noise", title="The noise of attention that descent fits", mark="ours", source="this book",
-           chapter=CHAPTER, assumptions="z, x ~ N(0, I), ‖V‖ < 1, U and V with the same right singular vectors",
+           chapter=CHAPTER,
+           assumptions="x, z ~ N(0, I); ‖V‖ < 1; the same right singular vectors; the scores are those of V",
            random=_fitted, broken=lambda seed: _fitted(seed, 0.4) | {"scores": 1.5},
            breaks="the scores are those of V: half as large again",
            hypotheses=lambda U, V, scores=1.0: {

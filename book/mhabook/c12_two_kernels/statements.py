@@ -126,7 +126,7 @@ def _log(weights, exponents):
 
 @statement(id="lemma-same-rank", title="Both kernels have the same rank", mark="recalled",
            source="identity: Chen et al. 2021; rank: this book", chapter=CHAPTER,
-           assumptions="c = ½, any Q and K", random=_projected,
+           assumptions="c = ½; any Q and K", random=_projected,
            broken=lambda seed: _projected(seed) | {"c": 1.0}, breaks="c = ½: c = 1 beside the same softmax",
            hypotheses=lambda Q, K, c=0.5: {"c = ½": c == 0.5})
 def same_rank(Q: Array, K: Array, c: float = 0.5) -> Check:
@@ -152,7 +152,7 @@ def _unequal(seed):
 
 
 @statement(id="prop-normalized-gaussian", title="Softmax is a normalized Gaussian when keys have one length",
-           mark="ours", source="this book", chapter=CHAPTER, assumptions="c = ½, ‖k_j‖ the same for all j",
+           mark="ours", source="this book", chapter=CHAPTER, assumptions="c = ½; ‖k_j‖ the same for all j",
            random=_projected, broken=_unequal, breaks="keys of one length: lengths 1 and 2",
            false_claim=lambda Q, K: Check(_apart(Q, K, False), room(Q), "G_kj / Σ_l G_kl = S_kj"),
            hypotheses=lambda **_: {})
@@ -219,7 +219,7 @@ def _force(layer, data, around):
 
 
 @statement(id="prop-shift", title="Which common shifts a kernel does not see", mark="ours", source="this book",
-           chapter=CHAPTER, assumptions="softmax: the keys shift; Gaussian: queries and keys shift together",
+           chapter=CHAPTER, assumptions="all keys shift; queries shift just if the kernel is Gaussian",
            random=lambda seed: _shifted(seed, KERNELS[seed % 2], seed % 2 == 1),
            broken=lambda seed: _shifted(seed, KERNELS[seed % 2], seed % 2 == 0),
            breaks="each kernel with the other's shift",
@@ -361,7 +361,8 @@ def _best_query():
 
 
 @statement(id="prop-inside-hull", title="A key among the others is never selected by softmax", mark="ours",
-           source="this book", chapter=CHAPTER, assumptions="the key is a mean Σ λ_j k_j of the other keys",
+           source="this book", chapter=CHAPTER,
+           assumptions="softmax; the key is a mean Σ λ_j k_j of the other keys; λ_j ≥ 0, Σ λ_j = 1",
            random=_inside, extremal=(_best_query,),
            broken=lambda seed: _best_query() | {"q": np.array([between(seed, -0.3, 0.3)]), "kernel": gaussian},
            breaks="softmax: the Gaussian kernel, its rows normalized",

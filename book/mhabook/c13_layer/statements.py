@@ -62,7 +62,7 @@ def _value_step(seed):
 
 @statement(id="thm-values", title="Training the values must succeed", mark="ours",
            source="this book, after Song et al. 2024", chapter=SUCCEED,
-           assumptions="W^V alone moves, η ≤ 1/L, B of full row rank", random=_value_step,
+           assumptions="W^V alone moves; 0 < η ≤ 1/L; B of full row rank", random=_value_step,
            extremal=tuple((lambda share=share: _one_curvature(share)) for share in (0.01, 0.5, 0.9)),
            slack=(1e-9, None, 1e-9),
            broken=lambda seed: _two_curvatures(seed, 3.0), breaks="η ≤ 1/L: 3/L",
@@ -101,7 +101,8 @@ def _tied(seed):
 
 
 @statement(id="lemma-tied-start", title="A start that is good", mark="ours", source="this book", chapter=SUCCEED,
-           assumptions="one head; for the second claim X_{1:N} of full row rank, W^K = W^Q, different queries",
+           assumptions="one head; X_{1:N} of full row rank; W^K = W^Q; different queries; "
+                       "these three for the second claim alone",
            random=_tied,
            extremal=(lambda: {"layer": AttentionLayer.random(2, 2, 1, tied=True), "X": np.array([[[3.0, 4.0]]])},),
            broken=lambda seed: _one_query(seed), breaks="different queries: two tokens with one query",
@@ -153,7 +154,7 @@ def _two_heads(seed):
 
 
 @statement(id="prop-almost-every-start", title="Almost every start is good", mark="ours", source="this book",
-           chapter=SUCCEED, assumptions="one head, X_{1:N} of full row rank, W^Q and W^K outside a null set",
+           chapter=SUCCEED, assumptions="one head; X_{1:N} of full row rank; W^Q and W^K outside a null set",
            random=_untied, extremal=(lambda: _untied(0), lambda: _untied(1)), broken=_two_heads,
            breaks="X_{1:N} of full row rank: one dimension and two heads for two tokens, so that only HD = Nn",
            hypotheses=lambda layer, X: one_head(layer) | full_rank(X))
@@ -178,7 +179,7 @@ def _on_a_line(seed):
 
 
 @statement(id="prop-larger-is-better", title="Larger is better, where keys equal queries", mark="ours",
-           source="this book", chapter=SUCCEED, assumptions="Gaussian kernel, keys equal queries, scale ≥ 1",
+           source="this book", chapter=SUCCEED, assumptions="a Gaussian kernel; keys equal queries; t ≥ 1",
            random=_spread_out, extremal=(lambda: {"Q": np.ones((1, 1)), "scale": 2.0},), broken=_on_a_line,
            breaks="the Gaussian kernel: softmax, six tokens on a line",
            hypotheses=lambda Q, scale, kernel=gaussian: {"t ≥ 1": scale >= 1, "a Gaussian kernel": kernel is gaussian})
@@ -234,7 +235,7 @@ _FASTEST = (lambda: _pushed(gaussian, (0.5, -0.5), (_HALF, -_HALF)),  # λ₁ of
 
 
 @statement(id="lemma-kernel-moves", title="How far attention moves", mark="ours", source="this book", chapter=SUCCEED,
-           assumptions="one head, at most r from the center", random=_moved, extremal=_FASTEST,
+           assumptions="one head; at most r from the center; a = 1", random=_moved, extremal=_FASTEST,
            slack=(1e-9, 1e-9, 1e-9, 1e-9),
            broken=lambda seed: _pushed(softmax, (0.1 * seed, 0.0), (0, 1), 4.0, 0.4),
            breaks="the ball of radius r: at the distance 10r",
@@ -314,7 +315,7 @@ def _near(seed):
 
 @statement(id="thm-neighborhood", title="Training everything must succeed, from a good start", mark="ours",
            source="this book, after Song et al. 2024", chapter=SUCCEED,
-           assumptions="W^Q, W^K, W^V move, f_0 ≤ r² α_r/8, η ≤ 1/L", random=_near,
+           assumptions="W^Q, W^K, W^V move; α₀ > 0; f₀ ≤ r² α_r/8; 0 < η ≤ 1/L", random=_near,
            extremal=(lambda: _one_token(1e-6),), slack=(1e-5,), broken=lambda seed: _one_token(3.0, seed),
            breaks="η ≤ 1/L: three over the curvature in the values",
            hypotheses=lambda layer, data, lr: _near_enough(layer, data, lr, neighborhood(layer, data.X)))
@@ -365,7 +366,7 @@ def _opposed(seed):
 
 @statement(id="thm-queries", title="Training the queries, while their Jacobians have full rank", mark="ours",
            source="this book", chapter=SUCCEED,
-           assumptions="one head, W^Q alone moves", random=_queries,
+           assumptions="one head; W^Q alone moves", random=_queries,
            extremal=(lambda: {"layer": AttentionLayer.random(2, 1, 1, kernel=gaussian),
                               "data": random_sequences(1, 1, 2, 1)},), broken=_opposed,
            breaks="λ_min is 0 without full row rank: one token in two samples, and the eigenvalue that is not 0",

@@ -118,7 +118,7 @@ def _least_distance(keys):
 
 
 @statement(id="prop-star", title="Keys that are far apart: one value at a time", mark="ours", source="this book",
-           chapter=CHAPTER, assumptions="Gaussian kernel, one head, keys g apart", random=_apart, extremal=(_halfway,),
+           chapter=CHAPTER, assumptions="Gaussian kernel; one head; keys g apart", random=_apart, extremal=(_halfway,),
            broken=lambda seed: _halfway() | {"g": 6 + 4 * np.random.default_rng([seed, 143]).random()},
            breaks="keys g apart: a larger g",
            hypotheses=lambda keys, kernel, g=0.0, **_: {"Gaussian kernel": not kernel.normalized,

@@ -144,7 +144,7 @@ def _may_wait(q, keys, values, kernel, near, **_):
 
 @statement(id="thm-waiting", title="Far from every key: how long a query waits", mark="ours", source="this book",
            chapter=CHAPTER, random=_far, extremal=(_coming,),
-           assumptions="Gaussian kernel, one query by itself, ℓ₀ > ℓ ≥ (√d/2c)^½",
+           assumptions="Gaussian kernel; one query by itself; ℓ₀ > ℓ; ℓ ≥ (√d/2c)^½",
            broken=lambda seed: _coming((0.0,), 1e3 + seed), breaks="the Gaussian kernel: softmax",
            false_claim=lambda **instance: _waited(**instance, mover=softmax), hypotheses=_may_wait)
 def waits(q: Array, keys: Array, values: Array, y: Array, lr: float, kernel: Gaussian, near: float) -> Checks:
@@ -249,7 +249,7 @@ def _crowded(seed):
 
 @statement(id="thm-wells", title="A key that is not enough is a trap", mark="ours", source="this book",
            chapter=CHAPTER, random=_wells, extremal=(_lonely,), broken=_crowded, breaks="other keys g away: a larger g",
-           assumptions="Gaussian kernel, u_j·y ≥ ‖u_j‖², z > ε, ‖w u_j − y‖ − ε > z + ε, other keys g away",
+           assumptions="Gaussian kernel; the other keys are g away; u·y ≥ ‖u‖²; z > ε; ‖w u − y‖ − ε > z + ε",
            hypotheses=_holds_a_key)
 def wells(keys: Array, values: Array, y: Array, kernel: Gaussian, toward: Array, g: float | None = None) -> Checks:
     """Around the first key, at a distance below g/2, is a local minimum q* with z − ε ≤ ‖o − y‖ ≤ z + ε, z = ‖u − y‖;
@@ -411,7 +411,7 @@ def _other_side(seed):
 
 
 @statement(id="thm-barrier", title="The barrier at zero", mark="ours", source="this book", chapter=CHAPTER,
-           assumptions="softmax on a line, distinct keys, q ≥ 0, max_i A_i < y", random=_one_side,
+           assumptions="softmax on a line; distinct keys; q ≥ 0; max_i A_i < y", random=_one_side,
            extremal=(_largest_key,), broken=_other_side, breaks="q ≥ 0: a query on the other side",
            hypotheses=lambda q, keys, values, y: {"q ≥ 0": q >= 0, "distinct keys": len(set(keys)) == len(keys),
                                                   "max_i A_i < y": top_means(keys, values).max() < y})

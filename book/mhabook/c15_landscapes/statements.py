@@ -31,11 +31,12 @@ def _hessian(seed, least=2, definite=False):
 
 @statement(id="prop-mean-curvature", title="A random direction sees the mean of the spectrum", mark="ours",
            source="this book, after Hutchinson 1990", chapter=CHAPTER,
-           assumptions="a direction with independent standard normal entries",
+           assumptions="independent standard normal entries",
            random=lambda seed: {"H": _hessian(seed)[1]},
            broken=lambda seed: {"H": _hessian(seed)[1], "moments": ((1.0, 0.5), (-1.0, 0.5))},
            breaks="normal entries: entries ±1, whose variance is smaller",
-           hypotheses=lambda H, moments=NORMAL: {"normal entries": sum(w * at ** 4 for at, w in moments) > 2.999})
+           hypotheses=lambda H, moments=NORMAL: {
+               "independent standard normal entries": sum(w * at ** 4 for at, w in moments) > 2.999})
 def mean_curvature(H: Array, moments: Sequence[tuple[float, float]] = NORMAL) -> Checks:
     """E vᵀHv = tr H and Var vᵀHv = 2‖H‖_F², up to 1e-10 ‖H‖_F².
 
@@ -67,7 +68,7 @@ def _stretched(seed):
 
 
 @statement(id="prop-interlacing", title="A slice shows no curvature that is not there, and hides most of what is",
-           mark="ours", source="this book, after Cauchy", chapter=CHAPTER, assumptions="orthonormal directions, p ≥ 3",
+           mark="ours", source="this book, after Cauchy", chapter=CHAPTER, assumptions="orthonormal directions; p ≥ 3",
            random=_framed, extremal=(_eigenvectors,), broken=_stretched,
            breaks="orthonormal directions: three times as long",
            hypotheses=lambda H, frame: {"orthonormal directions": abs(frame.T @ frame - np.eye(2)).max() < 1e-12,
@@ -147,7 +148,7 @@ def _rescaled(seed, kernel=None):
 
 @statement(id="prop-filter-scale", title="Filter normalization removes scales that the loss does not see",
            mark="ours", source="this book", chapter=CHAPTER, random=_rescaled,
-           assumptions="a factor for each head; queries and keys only under softmax",
+           assumptions="a factor for each head; factors > 0; queries and keys only under softmax; filter normalization",
            broken=lambda seed: _rescaled(seed, softmax) | {"normalize": None},
            breaks="filter normalization: raw directions",
            hypotheses=lambda layer, values, queries, normalize="filter", **_: {
@@ -210,7 +211,7 @@ def _far_enough(layer, data, t, seed=0, direction=None):
 
 
 @statement(id="prop-gaussian-plateau", title="Far out, the Gaussian slice is the loss without attention", mark="ours",
-           source="this book", chapter=CHAPTER, assumptions="Gaussian kernel, queries and keys alone move, tδ ≥ Δ",
+           source="this book", chapter=CHAPTER, assumptions="Gaussian kernel; queries and keys alone move; tδ ≥ Δ",
            random=_going_far, extremal=(_one_token,),
            broken=lambda seed: _constant_values(seed, (softmax, normalized_gaussian)[seed % 2]),
            breaks="the kernel: softmax, and the Gaussian with normalized rows", hypotheses=_far_enough)

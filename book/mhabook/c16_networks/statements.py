@@ -32,7 +32,7 @@ def summed_weight(sigma: float, d: int, c: float, tied: float = 0.0) -> float:
 
 
 @statement(id="prop-mean-weight", title="The mean weight of a random query and key", mark="ours", source="this book",
-           chapter=CHAPTER, assumptions="q and k independent, N(0, σ² I_d)", random=_pairs,
+           chapter=CHAPTER, assumptions="q and k independent; N(0, σ² I_d)", random=_pairs,
            broken=lambda seed: _pairs(seed) | {"tied": 0.5}, breaks="independence: half of a query is its key",
            hypotheses=lambda tied=0.0, **_: {"q and k independent": tied == 0})
 def mean_of_weights(sigma: float, d: int, c: float, tied: float = 0.0) -> Checks:
@@ -67,11 +67,11 @@ def _one_key():
 
 def _averages(q, K, kernel, **_):
     weights = kernel(kernel.scores(q, K))
-    return {"weights ≥ 0": weights.min() >= 0, "that sum to 1": abs(weights.sum() - 1) < 1e-12}
+    return {"weights of a row ≥ 0": weights.min() >= 0, "that sum to 1": abs(weights.sum() - 1) < 1e-12}
 
 
 @statement(id="prop-loudness", title="An average is between one value and the mean of all", mark="ours",
-           source="this book", chapter=CHAPTER, assumptions="weights of a row ≥ 0 that sum to 1", random=_row,
+           source="this book", chapter=CHAPTER, assumptions="weights of a row ≥ 0; that sum to 1", random=_row,
            extremal=(_one_key, lambda: _one_key() | {"q": np.zeros((1, 2))}), slack=(1e-9, 1e-9), broken=_one_place,
            breaks="rows that sum to 1: Gaussian weights, which are not normalized", hypotheses=_averages)
 def loudness(q: Array, K: Array, kernel: Kernel, sigma: float, c: float) -> Checks:
@@ -102,7 +102,7 @@ def _good_and_alike(seed):
 
 
 @statement(id="prop-same-test", title="Two networks on one test set", mark="ours", source="this book", chapter=CHAPTER,
-           assumptions="independent test samples, the same ones for both networks", random=_two_networks,
+           assumptions="one test set; of independent samples; π ≥ 0; π_+− + π_−+ ≤ 1", random=_two_networks,
            extremal=(lambda: {"first": 0.1, "second": 0.1, "M": 7, "same": True},),
            broken=_good_and_alike, breaks="one test set: each network has its own",
            hypotheses=lambda first, second, same, **_: {"one test set": same, "π ≥ 0": min(first, second) >= 0,
@@ -150,7 +150,7 @@ def _runs(seed):
 
 
 @statement(id="prop-best-of", title="The best of many tests flatters", mark="ours", source="this book", chapter=CHAPTER,
-           assumptions="each accuracy from M independent samples, for a network that was not chosen by them",
+           assumptions="each accuracy from M independent samples; samples that were not seen",
            random=_runs, extremal=(lambda: {"M": 1000, "p": 0.5, "T": 1e20, "gap": 0.0},), slack=(0.036,),
            broken=lambda seed: _runs(seed) | {"M": 50, "p": between(seed, 0.1, 0.4), "gap": 1.0},
            breaks="samples that were not seen: those of the training set, on which every network is right",
