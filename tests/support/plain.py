@@ -20,7 +20,7 @@ ACCENTS = {"hat": "\u0302", "tilde": "\u0303", "bar": "\u0304"}
 ARGUMENT = r"\s*(\{(?:[^{}]|\{[^{}]*\})*\}|\\[A-Za-z]+|[^\s{}\\])"
 LOWERED, RAISED = "₀₁₂₃₄₅₆₇₈₉", "⁰¹²³⁴⁵⁶⁷⁸⁹ᵀ"
 DIGITS = str.maketrans(LOWERED + RAISED, "01234567890123456789T")
-FRACTIONS = {"½": "(1/2)", "¼": "(1/4)", "¾": "(3/4)"}
+FRACTIONS = {"½": "(1/2)", "¼": "(1/4)", "¾": "(3/4)", "⅛": "(1/8)"}
 
 
 def spelled(text):
@@ -43,6 +43,7 @@ def _formula(tex):
     for accent, mark in ACCENTS.items():
         tex = re.sub(rf"\\{accent}(?![A-Za-z])" + ARGUMENT, rf"{{\1}}{mark}", tex)
     tex = re.sub(r"\\([A-Za-z]+)", _word, tex).replace(r"\|", "‖")
+    tex = re.sub(r"√\s*\{([^{}]{2,})\}", r"√(\1)", tex)
     return re.sub(r"[{}\s]", "", tex).replace("'", "′").replace("^*", "*")
 
 

@@ -86,16 +86,16 @@ def _best_direction(n=7, p=12):
 
 
 def _convex(theta, weights, **_):
-    return {"‖θ‖ = 1": bool(abs(np.linalg.norm(theta) - 1) < 1e-9), "the weights are ≥ 0": bool((weights >= 0).all()),
-            "the weights sum to 1": bool(abs(weights.sum() - 1) < 1e-9)}
+    return {"‖θ‖ = 1": bool(abs(np.linalg.norm(theta) - 1) < 1e-9), "λ_i ≥ 0": bool((weights >= 0).all()),
+            "Σ_i λ_i = 1": bool(abs(weights.sum() - 1) < 1e-9)}
 
 
 @statement(id="lemma-margin-distance", title="The margin is a distance", mark="ours", source="this book",
-           chapter=CHAPTER, assumptions="‖θ‖ = 1; the weights are ≥ 0; the weights sum to 1", random=_directions,
+           chapter=CHAPTER, assumptions="‖θ‖ = 1; λ_i ≥ 0; Σ_i λ_i = 1", random=_directions,
            extremal=(_best_direction,),
            broken=lambda seed: (best := _best_direction()) | {
                "weights": best["weights"] * np.random.default_rng([seed, 33]).uniform(0.1, 0.9)},
-           breaks="the weights sum to 1", hypotheses=_convex)
+           breaks="Σ_i λ_i = 1", hypotheses=_convex)
 def margin_is_a_distance(features: Array, y: Array, theta: Array, weights: Array) -> Checks:
     """min_i y_i ⟨φ_i, θ⟩ ≤ ‖Σ_i a_i y_i φ_i‖; equality for the maximum margin's direction and weights.
 

@@ -254,7 +254,7 @@ def _share(seed, gaussian=True):
 
 
 @statement(id="lemma-query-rate", title="The rate of one query", mark="ours", source="this book", chapter=CHAPTER,
-           assumptions=f"{GAUSSIAN}; τ = u√(2 ln n); u > 0",
+           assumptions=f"{GAUSSIAN}; τ = u√(2ln n); u > 0",
            random=_share, broken=lambda seed: _share(seed, gaussian=False),
            breaks=f"{GAUSSIAN}: uniform tokens instead",
            hypotheses=lambda u, gaussian=True: {GAUSSIAN: gaussian, "u > 0": u > 0})

@@ -34,8 +34,8 @@ def _point(seed):
 
 
 @statement(id="lemma-lift", title="The regularized loss in one matrix", mark="ours", source="this book",
-           chapter=CHAPTER, assumptions="(U*, V*) is an optimum of Q", random=_point,
-           broken=_point, breaks="(U*, V*) optimal: (2U*, V*/2) instead", hypotheses=lambda **_: {},
+           chapter=CHAPTER, assumptions="(U_*, V_*) is on the optimum manifold", random=_point,
+           broken=_point, breaks="(U*, V*) is on the optimum manifold: (2U*, V*/2) instead", hypotheses=lambda **_: {},
            false_claim=lambda U, V, N, lr: _lifted(U, V, N, *stretched(optimum(N))))
 def lift(U: Array, V: Array, N: Array, lr: float | None = None) -> Check:
     """Q − L* = ⅛‖ZZᵀ − Z*Z*ᵀ‖² + ¼‖Z̃*ᵀZ‖² with Z = (U; V), Z̃ = (U; −V), and the gradient of it.
@@ -76,7 +76,7 @@ def inward() -> Instance:
 def _nearby(U, V, N, lr):
     s = np.linalg.svd(N, compute_uv=False)
     return {"p ≥ d": len(N) >= len(N.T), "N has rank d": bool(s[-1] > 1e-9 * s[0]),
-            "δ ≤ √s_min/4": distance(U, V, N) <= (1 + 1e-9) * RADIUS * s[-1] ** 0.5,
+            "δ(Z) ≤ ¼√s_min": distance(U, V, N) <= (1 + 1e-9) * RADIUS * s[-1] ** 0.5,
             "0 < η ≤ 2/(13 s_max)": 0 < lr <= (1 + 1e-9) * LARGEST / s[0]}
 
 
@@ -86,9 +86,9 @@ def _stuck(seed):
 
 
 @statement(id="thm-local-rate", title="Near the optimum, balanced descent contracts", mark="ours", source="this book",
-           chapter=CHAPTER, assumptions="p ≥ d; N has rank d; δ ≤ √s_min/4; 0 < η ≤ 2/(13 s_max)", random=_point,
+           chapter=CHAPTER, assumptions="p ≥ d; N has rank d; δ(Z) ≤ ¼√s_min; 0 < η ≤ 2/(13 s_max)", random=_point,
            extremal=(_slowest, inward), slack=(0.006,),
-           broken=_stuck, breaks="δ ≤ √s_min/4: the saddle at zero instead",
+           broken=_stuck, breaks="δ(Z) ≤ ¼√s_min: the saddle at zero instead",
            hypotheses=_nearby)
 def local_rate(U: Array, V: Array, N: Array, lr: float) -> Check:
     """δ(Z − η∇Q(Z))² ≤ (1 − (21/32) η s_min) δ(Z)², δ the distance to the optimum manifold.
@@ -181,10 +181,10 @@ def _many(seed):
 
 
 @statement(id="prop-scale-free", title="In the population, structure-aware descent does not see scale", mark="ours",
-           source="this book", chapter=CHAPTER, assumptions="infinitely many tokens; b > 0; U ≠ 0, V ≠ 0", random=_many,
+           source="this book", chapter=CHAPTER, assumptions="infinitely many tokens; b > 0; U ≠ 0; V ≠ 0", random=_many,
            broken=lambda seed: _many(seed) | {"tokens": 8}, breaks="infinitely many tokens: eight of them",
            hypotheses=lambda A, B, c, tokens=None, **_: {"infinitely many tokens": tokens is None, "b > 0": c > 0,
-                                                         "U ≠ 0, V ≠ 0": bool(A.any() and B.any())})
+                                                         "U ≠ 0": bool(A.any()), "V ≠ 0": bool(B.any())})
 def scale_free(truth: LinearTruth, A: Array, B: Array, c: float, tokens: int | None = None, steps: int = 3) -> Check:
     """From (A, B) with r = ∞ and from (cA, B/c) with r = ½, the losses of SA2 agree: lhs is the largest difference,
     relative to the first loss, rhs 1e-6: where a run first grows, so does rounding.  Source: this book.

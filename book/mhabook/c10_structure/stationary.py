@@ -35,10 +35,10 @@ def _anywhere(seed):
 
 
 @statement(id="prop-conserved", title="Descent in (U, V) keeps its imbalance", mark="ours", source="this book",
-           chapter=CHAPTER, assumptions="a step of gradient descent on L; in (U, V)", random=_anywhere,
+           chapter=CHAPTER, assumptions="step of gradient descent on L in (U, V)", random=_anywhere,
            broken=lambda seed: _anywhere(seed) | {"balance": 1.0},
-           breaks="a step of gradient descent on L: one on Q = L + R instead",
-           hypotheses=lambda balance=0.0, **_: {"a step of gradient descent on L": balance == 0})
+           breaks="step of gradient descent on L: one on Q = L + R instead",
+           hypotheses=lambda balance=0.0, **_: {"step of gradient descent on L in (U, V)": balance == 0})
 def conserved(U: Array, V: Array, N: Array, balance: float = 0.0, lr: float = 0.1) -> Checks:
     """D after a step of gradient descent on L is D + η²(G_UᵀG_U − G_VᵀG_V), with G = ∇L; along the flow dD/dt = 0.
 
@@ -55,9 +55,9 @@ def conserved(U: Array, V: Array, N: Array, balance: float = 0.0, lr: float = 0.
 
 
 @statement(id="prop-balance-decays", title="The regularizer balances", mark="ours", source="this book",
-           chapter=CHAPTER, assumptions="gradient flow; Q = L + R", random=_anywhere,
-           broken=lambda seed: _anywhere(seed) | {"balance": 0.0}, breaks="Q = L + R: L alone",
-           hypotheses=lambda balance=1.0, **_: {"Q = L + R": balance == 1})
+           chapter=CHAPTER, assumptions="the gradient flow of Q", random=_anywhere,
+           broken=lambda seed: _anywhere(seed) | {"balance": 0.0}, breaks="the gradient flow of Q: that of L alone",
+           hypotheses=lambda balance=1.0, **_: {"the gradient flow of Q": balance == 1})
 def balance_decays(U: Array, V: Array, N: Array, balance: float = 1.0) -> Check:
     """Along the flow (U, V)' = −∇Q the imbalance obeys ½ d‖D‖²/dt = −‖UD‖² − ‖VD‖².
 

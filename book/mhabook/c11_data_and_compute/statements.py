@@ -181,14 +181,14 @@ def _starts(seed):
 
 @statement(id="prop-mean-over-starts", title="The mean over random starts is slower than every run", mark="ours",
            source="this book", chapter=CHAPTER, random=_starts,
-           assumptions="x_{k+1} = x_k(1 + (η/κ)(1 − x_k²)); 0 < η/κ < ½; "
-                       "x₀ in [0, 1] with a continuous density that is positive at 0",
-           broken=lambda seed: _starts(seed) | {"least": 0.3}, breaks="a density that is positive at 0: x₀ ≥ 0.3",
+           assumptions="x_{j+1} = x_j(1 + h(1 − x_j²)); 0 < h < ½; a continuous density that is positive at 0",
+           broken=lambda seed: _starts(seed) | {"least": 0.3},
+           breaks="a continuous density that is positive at 0: x₀ ≥ 0.3",
            hypotheses=lambda kappa, lr, tilt, least=0.0: {
-               "0 < η/κ < ½": 0 < lr / kappa < 0.5,
-               "x₀ in [0, 1] with a continuous density that is positive at 0": least == 0 and tilt < 1})
+               "0 < h < ½": 0 < lr / kappa < 0.5,
+               "a continuous density that is positive at 0": least == 0 and tilt < 1})
 def mean_over_starts(kappa: float, lr: float, tilt: float, least: float = 0.0) -> Checks:
-    """E(1 − x_K²)² is multiplied by 1/(1 + η/κ) a step as K → ∞, each (1 − x_K²)² by (1 − 2η/κ)².
+    """E(1 − x_K²)² is multiplied by 1/(1 + h) a step as K → ∞, each (1 − x_K²)² by (1 − 2h)², with h = η/κ.
 
     The density is 1 + ``tilt``·(2x − 1). The check takes the ratio of two means, by quadrature, once they are below
     1e-4 of the first: lhs is its distance from the limit, rhs 0.02 of what the limit lacks to 1. It takes the ratio of
@@ -226,10 +226,10 @@ def _tokens(seed):
 
 
 @statement(id="prop-least-squares", title="What n samples cost least squares", mark="ours", source="this book",
-           chapter=CHAPTER, assumptions=f"{GAUSSIAN}; noise N(0, σ²) in each target; n > d + 1", random=_tokens,
+           chapter=CHAPTER, assumptions="x_i ~ N(0, Σ); w_i ~ N(0, σ²I_p); n > d + 1", random=_tokens,
            broken=lambda seed: _tokens(seed) | {"heavy": True, "n": 12},
-           breaks=f"{GAUSSIAN}: tokens of random size, with the same covariance",
-           hypotheses=lambda n, d, heavy=False, **_: {"n > d + 1": n > d + 1, GAUSSIAN: not heavy})
+           breaks="x_i ~ N(0, Σ): tokens of random size, with the same covariance",
+           hypotheses=lambda n, d, heavy=False, **_: {"n > d + 1": n > d + 1, "x_i ~ N(0, Σ)": not heavy})
 def least_squares(n: int, d: int, p: int, sigma: float, seed: int, heavy: bool = False, draws: int = 1000) -> Check:
     """E ½‖(M̂ − M)Σ^{1/2}‖² = σ²pd/(2(n − d − 1)), the mean over the noise exactly, over the tokens by ``draws``.
 
@@ -319,7 +319,7 @@ def _fitted(seed, largest=None):
 
 @statement(id="prop-fitted-noise", title="The noise of attention that descent fits", mark="ours", source="this book",
            chapter=CHAPTER,
-           assumptions="x, z ~ N(0, I); ‖V‖ < 1; the same right singular vectors; the scores are those of V",
+           assumptions="x, z ~ N(0, I_d); ‖V‖ < 1; the same right singular vectors; the scores are those of V",
            random=_fitted, broken=lambda seed: _fitted(seed, 0.4) | {"scores": 1.5},
            breaks="the scores are those of V: half as large again",
            hypotheses=lambda U, V, scores=1.0: {

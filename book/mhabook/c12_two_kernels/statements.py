@@ -126,7 +126,7 @@ def _log(weights, exponents):
 
 @statement(id="lemma-same-rank", title="Both kernels have the same rank", mark="recalled",
            source="identity: Chen et al. 2021; rank: this book", chapter=CHAPTER,
-           assumptions="c = ½; any Q and K", random=_projected,
+           assumptions="c = ½; for all Q and K", random=_projected,
            broken=lambda seed: _projected(seed) | {"c": 1.0}, breaks="c = ½: c = 1 beside the same softmax",
            hypotheses=lambda Q, K, c=0.5: {"c = ½": c == 0.5})
 def same_rank(Q: Array, K: Array, c: float = 0.5) -> Check:
@@ -152,7 +152,7 @@ def _unequal(seed):
 
 
 @statement(id="prop-normalized-gaussian", title="Softmax is a normalized Gaussian when keys have one length",
-           mark="ours", source="this book", chapter=CHAPTER, assumptions="c = ½; ‖k_j‖ the same for all j",
+           mark="ours", source="this book", chapter=CHAPTER, assumptions="c = ½; all keys have one length",
            random=_projected, broken=_unequal, breaks="keys of one length: lengths 1 and 2",
            false_claim=lambda Q, K: Check(_apart(Q, K, False), room(Q), "G_kj / Σ_l G_kl = S_kj"),
            hypotheses=lambda **_: {})
@@ -323,7 +323,7 @@ def _widths(seed):
 
 
 @statement(id="prop-width", title="What c does", mark="ours", source="this book", chapter=CHAPTER,
-           assumptions="W^Q and W^K move, by gradient descent", random=_widths,
+           assumptions="step of gradient descent on W^Q and W^K", random=_widths,
            broken=_widths, breaks="step 2cη: the same step η", hypotheses=lambda **_: {},
            false_claim=lambda layer, data, lr: _wider(layer, data, lr, lr))
 def width(layer: AttentionLayer, data: SequenceDataset, lr: float) -> Check:
@@ -362,12 +362,12 @@ def _best_query():
 
 @statement(id="prop-inside-hull", title="A key among the others is never selected by softmax", mark="ours",
            source="this book", chapter=CHAPTER,
-           assumptions="softmax; the key is a mean Σ λ_j k_j of the other keys; λ_j ≥ 0, Σ λ_j = 1",
+           assumptions="softmax; a mean of the other keys; λ_j ≥ 0; Σ λ_j = 1",
            random=_inside, extremal=(_best_query,),
            broken=lambda seed: _best_query() | {"q": np.array([between(seed, -0.3, 0.3)]), "kernel": gaussian},
            breaks="softmax: the Gaussian kernel, its rows normalized",
            hypotheses=lambda lam, kernel=softmax, **_: {
-               "softmax": kernel is softmax, "λ_j ≥ 0, Σ λ_j = 1": lam.min() >= 0 and abs(lam.sum() - 1) < 1e-12})
+               "softmax": kernel is softmax, "λ_j ≥ 0": lam.min() >= 0, "Σ λ_j = 1": abs(lam.sum() - 1) < 1e-12})
 def inside_hull(q: Array, others: Array, lam: Array, kernel: Kernel = softmax) -> Check:
     """The weight of the key Σ λ_j k_j is at most 1/(1 + e^{H(λ)}) with H(λ) = −Σ λ_j ln λ_j, where 0 ln 0 = 0.
 

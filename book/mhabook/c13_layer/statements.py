@@ -62,12 +62,12 @@ def _value_step(seed):
 
 @statement(id="thm-values", title="Training the values must succeed", mark="ours",
            source="this book, after Song et al. 2024", chapter=SUCCEED,
-           assumptions="W^V alone moves; 0 < η ≤ 1/L; B of full row rank", random=_value_step,
+           assumptions="W^V alone moves; 0 < η ≤ 1/L; B has full row rank", random=_value_step,
            extremal=tuple((lambda share=share: _one_curvature(share)) for share in (0.01, 0.5, 0.9)),
            slack=(1e-9, None, 1e-9),
            broken=lambda seed: _two_curvatures(seed, 3.0), breaks="η ≤ 1/L: 3/L",
            hypotheses=lambda layer, data, lr: {"0 < η ≤ 1/L": 0 < lr * value_smoothness(layer, data.X) <= 1,
-                                               "B of full row rank": value_rate(layer, data.X) > 0})
+                                               "B has full row rank": value_rate(layer, data.X) > 0})
 def values_descend(layer: AttentionLayer, data: SequenceDataset, lr: float) -> Checks:
     """f(θ − η ∇_{W^V} f) ≤ (1 − ηα)² f(θ) and 2αf ≤ ‖∇_{W^V} f‖², α = min_h σ_min(W_h^O)² λ_min(BBᵀ)/N.
 
@@ -179,10 +179,11 @@ def _on_a_line(seed):
 
 
 @statement(id="prop-larger-is-better", title="Larger is better, where keys equal queries", mark="ours",
-           source="this book", chapter=SUCCEED, assumptions="a Gaussian kernel; keys equal queries; t ≥ 1",
+           source="this book", chapter=SUCCEED, assumptions="the Gaussian matrix; equal keys; t ≥ 1",
            random=_spread_out, extremal=(lambda: {"Q": np.ones((1, 1)), "scale": 2.0},), broken=_on_a_line,
            breaks="the Gaussian kernel: softmax, six tokens on a line",
-           hypotheses=lambda Q, scale, kernel=gaussian: {"t ≥ 1": scale >= 1, "a Gaussian kernel": kernel is gaussian})
+           hypotheses=lambda Q, scale, kernel=gaussian: {
+               "t ≥ 1": scale >= 1, "the Gaussian matrix": kernel is gaussian})
 def larger_is_better(Q: Array, scale: float, kernel: Kernel = gaussian) -> Checks:
     """σ_min(S(Q, Q)) ≤ σ_min(S(tQ, tQ)) and ‖S(tQ, tQ)‖ ≤ ‖S(Q, Q)‖ for t = ``scale`` ≥ 1.  Source: this book."""
     here, there = (np.linalg.svd(kernel(kernel.scores(t * Q, t * Q)), compute_uv=False) for t in (1.0, scale))
@@ -315,7 +316,7 @@ def _near(seed):
 
 @statement(id="thm-neighborhood", title="Training everything must succeed, from a good start", mark="ours",
            source="this book, after Song et al. 2024", chapter=SUCCEED,
-           assumptions="W^Q, W^K, W^V move; α₀ > 0; f₀ ≤ r² α_r/8; 0 < η ≤ 1/L", random=_near,
+           assumptions="W^Q, W^K, W^V move; α₀ > 0; f₀ ≤ ⅛r²α_r; 0 < η ≤ 1/L", random=_near,
            extremal=(lambda: _one_token(1e-6),), slack=(1e-5,), broken=lambda seed: _one_token(3.0, seed),
            breaks="η ≤ 1/L: three over the curvature in the values",
            hypotheses=lambda layer, data, lr: _near_enough(layer, data, lr, neighborhood(layer, data.X)))
@@ -337,7 +338,7 @@ def stays_near(layer: AttentionLayer, data: SequenceDataset, lr: float, steps: i
 def _near_enough(layer, data, lr, r):
     alpha = value_rate(layer, data.X)
     return {"α₀ > 0": alpha > 0, "0 < η ≤ 1/L": 0 < lr * smoothness(layer, data, r) <= 1 + 1e-12,
-            "f₀ ≤ r² α_r/8": float(layer.loss(data.X, data.y)) <= r ** 2 * alpha / 32 * (1 + 1e-9)}
+            "f₀ ≤ ⅛r²α_r": float(layer.loss(data.X, data.y)) <= r ** 2 * alpha / 32 * (1 + 1e-9)}
 
 
 def _one_token(share, seed=0):

@@ -118,11 +118,12 @@ def _least_distance(keys):
 
 
 @statement(id="prop-star", title="Keys that are far apart: one value at a time", mark="ours", source="this book",
-           chapter=CHAPTER, assumptions="Gaussian kernel; one head; keys g apart", random=_apart, extremal=(_halfway,),
+           chapter=CHAPTER, assumptions="Gaussian kernel; one head; keys that are at least g apart",
+           random=_apart, extremal=(_halfway,),
            broken=lambda seed: _halfway() | {"g": 6 + 4 * np.random.default_rng([seed, 143]).random()},
-           breaks="keys g apart: a larger g",
+           breaks="keys that are at least g apart: a larger g",
            hypotheses=lambda keys, kernel, g=0.0, **_: {"Gaussian kernel": not kernel.normalized,
-                                                        "keys g apart": g <= _least_distance(keys)})
+                                                        "keys that are at least g apart": g <= _least_distance(keys)})
 def star(q: Array, keys: Array, values: Array, kernel: Gaussian, g: float | None = None) -> Check:
     """dist(o(q), ∪_j [0, 1] u_j) ≤ e^{−cg²/4√d} Σ_{l≠j} ‖u_l‖, j the nearest key, g the least distance of two keys.
 

@@ -138,13 +138,13 @@ def _coming(others=(), y=1e3):
 
 def _may_wait(q, keys, values, kernel, near, **_):
     return {"Gaussian kernel": not kernel.normalized,
-            "ℓ ≥ (√d/2c)^½": near >= (len(q) ** 0.5 / (2 * kernel.c)) ** 0.5 * (1 - 1e-12),
+            "ℓ ≥ (2c̄)^{−1/2}": near >= (len(q) ** 0.5 / (2 * kernel.c)) ** 0.5 * (1 - 1e-12),
             "ℓ₀ > ℓ": _distance(q, keys, values) > near}
 
 
 @statement(id="thm-waiting", title="Far from every key: how long a query waits", mark="ours", source="this book",
            chapter=CHAPTER, random=_far, extremal=(_coming,),
-           assumptions="Gaussian kernel; one query by itself; ℓ₀ > ℓ; ℓ ≥ (√d/2c)^½",
+           assumptions="Gaussian kernel; one query; ℓ₀ > ℓ; ℓ ≥ (2c̄)^{−1/2}",
            broken=lambda seed: _coming((0.0,), 1e3 + seed), breaks="the Gaussian kernel: softmax",
            false_claim=lambda **instance: _waited(**instance, mover=softmax), hypotheses=_may_wait)
 def waits(q: Array, keys: Array, values: Array, y: Array, lr: float, kernel: Gaussian, near: float) -> Checks:
@@ -214,8 +214,8 @@ def _spill(w, values):
 def _is_well(w, eps, u, y):
     """Condition → bool: u·y ≥ ‖u‖², z > ε, and ‖wu − y‖ − ε > z + ε, with z = ‖u − y‖."""
     z = np.linalg.norm(u - y)
-    return {"u·y ≥ ‖u‖²": u @ y >= u @ u * (1 - 1e-12), "z > ε": z > eps,
-            "‖w u − y‖ − ε > z + ε": np.linalg.norm(w * u - y) - eps > z + eps}
+    return {"u_j·y ≥ ‖u_j‖²": u @ y >= u @ u * (1 - 1e-12), "z > ε": z > eps,
+            "‖w u_j − y‖ − ε > z + ε": np.linalg.norm(w * u - y) - eps > z + eps}
 
 
 def _gap(keys):
@@ -231,7 +231,8 @@ def _ball(keys, values, kernel, g=None):
 
 
 def _holds_a_key(keys, values, y, kernel, g=None, **_):
-    one = {"Gaussian kernel": not kernel.normalized, "the other keys are g away": g is None or g <= _gap(keys)}
+    one = {"Gaussian kernel": not kernel.normalized,
+           "all other keys at a distance of at least g": g is None or g <= _gap(keys)}
     return one | _is_well(*_ball(keys, values, kernel, g)[1:], values[0], y)
 
 
@@ -248,8 +249,10 @@ def _crowded(seed):
 
 
 @statement(id="thm-wells", title="A key that is not enough is a trap", mark="ours", source="this book",
-           chapter=CHAPTER, random=_wells, extremal=(_lonely,), broken=_crowded, breaks="other keys g away: a larger g",
-           assumptions="Gaussian kernel; the other keys are g away; u·y ≥ ‖u‖²; z > ε; ‖w u − y‖ − ε > z + ε",
+           chapter=CHAPTER, random=_wells, extremal=(_lonely,), broken=_crowded,
+           breaks="all other keys at a distance of at least g: a larger g",
+           assumptions="Gaussian kernel; all other keys at a distance of at least g; u_j·y ≥ ‖u_j‖²; z > ε; "
+                       "‖w u_j − y‖ − ε > z + ε",
            hypotheses=_holds_a_key)
 def wells(keys: Array, values: Array, y: Array, kernel: Gaussian, toward: Array, g: float | None = None) -> Checks:
     """Around the first key, at a distance below g/2, is a local minimum q* with z − ε ≤ ‖o − y‖ ≤ z + ε, z = ‖u − y‖;
@@ -411,9 +414,9 @@ def _other_side(seed):
 
 
 @statement(id="thm-barrier", title="The barrier at zero", mark="ours", source="this book", chapter=CHAPTER,
-           assumptions="softmax on a line; distinct keys; q ≥ 0; max_i A_i < y", random=_one_side,
+           assumptions="d = m = 1; softmax; the keys are distinct; q ≥ 0; max_i A_i < y", random=_one_side,
            extremal=(_largest_key,), broken=_other_side, breaks="q ≥ 0: a query on the other side",
-           hypotheses=lambda q, keys, values, y: {"q ≥ 0": q >= 0, "distinct keys": len(set(keys)) == len(keys),
+           hypotheses=lambda q, keys, values, y: {"q ≥ 0": q >= 0, "the keys are distinct": len(set(keys)) == len(keys),
                                                   "max_i A_i < y": top_means(keys, values).max() < y})
 def barrier(q: float, keys: Array, values: Array, y: float) -> Checks:
     """min_i A_i ≤ o(q) ≤ max_i A_i for q ≥ 0, A_i the mean of the values of the i largest keys, (n,); and for

@@ -68,10 +68,11 @@ def _stretched(seed):
 
 
 @statement(id="prop-interlacing", title="A slice shows no curvature that is not there, and hides most of what is",
-           mark="ours", source="this book, after Cauchy", chapter=CHAPTER, assumptions="orthonormal directions; p ≥ 3",
+           mark="ours", source="this book, after Cauchy", chapter=CHAPTER,
+           assumptions="v_1, v_2 are orthonormal; p ≥ 3",
            random=_framed, extremal=(_eigenvectors,), broken=_stretched,
-           breaks="orthonormal directions: three times as long",
-           hypotheses=lambda H, frame: {"orthonormal directions": abs(frame.T @ frame - np.eye(2)).max() < 1e-12,
+           breaks="v_1, v_2 are orthonormal: three times as long",
+           hypotheses=lambda H, frame: {"v_1, v_2 are orthonormal": abs(frame.T @ frame - np.eye(2)).max() < 1e-12,
                                         "p ≥ 3": len(H) >= 3})
 def interlacing(H: Array, frame: Array) -> Checks:
     """μ_1 ≤ ν_1 ≤ μ_{p−1} and μ_2 ≤ ν_2 ≤ μ_p for the eigenvalues ν of the slice's Hessian, μ of the full one.
@@ -207,11 +208,11 @@ def _one_token():
 
 def _far_enough(layer, data, t, seed=0, direction=None):
     delta, reach = _apart(layer, data, direction, seed)
-    return {"Gaussian kernel": not layer.kernel.normalized, "tδ ≥ Δ": t * delta >= reach}
+    return {"the kernel is Gaussian": not layer.kernel.normalized, "tδ ≥ Δ": t * delta >= reach}
 
 
 @statement(id="prop-gaussian-plateau", title="Far out, the Gaussian slice is the loss without attention", mark="ours",
-           source="this book", chapter=CHAPTER, assumptions="Gaussian kernel; queries and keys alone move; tδ ≥ Δ",
+           source="this book", chapter=CHAPTER, assumptions="the kernel is Gaussian; only W^Q and W^K move; tδ ≥ Δ",
            random=_going_far, extremal=(_one_token,),
            broken=lambda seed: _constant_values(seed, (softmax, normalized_gaussian)[seed % 2]),
            breaks="the kernel: softmax, and the Gaussian with normalized rows", hypotheses=_far_enough)

@@ -67,13 +67,13 @@ def _one_key():
 
 def _averages(q, K, kernel, **_):
     weights = kernel(kernel.scores(q, K))
-    return {"weights of a row ≥ 0": weights.min() >= 0, "that sum to 1": abs(weights.sum() - 1) < 1e-12}
+    return {"s_j ≥ 0": weights.min() >= 0, "Σ_j s_j = 1": abs(weights.sum() - 1) < 1e-12}
 
 
 @statement(id="prop-loudness", title="An average is between one value and the mean of all", mark="ours",
-           source="this book", chapter=CHAPTER, assumptions="weights of a row ≥ 0; that sum to 1", random=_row,
+           source="this book", chapter=CHAPTER, assumptions="s_j ≥ 0; Σ_j s_j = 1", random=_row,
            extremal=(_one_key, lambda: _one_key() | {"q": np.zeros((1, 2))}), slack=(1e-9, 1e-9), broken=_one_place,
-           breaks="rows that sum to 1: Gaussian weights, which are not normalized", hypotheses=_averages)
+           breaks="Σ_j s_j = 1: Gaussian weights, which are not normalized", hypotheses=_averages)
 def loudness(q: Array, K: Array, kernel: Kernel, sigma: float, c: float) -> Checks:
     """1/n ≤ Σ_j s_j² ≤ 1 for the weights s of one query, which is E‖Σ_j s_j v_j‖² for values of mean 0 with
     E v_jᵀv_l = δ_jl; and for Gaussian weights of random queries and keys the mean of that is n(1 + 8cσ²/√d)^{−d/2}.
