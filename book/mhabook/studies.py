@@ -2,6 +2,8 @@
 
 import argparse
 import hashlib
+import json
+import os
 import platform
 import re
 import sys
@@ -15,6 +17,7 @@ from functools import partial
 from inspect import getsource, isfunction, signature, unwrap
 from itertools import product
 from pathlib import Path
+from tempfile import TemporaryFile
 from typing import Any
 
 import joblib
@@ -25,6 +28,7 @@ from threadpoolctl import threadpool_limits
 import mhalib
 from mhabook.tables import RESERVED, Table, stored
 from mhalib._array import require_count, require_seed
+from mhalib.training import interrupts_raised
 
 __all__ = ["Table", "stored", "sweep"]
 
@@ -36,7 +40,7 @@ def sweep(run: Callable[..., Any], grid: Any, seeds: int | Iterable[int] = 5, *,
     The runs go to all cores, one a core with one thread each. Inside ``joblib.parallel_config(...)`` they go where that
     says, with no other change: ``n_jobs=1`` for this process alone, ``"dask"`` for the cluster whose ``Client`` is
     open. On machines of one kind the table is the same wherever it was made, bit by bit, if ``run`` depends on its
-    arguments alone.
+    arguments alone: whether ``mhalib.train`` is compiled does not depend on what ran before, but on the machine.
 
     Parameters
     ----------
@@ -46,17 +50,20 @@ def sweep(run: Callable[..., Any], grid: Any, seeds: int | Iterable[int] = 5, *,
     grid : a dict name → values, of which the product is taken, the last name varying fastest; or dicts of the same
         names. The values are numbers, words, True and False. No column can be called about, allow_pickle or file
     seeds : how many seeds, 0, 1, 2, …; or a list of them
-    cache : a folder, for a ``joblib.Memory``. Every run is kept there as soon as its result arrives, and is not done
-        again: an interrupted sweep goes on where it was. A run counts as the same if configuration, seed, mhalib's
-        version, the source of ``run`` and what a ``partial`` binds are; what ``run`` calls is not looked at, so take
-        another folder after a change there. What cannot be read is named in a warning, and its run done again
+    cache : a folder. Every run is kept there as soon as its result arrives, in a file that ``Table.load`` reads, and is
+        not done again: an interrupted sweep goes on where it was. A run counts as the same if configuration, seed,
+        mhalib's version, the source of ``run`` and what a ``partial`` binds are; what ``run`` calls is not looked at,
+        so take another folder after a change there. What cannot be read is named in a warning, and its run done again.
+        A file holds numbers and words, no pickle, so it runs no code; but its numbers are believed, so whoever may
+        write to the folder may change your results
     progress : whether joblib says now and then how many of the runs that are left are done. It writes to stderr, and
         nothing where that is a file. A page of the book says False
 
     Raises
     ------
     TypeError, ValueError
-        if an argument does not fit, before any run; or if two runs return different names, kinds or shapes.
+        if an argument does not fit, or nothing can be written to the cache, before any run; or if two runs return
+        different names, kinds or shapes.
     RuntimeError
         as soon as a run fails, or returns what cannot be a column, with its configuration, seed and traceback. What is
         finished stays in the cache.
@@ -64,23 +71,21 @@ def sweep(run: Callable[..., Any], grid: Any, seeds: int | Iterable[int] = 5, *,
     configs, seeds = configurations(grid), seed_list(seeds)
     _require_run(run, configs[0])
     tasks = [(config, seed) for config in configs for seed in seeds]
-    kept = None if cache is None else partial(
-        joblib.Memory(Path(cache).expanduser(), compress=True, verbose=0).cache(_kept, ignore=["result"]), origin(run))
-    done = {k: found for k, task in enumerate(tasks) if kept and (found := _finished(kept, task))}
+    kept = None if cache is None else Kept(_writable(cache), origin(run))
+    done = {k: found for k, task in enumerate(tasks) if kept and (found := kept.load(*task))}
     first = next(iter(done.values()), None)
     for k, result in done.items():
-        _require_alike(result, first, tasks[k])
+        _require_alike(_form(result), _form(first), tasks[k])
     missing = {k: task for k, task in enumerate(tasks) if k not in done}
     # The limit of the whole is for runs in threads of this process, of which each would lift that of the others.
-    with threadpool_limits(1), _ended(_results(run, missing, progress)) as results:
-        for k, result, failure in results:
+    with threadpool_limits(1), interrupts_raised(), _ended(_results(run, missing, progress)) as results:
+        for k, returned, failure in results:
             if failure:
                 raise RuntimeError(f"the run with {_words(*tasks[k])} failed: {failure}")
-            first = first or result
-            _require_alike(result, first, tasks[k])
+            done[k] = _rows(*returned, first, tasks[k])
+            first = first or done[k]
             if kept:
-                kept.func.call(*kept.args, *tasks[k], result)
-            done[k] = result
+                kept.save(*tasks[k], done[k])
     return _table(run, tasks, [done[k] for k in range(len(tasks))])
 
 
@@ -180,19 +185,61 @@ def _name(run):
 
 # The runs, and what is kept of them
 
-def _kept(origin, config, seed, result):
-    """What a run returned, for ``joblib.Memory`` to keep: ``result`` is None where one asks for what it has."""
-    if result is None:
-        raise LookupError
-    return result
+class Kept:
+    """The finished runs of a function in a folder: of each a table of its rows, which says what they come from."""
+
+    def __init__(self, folder: Path, origin: Mapping[str, str]) -> None:
+        self.folder, self.origin = folder, dict(origin)
+
+    def load(self, config: Mapping[str, Any], seed: int) -> Table | None:
+        """The rows of a run; None if it has to run, with a warning if there is something else in its place."""
+        path = self._path(config, seed)
+        if not path.is_file():
+            return None
+        try:
+            table = Table.load(path)
+            about = table.about
+            if _text(about.get("of")) != self._of(config, seed) or not isinstance(about.get("versions"), dict):
+                raise ValueError(f"{path}: not the run with {_words(config, seed)}")
+        except (OSError, ValueError) as error:
+            warnings.warn(f"cache: {error}; the run is done again", RuntimeWarning, stacklevel=3)
+            return None
+        return table
+
+    def save(self, config: Mapping[str, Any], seed: int, rows: Table) -> None:
+        """Keep the rows of a run."""
+        of = json.loads(self._of(config, seed))
+        Table(rows.columns, {**rows.about, "of": of}).save(self._path(config, seed))
+
+    def _of(self, config, seed):
+        return _text({**self.origin, "configuration": dict(config), "seed": seed})
+
+    def _path(self, config, seed):
+        return self.folder / f"{hashlib.sha256(self._of(config, seed).encode()).hexdigest()[:32]}.npz"
 
 
-def _finished(kept, task):
-    """What is kept of a run; None if it has to run."""
+def _text(about):
+    return json.dumps(about, sort_keys=True)
+
+
+def _writable(cache):
+    """The folder of a cache, made if it is not there."""
+    if not isinstance(cache, (str, os.PathLike)):
+        raise TypeError(f"cache: expected a folder, got {type(cache).__name__}")
+    folder = Path(cache).expanduser()
+    if why := unwritable(folder):
+        raise ValueError(f"cache: expected a folder to write to: {why}")
+    return folder
+
+
+def unwritable(folder: Path) -> str:
+    """Why no file can be written to a folder, which is made if it is not there; nothing if one can."""
     try:
-        return kept(*task, None)
-    except LookupError:
-        return None
+        folder.mkdir(parents=True, exist_ok=True)
+        TemporaryFile(dir=folder).close()
+    except OSError as error:
+        return str(error)
+    return ""
 
 
 def origin(run: Callable[..., Any]) -> dict[str, str]:
@@ -245,7 +292,7 @@ def attempt(run: Callable[..., Any], k: int, config: dict[str, Any], seed: int) 
     """
     versions = {"mhalib": mhalib.__version__, "numpy": np.__version__, "python": platform.python_version()}
     try:
-        with threadpool_limits(1):
+        with threadpool_limits(1), interrupts_raised():  # half a run is not taken for a whole one
             returned = run(seed=seed, **config)
         return k, (_parts(returned, config), versions), None
     except Exception as error:
@@ -272,27 +319,38 @@ def _array(name, value):
     return array
 
 
-def _require_alike(result, first, task):
-    expected = _form(first[0][0])
-    for form in map(_form, result[0]):
-        differing = sorted(name for name in form.keys() | expected.keys() if form.get(name) != expected.get(name))
-        if differing:
-            found = "; ".join(f"{name}: {form.get(name, 'missing')}, elsewhere {expected.get(name, 'missing')}"
-                              for name in differing)
-            raise ValueError(f"run: expected the same names, kinds and shapes from every run; with {_words(*task)} it "
-                             f"returned {found}. What is shorter can be filled up with NaN")
+def _rows(parts, versions, first, task):
+    """What a run returned as a table; ``first`` is that of another run, or None."""
+    expected = _form(first) if first else _form_of(parts[0])
+    for part in parts:
+        _require_alike(_form_of(part), expected, task)
+    return Table({name: np.stack([part[name] for part in parts]) for name in parts[0]}, {"versions": versions})
 
 
-def _form(part):
+def _require_alike(form, expected, task):
+    differing = sorted(name for name in form.keys() | expected.keys() if form.get(name) != expected.get(name))
+    if differing:
+        found = "; ".join(f"{name}: {form.get(name, 'missing')}, elsewhere {expected.get(name, 'missing')}"
+                          for name in differing)
+        raise ValueError(f"run: expected the same names, kinds and shapes from every run; with {_words(*task)} it "
+                         f"returned {found}. What is shorter can be filled up with NaN")
+
+
+def _form(table):
+    return _form_of({name: column[0] for name, column in table.columns.items()})
+
+
+def _form_of(part):
     return {name: f"{_kind(array)} of shape {array.shape}" for name, array in part.items()}
 
 
 def _table(run, tasks, done):
-    rows = [(config | {"seed": seed}, part)
-            for (config, seed), (parts, _) in zip(tasks, done, strict=True) for part in parts]
-    columns = {name: np.array([config[name] for config, _ in rows]) for name in rows[0][0]}
-    columns |= {name: np.stack([part[name] for _, part in rows]) for name in rows[0][1]}
-    used = {tuple(sorted(versions.items())) for _, versions in done}
+    configs = []
+    for (config, seed), rows in zip(tasks, done, strict=True):
+        configs += [config | {"seed": seed}] * len(rows)
+    columns = {name: np.array([config[name] for config in configs]) for name in configs[0]}
+    columns |= {name: np.concatenate([rows[name] for rows in done]) for name in done[0].columns}
+    used = {tuple(sorted(rows.about["versions"].items())) for rows in done}
     return Table(columns, {
         "function": _name(run), "versions": [dict(versions) for versions in sorted(used)],
         "configurations": list({_words(config): config for config, _ in tasks}.values()),
@@ -307,8 +365,8 @@ def write_tables(script: str, docstring: str, **studies: tuple[Callable[..., Any
 
     The docstring names the command and the tables, and is shown by ``--help``. The tables lie beside the script, unless
     ``--out`` names another folder, or a file for the only one. The command ends here, before anything is computed, for
-    ``--help``, for an argument that is not known, and where a table would be replaced without ``--overwrite``. Finished
-    runs are kept in the folder .cache beside the script, so it can be interrupted.
+    ``--help``, for an argument that is not known, where nothing can be written, and where a table would be replaced
+    without ``--overwrite``. Finished runs are kept in the folder .cache beside the script, so it can be interrupted.
     """
     script, names = Path(script), table_names(docstring)
     parser = argparse.ArgumentParser(prog=f"python book/results/{script.name}", description=docstring,
@@ -330,12 +388,13 @@ def _places(parser, names):
     chosen = parser.parse_args()
     place = chosen.out.expanduser()
     files = {name: place / name for name in names}
-    if place.suffix == ".npz" and len(names) == 1:
+    if place.suffix == ".npz" and len(names) == 1 and not place.is_dir():
         files = {names[0]: place}
-    elif place.suffix == ".npz" or place.is_file():
+    elif not place.is_dir() and (place.suffix == ".npz" or place.exists()):
         parser.error(f"--out: expected a folder{' or a new .npz file' * (len(names) == 1)} for {', '.join(names)}, "
                      f"got the file {place}")
     refuse_overwriting(parser, files.values(), chosen.overwrite)
+    refuse_unwritable(parser, files.values())
     return files
 
 
@@ -355,3 +414,11 @@ def refuse_overwriting(parser: argparse.ArgumentParser, files: Iterable[Path], o
         named = ", ".join(there[:3]) + (f" and {len(there) - 3} more" if len(there) > 3 else "")
         elsewhere = ", or write elsewhere with --out" if "--out" in parser.format_usage() else ""
         parser.error(f"nothing was computed, since {named} would be replaced: add --overwrite{elsewhere}")
+
+
+def refuse_unwritable(parser: argparse.ArgumentParser, files: Iterable[Path]) -> None:
+    """End with a message if one of the files is a folder, or cannot be written."""
+    for file in files:
+        why = f"{file} is a folder" if file.is_dir() else unwritable(file.parent)
+        if why:
+            parser.error(f"--out: nothing was computed, since nothing can be written: {why}")

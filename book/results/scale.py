@@ -28,7 +28,7 @@ from threadpoolctl import threadpool_limits
 
 import mhabook
 import mhalib as mha
-from mhabook.studies import add_overwrite, refuse_overwriting
+from mhabook.studies import add_overwrite, refuse_overwriting, refuse_unwritable
 
 FULL = {"n": (100, 1_000, 10_000, 100_000), "H": (1, 16, 256, 4096)}
 TOY = {"n": (20, 60), "H": (1, 4)}
@@ -131,7 +131,9 @@ def main(argv=None):
     options = parser.parse_args(argv)
     beside = None if options.toy else Path(__file__).with_name(f"scale_{options.device.split(':')[0]}.npz")
     out = options.out or beside
-    refuse_overwriting(parser, [out] * (out is not None), options.overwrite)
+    files = [] if out is None else [out]
+    refuse_overwriting(parser, files, options.overwrite)
+    refuse_unwritable(parser, files)
     sizes = TOY if options.toy else FULL
     every = [{"n": n, "H": H} for H in sizes["H"] for n in sizes["n"]]
     chosen = [row for row in every if row["n"] * row["H"] <= options.largest]

@@ -160,6 +160,22 @@ def test_several_tables_ask_for_a_folder(command, tmp_path):
     assert status == 2 and "--out: expected a folder or a new .npz file for heads.npz" in said
 
 
+@pytest.mark.parametrize("name", ["heads", "traps", "scale"])
+def test_where_nothing_can_be_written_nothing_is_computed(name, command, tmp_path):
+    (tmp_path / "file").touch()
+    status, said = command(name, "--out", tmp_path / "file" / "below")
+    assert status == 2 and "--out: nothing was computed, since nothing can be written: " in said
+
+
+def test_a_folder_may_be_called_as_a_table(command, tmp_path, monkeypatch):
+    monkeypatch.setattr(studies, "sweep", toy_sweep)
+    (tmp_path / "folder.npz" / "traps.npz").mkdir(parents=True)
+    assert command("heads", "--out", tmp_path / "folder.npz")[0] == 0
+    assert (tmp_path / "folder.npz" / "heads.npz").is_file()
+    status, said = command("traps", "--out", tmp_path / "folder.npz", "--overwrite")
+    assert status == 2 and f"nothing can be written: {tmp_path / 'folder.npz' / 'traps.npz'} is a folder" in said
+
+
 def test_all_scripts_but_the_one_left_out_have_the_same_command_line():
     """They begin with it: nothing is computed before."""
     for name in set(SCRIPTS) - set(remaking.OUTSIDE):

@@ -3,8 +3,10 @@
 import io
 import linecache
 import os
+import subprocess
 import sys
 from functools import partial
+from pathlib import Path
 
 import joblib
 import numpy as np
@@ -18,6 +20,7 @@ from mhabook.studies import configurations, sweep
 from oracles import assert_refused
 from swept import assert_same, marked, started
 
+ROOT = Path(__file__).parents[2]
 GRID = {"H": [1, 3], "lr": [0.1, 0.5]}
 
 
@@ -160,6 +163,22 @@ def test_warnings_of_a_run_are_its_own(one_core):
         assert len(sweep(swept.warning, {}, seeds=2)) == 2
 
 
+def test_a_run_at_an_edge_of_stability_is_the_same_to_the_last_bit(tmp_path):
+    """By a sweep, by the same sweep again and by a loop, in processes that have compiled nothing before."""
+    path = os.pathsep.join(str(ROOT / part) for part in ("", "book", "tests/support"))
+    environment = {"PYTHONPATH": path, "HOME": str(tmp_path), "XDG_CACHE_HOME": str(tmp_path)}
+    said = {}
+    for compiled in "1", "0":
+        ended = subprocess.run([sys.executable, "-c", "import swept; swept.edges()"], check=True, cwd=tmp_path,
+                               env=os.environ | environment | {"MHALIB_COMPILED": compiled}, stdout=subprocess.PIPE)
+        said[compiled] = [line.split() for line in ended.stdout.decode().splitlines()]
+        *hashes, whether = said[compiled]
+        assert [len(set(found)) for found in hashes] == [1, 1]
+        assert len(set(whether)) == 1
+    if "True" in said["1"][-1]:  # where there is a compiler, the two differ: a mixture would be seen
+        assert said["1"][0] != said["0"][0]
+
+
 # Runs that fail
 
 @pytest.mark.filterwarnings("error")
@@ -276,6 +295,9 @@ CALLS = {
     "a fractional seed": (lambda: sweep(swept.plain, {}, seeds=[1.5]), ValueError, ["seed: expected", "1.5"]),
     "a huge seed": (lambda: sweep(swept.plain, {}, seeds=[2 ** 63]), ValueError, ["below 2⁶³"]),
     "a seed twice": (lambda: sweep(swept.plain, {}, seeds=[1, 2, 1]), ValueError, ["seeds: expected no entry"]),
+    "a number for a cache": (lambda: sweep(swept.plain, {}, cache=5), TypeError, ["cache: expected a folder, got int"]),
+    "a file for a cache": (lambda: sweep(swept.plain, {}, cache=__file__), ValueError,
+                           ["cache: expected a folder to write to: ", "File exists"]),
     "a cached function without source": (lambda: sweep(eval_run(), {}, cache="nowhere"), ValueError,
                                          ["cache: the source of run cannot be read"]),
 }

@@ -1,11 +1,14 @@
 """The cache of a sweep: no finished run is lost, none is taken for another."""
 
+import io
 import os
+import pickle
 import signal
 import subprocess
 import sys
 from functools import partial
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 import joblib
 import numpy as np
@@ -13,7 +16,7 @@ import pytest
 
 import mhalib as mha
 import swept
-from mhabook.studies import origin, sweep
+from mhabook.studies import Table, origin, sweep
 from swept import assert_same, marked, started
 
 ROOT = Path(__file__).parents[2]
@@ -22,7 +25,7 @@ GRID = {"H": [1, 3], "lr": [0.1, 0.5]}
 
 def kept(cache):
     """The files of the runs that are kept."""
-    return list(Path(cache).rglob("output.pkl"))
+    return sorted(Path(cache).glob("*.npz"))
 
 
 @pytest.fixture(autouse=True)
@@ -77,20 +80,77 @@ def test_an_interrupted_sweep_goes_on_where_it_was(blow, tmp_path):
     assert {path: path.read_bytes() for path in before} == before
 
 
+def test_half_a_run_is_not_kept(tmp_path):
+    """Within a sweep ``train`` does not end an interrupted run as if it were done."""
+    with pytest.raises(KeyboardInterrupt):
+        sweep(swept.stopped, {}, seeds=2, cache=tmp_path)
+    assert len(kept(tmp_path)) == 1
+
+
 DAMAGES = {"truncated": lambda data: data[:-40], "empty": lambda data: b"", "words": lambda data: b"something else",
-           "a bit flipped": lambda data: data[:300] + bytes([data[300] ^ 4]) + data[301:]}
+           "a bit flipped": lambda data: data[:300] + bytes([data[300] ^ 4]) + data[301:],
+           "a pickle": lambda data: pickle.dumps(Trap()), "an array of pickles": lambda data: objects(),
+           "another run": lambda data: foreign({"versions": {}, "of": {"seed": 7}}),
+           "a table of no run": lambda data: foreign({})}
+
+
+class Trap:
+    """It leaves a mark where it is made from a pickle."""
+
+    def __reduce__(self):
+        return setattr, (Trap, "sprung", True)
+
+
+def objects():
+    """An archive that holds a pickle."""
+    buffer = io.BytesIO()
+    np.savez(buffer, about=np.array("{}"), loss=np.array([Trap()], dtype=object))
+    return buffer.getvalue()
+
+
+def foreign(about):
+    """A table of something else."""
+    with TemporaryDirectory() as folder:
+        Table({"loss": np.ones(1)}, about).save(Path(folder, "table.npz"))
+        return Path(folder, "table.npz").read_bytes()
 
 
 @pytest.mark.parametrize("damage", DAMAGES.values(), ids=DAMAGES)
-def test_what_cannot_be_read_is_named_and_its_run_done_again(damage, tmp_path, caplog):
+def test_what_cannot_be_read_is_named_and_its_run_done_again(damage, tmp_path):
     run, cache = marked(swept.trained, tmp_path, H=2, lr=0.5), tmp_path / "cache"
     table = sweep(run, {}, seeds=3, cache=cache)
-    kept(cache)[1].write_bytes(damage(kept(cache)[1].read_bytes()))
-    for _ in range(2):
+    file = kept(cache)[1]
+    file.write_bytes(damage(file.read_bytes()))
+    with pytest.warns(RuntimeWarning, match=f"^cache: {file}: .*; the run is done again$") as warned:
         assert_same(sweep(run, {}, seeds=3, cache=cache), table)
+    assert len(warned) == 1 and not hasattr(Trap, "sprung")
+    assert_same(sweep(run, {}, seeds=3, cache=cache), table)
     assert len(started(tmp_path / "marks")) == 4
-    assert [record.levelname for record in caplog.records] == ["WARNING"]
-    assert "Exception while loading results for _kept" in caplog.text
+
+
+def test_a_cache_is_tables_and_nothing_else(tmp_path):
+    """What is no table has no say: a foreign file beside them takes no finished run away."""
+    run, cache = marked(swept.trained, tmp_path, H=2, lr=0.5), tmp_path / "cache"
+    table = sweep(run, {}, seeds=3, cache=cache)
+    assert sorted(cache.iterdir()) == kept(cache)
+    (cache / "func_code.py").write_text("")
+    (cache / "output.pkl").write_bytes(pickle.dumps(Trap()))
+    assert_same(sweep(run, {}, seeds=3, cache=cache), table)
+    assert len(started(tmp_path / "marks")) == 3 and not hasattr(Trap, "sprung")
+
+
+def test_a_kept_run_says_what_it_is_of(tmp_path):
+    sweep(swept.plain, {"H": [2]}, seeds=[7], cache=tmp_path)
+    table = Table.load(kept(tmp_path)[0])
+    assert table["value"].tolist() == [9]
+    assert {name: table.about["of"][name] for name in ("function", "configuration", "seed")} == {
+        "function": "swept.plain", "configuration": {"H": 2}, "seed": 7}
+
+
+def test_a_number_that_equals_nothing_is_found_again(tmp_path, monkeypatch):
+    sweep(swept.plain, {"H": [float("nan")]}, seeds=1, cache=tmp_path)
+    monkeypatch.setattr(joblib, "Parallel", None)
+    assert np.isnan(sweep(swept.plain, {"H": [float("nan")]}, seeds=1, cache=tmp_path)["value"]).all()
 
 
 SOURCE = "def run(*, seed, factor=1):\n    return {'value': factor * seed}\n"

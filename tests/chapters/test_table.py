@@ -1,5 +1,6 @@
 """``Table``: rows found, grouped, and kept in a file."""
 
+import os
 import zipfile
 from functools import partial
 from pathlib import Path
@@ -78,6 +79,55 @@ def test_a_damaged_table_is_named(expected, tmp_path):
         path.write_bytes(data)
         with pytest.raises(ValueError, match="table.npz: damaged"):
             Table.load(path)
+
+
+def test_no_flipped_bit_is_read_as_another_table(tmp_path):
+    """Every bit of an archive: its columns, and its directory, from which columns may be lost."""
+    columns = {"H": np.array([1, 2]), "loss": np.array([0.1, 0.2]), "rule": np.array(["a", "b"])}
+    table = Table(columns, {"command": "run"})
+    path = tmp_path / "table.npz"
+    table.save(path)
+    whole, refused = path.read_bytes(), 0
+    for k in range(8 * len(whole)):
+        flipped = bytearray(whole)
+        flipped[k // 8] ^= 1 << k % 8
+        path.write_bytes(flipped)
+        try:
+            found = Table.load(path)
+        except ValueError as error:
+            assert "table.npz: damaged" in str(error)
+            refused += 1
+        else:  # dates, rights, or what is said twice
+            assert_same(found, table)
+    assert refused > 4 * len(whole)
+
+
+def test_no_cut_table_is_read(tmp_path):
+    path = tmp_path / "table.npz"
+    Table({"loss": np.array([0.1, 0.2])}).save(path)
+    whole = path.read_bytes()
+    for cut in [*(whole[:k] for k in range(len(whole))), *(whole[k:] for k in range(1, len(whole)))]:
+        path.write_bytes(cut)
+        with pytest.raises(ValueError, match="table.npz: damaged"):
+            Table.load(path)
+
+
+@pytest.mark.parametrize("columns", [{"loss": np.array([None])}, {"loss": np.ones(2), "H": np.ones(3)}, {}],
+                         ids=["objects", "two lengths", "nothing"])
+def test_an_archive_that_is_no_table_is_named(columns, tmp_path):
+    np.savez(tmp_path / "other.npz", about=np.array("{}"), **columns)
+    with pytest.raises(ValueError, match="other.npz: damaged, or not made by mhalib"):
+        Table.load(tmp_path / "other.npz")
+
+
+def test_a_table_that_cannot_be_written_leaves_nothing(tmp_path, monkeypatch):
+    def full(part, path):
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(os, "replace", full)
+    with pytest.raises(OSError, match="No space left"):
+        Table({"loss": np.ones(2)}).save(tmp_path / "table.npz")
+    assert list(tmp_path.iterdir()) == []
 
 
 def test_a_file_keeps_every_kind(tmp_path):

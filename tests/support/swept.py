@@ -1,5 +1,6 @@
 """Functions for sweeps to run, at the top level of a file that other processes can import; and what tests ask."""
 
+import hashlib
 import os
 import signal
 import sys
@@ -8,8 +9,8 @@ from functools import partial
 from pathlib import Path
 from uuid import uuid4
 
+import joblib
 import numpy as np
-from joblib.memory import MemorizedFunc
 from threadpoolctl import threadpool_info
 
 import mhabook
@@ -103,6 +104,45 @@ def reusing(*, seed):
     return {"value": BUFFER}
 
 
+def edge(*, seed):
+    """A run at an edge of stability, which enlarges a difference in the last digit."""
+    mha.native.SECONDS = 120.0  # for a compiler, on a machine that may be busy
+    data = mha.data.tokenized_mixture(n=40, T=5, d=6, M=3, zeta=0.2, seed=seed)
+    start = mha.MultiHeadAttention.random(3, 5, 6, scale=0.3, seed=seed)
+    path = mha.train(start, data, mha.Momentum(30.0), 3000, record=20)
+    return {"loss": path.loss, "W": path[-1].W, "compiled": "compiled by" in mha.native.status()}
+
+
+class Stopped:
+    """A rule whose user presses Ctrl-C at step 3."""
+
+    def start(self, theta):
+        return None
+
+    def step(self, theta, grad, state, k):
+        if k == 3:
+            raise KeyboardInterrupt
+        return theta - 0.1 * grad, state
+
+
+def stopped(*, seed):
+    """A run that is interrupted."""
+    data = mha.data.tokenized_mixture(n=12, T=5, d=6, M=3, zeta=0.2, seed=seed)
+    path = mha.train(mha.MultiHeadAttention.zeros(1, 5, 6), data, Stopped() if seed else mha.GradientDescent(0.1), 9)
+    return {"loss": path.loss[-1]}
+
+
+def edges():
+    """Print how a run at an edge comes out: by a sweep, once more, and one after the other in this process."""
+    with joblib.parallel_config(n_jobs=2):
+        tables = [mhabook.sweep(edge, {}, 4, progress=False) for _ in range(2)]
+    loops = [edge(seed=seed) for seed in range(4)]
+    for name in ("loss", "W"):
+        columns = [*(table[name] for table in tables), np.stack([loop[name] for loop in loops])]
+        print(*(hashlib.sha256(column.tobytes()).hexdigest() for column in columns))
+    print(*tables[0]["compiled"], *tables[1]["compiled"], *(loop["compiled"] for loop in loops))
+
+
 def warning(*, seed):
     """A run that warns."""
     warnings.warn("a warning of a run", RuntimeWarning, stacklevel=1)
@@ -136,11 +176,11 @@ if __name__ == "__main__":  # a sweep in a process of its own, for a test to kil
     signal.signal(signal.SIGINT, signal.default_int_handler)  # which a shell's background job ignores, and its children
     folder = Path(sys.argv[1])
     run = partial(swept.patient, marks=str(folder / "marks"), gate=str(folder / "gate"))
-    keep = MemorizedFunc.call
+    keep = mhabook.Table.save
 
     def tell(*arguments):
         keep(*arguments)
         print("kept", flush=True)
 
-    MemorizedFunc.call = tell
+    mhabook.Table.save = tell
     mhabook.sweep(run, {"scale": [2.0]}, 12, cache=folder / "cache")
