@@ -189,7 +189,8 @@ class Kept:
     """The finished runs of a function in a folder: of each a table of its rows, which says what they come from."""
 
     def __init__(self, folder: Path, origin: Mapping[str, str]) -> None:
-        self.folder, self.origin = folder, dict(origin)
+        self.folder: Path = folder
+        self.origin: dict[str, str] = dict(origin)
 
     def load(self, config: Mapping[str, Any], seed: int) -> Table | None:
         """The rows of a run; None if it has to run, with a warning if there is something else in its place."""
