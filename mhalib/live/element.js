@@ -15,3 +15,11 @@ export function element(name, properties, ...children) {
   made.append(...children);
   return made;
 }
+
+// Hides what a notebook shows until a widget does, as long as the widget stands. This is a rule, and not a property of
+// that element, which JupyterLab may put into the page after the widget. On a page of the book (book.css) the box around
+// that element goes with it.
+export function without(fallback) {
+  const textContent = `[data-fallback="${fallback}"] { display: none; }`;
+  return element("style", { className: "mha-without", textContent });
+}

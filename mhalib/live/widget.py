@@ -14,7 +14,8 @@ import plotly.offline
 import traitlets
 from IPython.display import HTML, display
 
-from mhalib import training
+from mhalib import still, training
+from mhalib._book import book_is_asked
 from mhalib.live.modules import widget_module
 from mhalib.live.spec import Control, FigureSpec
 
@@ -57,11 +58,37 @@ def mark(title: str, alt: str) -> str:
     return sha256(f"{title}\n{alt}".encode("utf-8", "surrogatepass")).hexdigest()[:16]
 
 
-class Widget(AnyWidget):
+# JupyterLab says "model not found" below what a notebook showed when it was saved. What stands above says more.
+NO_COMPLAINT = ("<style>.jp-OutputArea-child:has([data-fallback]) + .jp-OutputArea-child"
+                " > .jp-OutputArea-output.jupyter-widgets { display: none; }</style>")
+
+
+class Shown(AnyWidget):
+    """A widget that a notebook shows below ``fallback()``: HTML for where no script runs and no kernel has the widget.
+
+    Its JavaScript hides that. A notebook that was run, saved and opened again has nothing else to show.
+    """
+
+    def fallback(self) -> str:
+        """What stands there without the widget, as HTML; it is hidden by its attribute ``data-fallback``."""
+        raise NotImplementedError
+
+    def _ipython_display_(self, **_):
+        bundle, metadata = self._repr_mimebundle_()
+        fallback = self.fallback()
+        if not book_is_asked():
+            fallback += NO_COMPLAINT
+            bundle["text/html"] = ""  # else a program without widgets shows the repr, below the fallback
+        if fallback:
+            display(HTML(fallback))
+        display(bundle, metadata=metadata, raw=True)
+
+
+class Widget(Shown):
     """What a live figure and the laboratory share: the words that stand until JavaScript runs, and plotly.js.
 
     A subclass says in ``_said`` its title, its alt text, and their ``mark`` as ``fallback``, by which JavaScript finds
-    them.
+    them, and in ``_frame`` what it draws at the start.
     """
 
     def __init__(self, **traits: Any) -> None:
@@ -69,15 +96,12 @@ class Widget(AnyWidget):
         self.on_msg(self._answer)
 
     def fallback(self) -> str:
-        """Title and alt text as HTML, until the live figure takes their place; the book puts a picture there too."""
+        """Title, picture and alt text as HTML, until the live figure takes their place; the book draws the picture."""
         said = self._said()
+        words = f'<p class="mha-alt">{escape(said["alt"])}</p>'
+        shown = words if book_is_asked() else still.image(self._frame(), said["alt"])
         return (f'<figure class="mha-fallback" data-fallback="{said["fallback"]}"><figcaption>{escape(said["title"])}'
-                f'</figcaption><p class="mha-alt">{escape(said["alt"])}</p></figure>')
-
-    def _ipython_display_(self, **_):
-        display(HTML(self.fallback()))
-        bundle, metadata = self._repr_mimebundle_()
-        display(bundle, metadata=metadata, raw=True)
+                f"</figcaption>{shown}</figure>")
 
     def _answer(self, _, content, __):
         # The built book has plotly.js on its pages; a notebook asks for the one that the plotly wheel carries.
@@ -146,6 +170,9 @@ class LiveFigure(Widget):
 
     def _said(self):
         return self.spec | {"alt": self.spec["figure"]["layout"]["meta"]["alt"]}
+
+    def _frame(self):
+        return self.spec["figure"]
 
     @traitlets.validate("values")
     def _known_values(self, proposal):

@@ -156,6 +156,9 @@ class Laboratory(Widget):
     def _said(self):
         return self.laboratory
 
+    def _frame(self):
+        return self.figure(**DEFAULTS).to_plotly_json()
+
     @traitlets.validate("values")
     def _known_values(self, proposal):
         return self.settings(**{name: value for name, value in proposal["value"].items() if name in DEFAULTS})

@@ -1,4 +1,4 @@
-import { element } from "mhalib/live/element.js";
+import { element, without } from "mhalib/live/element.js";
 import { keep, kept } from "./kept.js";
 import { DIGITS, judge } from "./judge.js";
 import { Fault } from "./tokens.js";
@@ -198,6 +198,7 @@ function render({ model, el }) {
       ...parts.map((part, k) => new Field(part, `answer:${label}:${k}`).root),
       help,
     ),
+    without(label),
   );
 }
 

@@ -1,19 +1,21 @@
 """Fields below an exercise: the reader types a number or a formula, the page compares it with the answer."""
 
 from difflib import get_close_matches
+from html import escape
 from pathlib import Path
 from typing import Any
 
 import traitlets
 
 from mhabook.exercises.questions import QUESTIONS, Question
+from mhalib._book import book_is_asked
 from mhalib.live.modules import widget_module
-from mhalib.live.widget import AnyWidget
+from mhalib.live.widget import Shown
 
 HERE = Path(__file__).parent
 
 
-class Exercise(AnyWidget):
+class Exercise(Shown):
     """Fields below an exercise that say whether an answer is right. Made by ``mhabook.exercise``.
 
     An answer is compared with the book's at drawn values of its variables, by the page itself: no kernel is asked, and
@@ -26,6 +28,14 @@ class Exercise(AnyWidget):
 
     def __init__(self, label: str, questions: tuple[Question, ...]) -> None:
         super().__init__(exercise={"label": label, "parts": [question.to_json() for question in questions]})
+
+    def fallback(self) -> str:
+        """The questions, for a notebook that is read and not run; a page of the book always has the fields."""
+        if book_is_asked():
+            return ""
+        asked = "".join(f"<li>{escape(part['ask'])}</li>" for part in self.exercise["parts"])
+        return (f'<div class="mha-asked" data-fallback="{self.exercise["label"]}"><p>Check your answer: run this cell, '
+                f"and a field for it stands here.</p><ul>{asked}</ul></div>")
 
     def __repr__(self) -> str:
         asked = "; ".join(part["ask"] for part in self.exercise["parts"])
