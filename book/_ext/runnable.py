@@ -56,7 +56,9 @@ COLAB = "https://colab.research.google.com/github/{}/blob/notebooks/"  # as the 
 CONTENTS = """# How Attention Learns: the notebooks
 
 These notebooks run what the pages of the book show. They are made from [the repository]({repository}), where their
-sources are; changes belong there. Text: CC BY 4.0. Code: MIT.
+sources are; changes belong there. The first cell of each installs the book's packages from the wheel beside them, where
+they are missing. `pytest --nbval-lax --nbval-sanitize-with nbval_sanitize.cfg .` runs all of them and compares what they
+print, but for what processors round in different ways. Text: CC BY 4.0. Code: MIT.
 
 {list}
 """

@@ -3,6 +3,8 @@
 import re
 import shutil
 import socket
+import subprocess
+import sys
 from functools import partial
 from urllib.parse import urlparse
 
@@ -76,6 +78,14 @@ theirs.on_click(lambda button: lab.read("theirs.csv"))
 display(lab, heard, asked, ask, theirs)
 """
 
+
+SAVED = """
+import mhabook
+import mhalib as mha
+
+display(mha.live.heads(mha.data.tokenized_mixture(n=20), steps=50))
+mhabook.exercise("ex-2-step")
+"""
 
 # The notebooks that readers run, unchanged: the page of each, and how many live figures it holds.
 CHAPTERS = {page.removesuffix(".html"): len(figures) for page, figures in FIGURES.items()}
@@ -193,6 +203,55 @@ def test_a_live_figure_follows_python(opened):
         seen.page.get_by_role("button", name="four").click()
         assert loss_in(summary(seen, before=first)) == pytest.approx(loss_heard(seen, heads=4), rel=6e-3)
         assert seen.page.locator(".mha-live input[type=range]").first.get_attribute("aria-valuetext") == "4"
+
+
+# Saves the notebook, and ends its kernel, as when it is opened again on another day.
+SAVE = """async () => {
+  await jupyterapp.commands.execute("docmanager:save");
+  await jupyterapp.shell.currentWidget.context.sessionContext.shutdown();
+}"""
+# Every picture that stands for a widget has been read; those of a notebook that is not run.
+PICTURES = """() => [...document.querySelectorAll("[data-fallback] img")]
+  .map((picture) => picture.checkVisibility() && picture.complete && picture.naturalWidth)"""
+
+
+@pytest.fixture(scope="module")
+def saved(chromium, folder):
+    """Run a figure and an exercise in JupyterLab and save them; give what stood there besides, and the server."""
+    servers.write_notebook(folder / "saved.ipynb", SAVED)
+    with servers.jupyterlab(folder) as server:
+        with servers.in_jupyterlab(chromium, server, "saved.ipynb") as seen:
+            summary(seen)
+            seen.page.locator(".mha-exercise").wait_for()
+            stands_in = seen.page.locator("[data-fallback]")
+            besides = [stands_in.nth(k).is_visible() for k in range(stands_in.count())]
+            seen.page.evaluate(SAVE)
+        yield besides, server
+
+
+def test_nothing_stands_in_for_a_widget_that_is_there(saved):
+    besides, _ = saved
+    assert besides == [False, False]
+
+
+def test_a_notebook_that_was_run_and_saved_is_opened_with_its_picture_and_its_questions(saved, chromium):
+    _, server = saved
+    with servers.window(chromium, server, "doc/tree/saved.ipynb") as seen:
+        seen.page.get_by_text("model not found").first.wait_for(state="attached")
+        assert not [said for said in seen.page.get_by_text("model not found").all() if said.is_visible()]
+        assert seen.page.evaluate(PICTURES) == [700]
+        assert seen.page.get_by_text("2/λ_max there").is_visible()
+
+
+def test_nbconvert_prints_a_run_notebook_with_its_picture_and_without_a_network(saved, chromium, folder):
+    command = ["nbconvert", "--to", "html", "saved.ipynb"]
+    subprocess.run([sys.executable, "-m", *command], cwd=folder, check=True, capture_output=True)
+    context = chromium.new_context(offline=True)
+    page = context.new_page()
+    page.goto((folder / "saved.html").as_uri())
+    assert page.evaluate(PICTURES) == [700]
+    assert page.get_by_text("2/λ_max there").is_visible()
+    context.close()
 
 
 def test_a_file_of_the_reader_stays_and_each_says_what_it_does_not_have(opened):
