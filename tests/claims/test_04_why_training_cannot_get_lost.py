@@ -312,7 +312,8 @@ def test_longer_patterns_do_not_help(live):
 
 @page.after("explore")
 def test_the_demand_turns_up_again(demanded):
-    theorem_1, fewer = (np.array(trace.y, dtype=float) for trace in demanded().data)
+    asked = {trace.name: np.array(trace.y, dtype=float) for trace in demanded().data}
+    theorem_1, fewer = asked["training theorem"], asked["fewer heads"]
     shares = np.arange(1, 10) / 10
     assert np.allclose(theorem_1, [convergence.mixture_demand(zeta=zeta).heads for zeta in shares], rtol=1e-12)
     assert np.allclose(fewer, [convergence.mixture_demand(zeta=zeta).fewer_heads for zeta in shares], rtol=1e-12)

@@ -27,3 +27,23 @@ def test_the_words_for_attention_give_the_share_that_a_query_has_for_the_relevan
     words = mha.plots.attention(A, [False, True, True]).layout.meta["alt"]
     assert words == ("Attention weights of 3 queries on 3 keys, the largest 0.75. "
                      "On average 75% of the weight is on the relevant tokens 1, 2.")
+
+
+def test_the_lines_of_a_run_are_named_by_what_they_show():
+    """All five curves differ, so that no line could stand for another."""
+    curves = {name: np.array([0.9, 0.5, 0.1]) * k for k, name in enumerate(
+        ("loss", "test_loss", "attention_score", "accuracy", "test_accuracy"), start=1)}
+    path = mha.training.Path(np.array([1, 2, 3]), (), curves, None)
+    figure = mha.plots.training(path)
+    assert [title.text for title in figure.layout.annotations] == ["loss", "share"]
+    assert {(line.yaxis, line.name): line.y.tolist() for line in figure.data} == {
+        ("y", "training loss"): path.loss.tolist(), ("y", "test loss"): path.test_loss.tolist(),
+        ("y2", "attention score"): path.attention_score.tolist(),
+        ("y2", "training accuracy"): path.accuracy.tolist(), ("y2", "test accuracy"): path.test_accuracy.tolist()}
+
+
+def test_a_curve_has_its_own_name():
+    figure = mha.plots.curves([1, 2], {"a": [1.0, 2.0], "b": ([5, 6], [3.0, 4.0])}, "x", "y", log_y=False)
+    assert [(line.name, line.x.tolist(), line.y.tolist()) for line in figure.data] == [
+        ("a", [1, 2], [1, 2]), ("b", [5, 6], [3, 4])]
+    assert (figure.layout.xaxis.title.text, figure.layout.yaxis.title.text) == ("x", "y")

@@ -7,6 +7,7 @@ import numpy as np
 
 import mhalib as mha
 import own
+from legends import as_drawn
 from mhabook.c01_model import figure as c01
 from mhabook.c02_curvature import figure as c02
 from mhabook.c03_first_step import figure as c03
@@ -79,6 +80,16 @@ def computed(made, values):
     """What mhalib draws for some values of the controls, why the run stopped, and its loss; computed once."""
     path = made.path(**dict(values))
     return made.drawn(**dict(values)), stopped_at(path), path.loss
+
+
+@cache
+def _pictured(made, values):
+    return as_drawn(made.figure(**dict(values))), made.path(**dict(values)).loss
+
+
+def pictured(made, values):
+    """The figure that mhalib draws for some values of the controls, and the loss of its run; computed once."""
+    return _pictured(made, tuple(sorted(values.items())))
 
 
 def expected(made, values):

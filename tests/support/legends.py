@@ -17,6 +17,14 @@ def title_over(layout, trace):
     return over
 
 
+def as_drawn(figure):
+    """A plotly figure in plain dictionaries, with its numbers as numbers, not packed into bytes."""
+    plain = figure.to_plotly_json()
+    for trace, own in zip(plain["data"], figure.data, strict=True):
+        trace |= {part: own[part] for part in "xyz" if part in trace}
+    return plain
+
+
 def by_name(figure):
     """(title, name) → the traces, in the order in which they are drawn; one without a name is called by its type."""
     found = {}

@@ -2,10 +2,18 @@
 
 import numpy as np
 
-from figures import expected, figure
+from figures import figure, pictured
+from legends import by_name
 
-DRAWN = """(root) => JSON.parse(JSON.stringify(root.querySelector(".js-plotly-plot").data.map(
-  ({ x, y, z }) => ({ x: x && Array.from(x), y: y && Array.from(y), z }))))"""
+DRAWN = """(root) => {
+  const { data, layout } = root.querySelector(".js-plotly-plot"),
+    places = Object.entries(layout).filter(([name]) => /^([xy]axis\\d*|annotations)$/.test(name));
+  return JSON.parse(JSON.stringify({
+    layout: Object.fromEntries(places),
+    data: data.map(({ type, name, xaxis, yaxis, x, y, z }) => (
+      { type, name, xaxis, yaxis, x: x && Array.from(x), y: y && Array.from(y), z })),
+  }));
+}"""
 # Where the ink of every line ends, less where its last point belongs, in pixels; lines that leave the frame aside.
 ENDS = """(root) => {
   const box = root.querySelector(".js-plotly-plot");
@@ -46,21 +54,18 @@ class Live:
         self.settle()
 
     def assert_draws(self, **values):
-        """Every drawn curve and picture is mhalib's, for these values and the others at the start."""
+        """Every line and picture is mhalib's, for these values and the others at the start.
+
+        What belongs together is found by the title of its panel and its name in the legend.
+        """
         self.settle()
-        wanted, *_ = expected(self.made, values)
-        drawn = self.root.evaluate(DRAWN)
-        above = np.array(wanted.get("loss", ())) > 1e-12
-        for place in self.made.spec["draw"]:
-            for part in {"x", "y", "z"} & set(place) if not place.get("once") else ():
-                found, right = np.array(drawn[place["trace"]][part], dtype=float), np.array(wanted[place[part]])
-                kept = above if right.shape == above.shape else ...
-                if part == "z":
-                    np.testing.assert_allclose(found, right, rtol=0, atol=1e-9)
-                else:
-                    rounding = 1e-14 * np.nanmax(abs(right), initial=1)
-                    np.testing.assert_allclose(found[kept], right[kept], rtol=1e-9, atol=rounding,
-                                               err_msg=f"{place} at {values}")
+        right, loss = pictured(self.made, values)
+        wanted, found = by_name(right), by_name(self.root.evaluate(DRAWN))
+        assert set(found) == set(wanted)
+        above = loss > 1e-12
+        for place, traces in wanted.items():
+            for drawn, trace in zip(found[place], traces, strict=True):
+                assert_same_numbers(drawn, trace, above, f"{place} at {values}")
         ends = self.root.evaluate(ENDS)
         assert ends and all(abs(right) < 1 and abs(up) < 1 for _, right, up in ends), (values, ends)
 
@@ -95,3 +100,17 @@ class Live:
         arrow = "ArrowDown" if control.kind == "choice" else "ArrowRight"
         for key in ["End"] if at == last else ["Home", *[arrow] * at]:
             input.press(key)
+
+
+def assert_same_numbers(drawn, trace, above, where):
+    """Two traces have the same numbers; those of a run are compared where its loss is ``above`` rounding."""
+    for part in "xyz":
+        if trace.get(part) is None:
+            continue
+        found, right = (np.array(one[part], dtype=float) for one in (drawn, trace))
+        kept = above if right.shape == above.shape else ...
+        if part == "z":
+            np.testing.assert_allclose(found, right, rtol=0, atol=1e-9, err_msg=where)
+        else:
+            rounding = 1e-14 * np.nanmax(abs(right), initial=1)
+            np.testing.assert_allclose(found[kept], right[kept], rtol=1e-9, atol=rounding, err_msg=f"{part} of {where}")

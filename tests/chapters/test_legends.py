@@ -1,0 +1,670 @@
+"""A picture says what it shows: its legends, titles, axes and sentences against quantities computed here.
+
+Nothing here reads what a figure says of its own traces. Lines are found as a reader finds them, by the title of their
+panel and their name in the legend, at settings where all of them differ.
+"""
+
+import re
+from functools import cache
+
+import numpy as np
+import pytest
+
+import mhalib as mha
+from figures import PLACES, figure, place_id
+from legends import as_drawn, by_name
+from mhabook.c01_model.instances import token_radius
+from mhabook.c02_curvature.bounds import decoder_sizes, gradient_constant, smoothness_constant
+from mhabook.c02_curvature.loss_bounds import curvature_constant
+from mhabook.c03_first_step.max_margin import ntk_margin
+from mhabook.c03_first_step.ntk import (
+    exact_margins,
+    first_phase,
+    gaussian_of_equal_norm,
+    mirrored,
+    mixture_margins,
+)
+from mhabook.c04_convergence import chain
+from mhabook.c04_convergence.starts import first_phase_groups, mixture_witness
+from mhabook.c09_tilting.statements import exponent
+from mhabook.c10_structure.figure_regression import path_of, sample, start_on
+from mhabook.c10_structure.population import PopulationRegression
+from mhabook.c11_data_and_compute.statements import spectral_constant
+from mhabook.c13_layer.figure import problem
+from mhabook.c13_layer.statements import value_rate, value_smoothness
+from mhabook.c14_traps.lines import Line
+from mhabook.c14_traps.statements import EXAMPLES, example
+from mhabook.start.figure_words import sentences
+from mhabook.start.linearized import Linearized
+from shown import (
+    Panel,
+    accuracies,
+    assert_all_differ,
+    assert_axes_say,
+    assert_says,
+    assert_shows,
+    attention_scores,
+    cosine,
+    each,
+    losses,
+    sentence_of,
+    softmax_of,
+)
+
+KERNELS = ("softmax", "Gaussian", "Gaussian, rows normalized")
+
+
+def weights_of(kernel, queries, keys, c):
+    """The weights of the keys for every query, both on a line, under a kernel by its name in the legend."""
+    if kernel == "softmax":
+        return softmax_of(np.outer(queries, keys))
+    bells = np.exp(-c * np.subtract.outer(queries, keys) ** 2)
+    return bells if kernel == "Gaussian" else bells / bells.sum(axis=1, keepdims=True)
+
+
+# --- the figures, in the order of the book: (what stands in each panel, what the sentence says) ----------------------
+
+
+def words(made, path, first, lr):
+    data = sentences()
+    names = ["on", "sunday", "we", "saw", "a", "<b>great ★</b>", "film", "with", "my", "sister"]
+    weights = each(path, lambda model: model.attention(data.X[:1])[0, 0].mean(axis=0))
+    loss, score = losses(path, data), attention_scores(path, data)
+    return {
+        "attention on each word": Panel("", "", {"heatmap": weights}, ticks={"y": names}),
+        "loss": Panel("step", "", {"loss": loss}, path.steps),
+    }, [("η = {}", lr), ("“great” has {} of the attention; loss {}.", score[-1], loss[-1])]
+
+
+def mixture(made, path, first, zeta, sigma, lr):
+    data = mha.data.tokenized_mixture(n=64, T=8, d=8, M=4, S=2.0, zeta=zeta, sigma=sigma, seed=0)
+    usual = mha.data.tokenized_mixture(n=64, T=8, d=8, M=4, S=2.0, zeta=1 / 8, sigma=0.2, seed=0)
+    test = data.fresh(seed=1)
+    loss, test_loss = losses(path, data), losses(path, test)
+    return {
+        "loss": Panel("log step", "log", {"training loss, default settings": losses(first, usual),
+                                          "training loss": loss, "test loss": test_loss}, path.steps),
+        "attention of sample 0 at the end": Panel("key token", "query token", {
+            "heatmap": path[-1].attention(data.X[:1])[0, 0]}, ticks={
+                "x": [f"{t}★" if star else f"{t}" for t, star in enumerate(data.relevant[0])]}),
+    }, [("ζ = {}, σ = {}, η = {}", zeta, sigma, lr), ("training loss {}, test loss {}", loss[-1], test_loss[-1]),
+        ("test accuracy {}", accuracies(path, test)[-1]), ("attention score {}", attention_scores(path, data)[-1])]
+
+
+def heads(made, path, first, H, lr, optimizer):
+    data = mha.data.tokenized_mixture(n=64, T=8, zeta=0.125)
+    loss, score = losses(path, data), attention_scores(path, data)
+    return {
+        "loss": Panel("log step", "log", {"default settings": losses(first, data), "training loss": loss}, path.steps),
+        "attention score": Panel("log step", "", {
+            "default settings": attention_scores(first, data), "attention score": score}, path.steps),
+    }, [("H = {}, η = {}, Adam", H, lr), ("training loss {}, attention score {}", loss[-1], score[-1])]
+
+
+def curvature(made, path, first, H, lr, scale):
+    data = mha.data.tokenized_mixture(n=40, T=8, d=6, M=3, zeta=0.25, S=1.0, sigma=0.1, seed=0)
+    R = token_radius(data.X)
+    ends = each(path, lambda model: mha.landscape.spectrum(model, data).values[[0, -1]])
+    kappa, loss = each(path, lambda model: curvature_constant(model, data, R)), losses(path, data)
+    return {
+        "upward": Panel("log step", "log", {
+            "largest eigenvalue": ends[:, 1], "its bound ρ": each(path, lambda model: smoothness_constant(model, R)),
+            "2/η": np.full(len(path), 2 / lr)}, path.steps),
+        "downward": Panel("log step", "log", {
+            "− smallest eigenvalue": -ends[:, 0], "its bound (B/√H) L": kappa * loss, "loss L": loss}, path.steps),
+    }, [("H = {}, η = {}, start scale {}", H, lr, scale), ("the loss goes from {} to {}", loss[0], loss[-1]),
+        ("the largest eigenvalue from {} to {}", ends[0, 1], ends[-1, 1]),
+        ("the negative curvature from {} to {}", -ends[0, 0], -ends[-1, 0])]
+
+
+def realizability(made, path, first, zeta, sigma, mirror):
+    T, S, M, noises = 10, 2.0, 5, (0.0, 0.1, 0.2, 0.3, 0.5, 0.75, 1.0)
+
+    def data_of(noise):
+        drawn = mha.data.tokenized_mixture(20 if mirror else 40, T, 10, M, zeta, S, noise, 0)
+        return mirrored(drawn) if mirror else drawn
+
+    def margin(start, data, only=None):
+        return ntk_margin(start(data), data, only).margin
+
+    starts = {"zero": lambda data: mha.MultiHeadAttention.zeros(1, 10, 10),
+              "Gaussian of equal norm": lambda data: gaussian_of_equal_norm(data, 1, 0),
+              "first phase": lambda data: first_phase(data, 1, 0)}
+    own, witness, exact = data_of(sigma), mixture_margins(T, zeta, S, M), exact_margins(T, zeta, S, M)
+    U, W, both = (margin(starts["first phase"], own, only) for only in ("U", "W", None))
+    bars = {"U": ([0, 0], [0, U]), "W": ([1, 1], [0, W]), "both": ([2, 2], [0, both])}
+    curves = {name: [margin(start, data_of(noise)) for noise in noises] for name, start in starts.items()}
+    return {
+        "maximum margin from …": Panel("", "", bars | {
+            "γ* (exact)": [exact.U, exact.W, exact.both], "γ (witness)": [witness.U, witness.W, witness.both]},
+            [0, 1, 2], {"x": ["U", "W", "both"]}),
+        "margin from both, over noise σ": Panel("noise σ", "", curves | {"here": ([sigma], [both])}, noises),
+    }, [("ζ = {}, S = {}, M = {}, σ = {}, start: first phase: ", zeta, S, M, sigma),
+        ("{} from U alone, {} from W alone, {} from both", U, W, both),
+        ("the witness has γ = {}", witness.both), ("the best direction γ* = {}", exact.both)]
+
+
+def theory(made, path, first, H, lr, zeta, S, T):
+    data = mha.data.tokenized_mixture(16, T, 7, 5, zeta, S, 0.0, 0)
+    start = first_phase_groups(data, (H // 2,) * 2)
+    reference = chain.reference_along(start, mixture_witness(data, start.copies), data, 1000)
+    D0, R, decoder = reference.distance, token_radius(data.X), decoder_sizes(start)[0]
+    far, near = (float(model.loss(data.X, data.y)) for model in (reference.model, start))
+    loss, promised = losses(path, data), 2 * D0 ** 2 / (3 * lr * path.steps) + 5 * far / 3 + near / (3 * path.steps)
+    moved, score = each(path, lambda model: (model - start).norm()), attention_scores_of_groups(path, data)
+    grid = 10 ** (np.arange(31) / 15)
+    needed, fewer = ([function(D, decoder, T, R) for D in (D0, grid)]
+                     for function in (chain.heads_needed, chain.fewer_heads_needed))
+    largest = chain.largest_step(chain.ball_constants(start, R, D0), D0, far, near, 1000)
+    return {
+        "loss over steps": Panel("log", "log", {"loss": loss, "formula of the theorem": promised}, path.steps),
+        "distance over steps": Panel("log", "log", {
+            "distance ‖θₖ − θ₀‖": moved,
+            "distance ‖θₖ − θ‖": each(path, lambda model: (model - reference.model).norm()),
+            "3D₀": np.full(len(path), 3 * D0)}, path.steps),
+        "attention score over steps": Panel("log", "", {"attention score": score}, path.steps),
+        "heads asked for over D₀": Panel("log", "log", {
+            "heads: training theorem": needed[1], "heads: with fewer": fewer[1], "heads: the run": np.full(31, H),
+            "heads at D₀": ([D0, D0], [needed[0], fewer[0]])}, grid),
+    }, [
+        ("After 1000 steps with {} heads and η = {}: loss {}", "10⁴", lr, loss[-1]),
+        ("training theorem says {};", promised[-1]),
+        ("distance {}, where it says {};", moved[-1], 3 * D0), ("attention score {}.", score[-1]),
+        ("The training theorem asks for {} heads", needed[0]), ("the theorem with fewer heads for {}.", fewer[0]),
+        ("allows η up to {}.", largest)]
+
+
+def attention_scores_of_groups(path, data):
+    """The same for groups of equal heads, each counted as often as it has heads."""
+    def score(model):
+        one = model.few()
+        shares = (one.attention(data.X) * data.relevant[:, None, None]).sum(axis=-1).mean(axis=(0, 2))
+        return np.average(shares, weights=model.copies)
+    return each(path, score)
+
+
+def width(made, path, first, H, lr, scaling, zeta, sigma):
+    def curves(of, zeta, sigma):
+        data = mha.data.tokenized_mixture(64, 8, 8, 4, zeta, 2.0, sigma, seed=0)
+        norms = [each(of, lambda model, name=name: np.linalg.norm(getattr(model, name), axis=(1, 2)).mean())
+                 for name in "WU"]
+        return losses(of, data), losses(of, data.fresh(seed=1)), norms[0], H_root(of) * norms[1], attention_scores(
+            of, data)
+
+    def H_root(of):
+        return of[0].sizes[0] ** 0.5
+
+    now, usual = curves(path, zeta, sigma), curves(first, 1 / 8, 0.2)
+    return {
+        "loss, by step": Panel("log", "log", {
+            "default settings": usual[0], "training": now[0], "test": now[1],
+            "the slope of 1/t": ([1, 500], [0.3, 0.3 / 500])}, path.steps),
+        "average ‖W‖, by step": Panel("log", "log", {"norm W": [usual[2], now[2]]}, path.steps),
+        "average ‖U‖, by step": Panel("log", "log", {"norm U": [usual[3], now[3]]}, path.steps),
+        "attention score, by step": Panel("log", "", {"attention score": [usual[4], now[4]]}, path.steps),
+    }, [("H = {}", H), ("η √H at η = {}, ζ = {}, σ = {}", lr, zeta, sigma),
+        ("training loss {}, test loss {}, ‖W‖ = {}, ‖U‖ = {}", *(curve[-1] for curve in now[:4])),
+        ("attention score {}.", now[4][-1])]
+
+
+def planted(made, path, first, H, n, lr, start):
+    data = mha.data.planted(n=200, T=6, d=4, seed=0)
+    own, test = data.subset(slice(n)), data.fresh(n=200, seed=1)
+    loss, test_loss = losses(path, own), losses(path, test)
+    W, U = (each(path, lambda model, name=name: cosine(
+        getattr(model, name), np.repeat(getattr(data.truth, name)[None], H, axis=0))) for name in "WU")
+    return {
+        "loss": Panel("log step", "log", {"training loss, default settings": losses(first, data),
+                                          "training loss": loss, "test loss": test_loss}, path.steps),
+        "alignment with the planted head": Panel("log step", "", {"W": W, "U": U}, path.steps),
+    }, [
+        ("After 400 steps with H = {}, n = {}, momentum 0.9, step size η at η = {}, start random, 0.3:", H, n, lr),
+        ("training loss {}, test loss {}", loss[-1], test_loss[-1]),
+        ("alignment {} in W and {} in U.", W[-1], U[-1])]
+
+
+def generalization(made, path, first, samples, sigma, zeta, lr, H, left):
+    data, steps = mha.data.tokenized_mixture(samples, 8, 8, 4, zeta, 1.0, sigma, 0), range(501)
+    test, own, at = data.fresh(128, seed=1), data.subset([left]), path.steps
+    rest = data.subset(np.delete(np.arange(samples), left))
+    zero = mha.MultiHeadAttention.zeros(H, 8, 8)
+    full = mha.train(zero, data, mha.GradientDescent(lr), 500, record=steps)
+    less = mha.train(zero, rest, mha.GradientDescent(lr * (samples - 1) / samples), 500, record=steps)
+    G = each(full, lambda model: gradient_constant(model, token_radius(data.X)))
+    loss, test_loss, own_loss, left_loss = losses(full, data), losses(full, test), losses(full, own), losses(less, own)
+    pushes = each(full, lambda model: model.loss_and_grad(own.X, own.y)[1].norm())
+
+    def before(values):
+        return lr * (np.cumsum(values) - values)
+
+    distance = np.array([(a - b).norm() for a, b in zip(full.models, less.models, strict=True)])
+    gap_bound, bound = 3 / samples * G * before(G * loss), 1.5 / samples * before(G * own_loss)
+    panels = {
+        "loss": {"training loss": loss, "test loss": test_loss},
+        "test loss − training loss": {"gap": test_loss - loss, "formula of Theorem 2": gap_bound},
+        "distance, one sample left out": {
+            "distance": distance, "(3/2)(η/n) Σ G ℓ_i": bound, "(η/n) Σ ‖∇ℓ_i‖": before(pushes) / samples},
+        "loss of that sample": {"trained on it": own_loss, "without it": left_loss}}
+    return {title: Panel("log step", "log", {name: curve[at] for name, curve in lines.items()}, at)
+            for title, lines in panels.items()}, [
+        ("n = {} samples with σ = {}, ζ = {}, η = {}, H = {}:", samples, sigma, zeta, lr, H),
+        ("training loss {}, test loss {},", loss[-1], test_loss[-1]),
+        ("test accuracy {};", (np.sign(full[-1](test.X)) == test.y).mean()),
+        ("gap {}, formula {}.", test_loss[-1] - loss[-1], gap_bound[-1]),
+        ("Without sample {},", left), ("a distance of {}, bound {},", distance[-1], bound[-1]),
+        ("is {} instead of {}.", left_loss[-1], own_loss[-1])]
+
+
+def digits(made, path, first, H, lr, scale):
+    data = mha.data.digits((3, 8), 60, 0)
+    test = data.fresh(80)
+    loss, test_loss, right, test_right = (measure(path, of) for measure in (losses, accuracies) for of in (data, test))
+    return {
+        "loss": Panel("log step", "log", {"training loss, default settings": losses(first, data),
+                                          "training": loss, "test": test_loss}, path.steps),
+        "accuracy": Panel("log step", "", {"test accuracy, default settings": accuracies(first, test),
+                                           "training accuracy": right, "test accuracy": test_right}, path.steps),
+    }, [
+        ("After 200 steps with H = {}, step size η at η = {}, ", H, lr), (", start scale {}, start number 0:", scale),
+        ("training loss {}, test loss {}, accuracy {} in training and {} on held-out images.",
+         loss[-1], test_loss[-1], right[-1], test_right[-1])]
+
+
+def tilting(made, path, first, v, n, sample):
+    queries, sizes = np.arange(-40, 41) / 10, np.array([16, 32, 64, 128, 256, 512, 1024])
+    drawn = np.array(made.spec["data"]["tokens"]["gaussian"]).reshape(8, 1024)
+
+    def weights(tokens):
+        return softmax_of(v * np.outer(queries, tokens))
+
+    tokens = drawn[sample - 1, :n]
+    means, effective = weights(tokens) @ tokens, 1 / (weights(tokens) ** 2).sum(axis=1)
+    expected, edge = np.maximum(1, n * np.exp(-(v * queries) ** 2)), (2 * np.log(n)) ** 0.5 / v
+    density = np.exp(-queries ** 2 / 2)
+    errors = np.array([np.mean([density @ (weights(one[:m]) @ one[:m] - v * queries) ** 2 for one in drawn])
+                       for m in sizes]) / density.sum()
+    here, two = errors[sizes == n], queries == 2
+    return {
+        "attention mean, over query x": Panel("", "", {
+            "attention mean m(x)": means, "limit v x": v * queries,
+            "|v x| = √(2 ln n)": [([-edge, -edge], [-5, 5]), ([edge, edge], [-5, 5])]}, queries),
+        "effective tokens, over x": Panel("", "log", {
+            "effective tokens": effective, "n exp(−v²x²), or 1": expected}, queries),
+        "squared error, over n": Panel("log", "log", {
+            "error, mean of 8 samples": errors, "derived slope": errors[0] * (sizes / 16) ** exponent(v),
+            "here": ([n], here)}, sizes),
+    }, [("v = {}, n = {} tokens", v, n), ("sample {}:", sample), ("has {} effective tokens", *effective[two]),
+        ("where that is less, is {}.", *expected[two]), ("attention mean is {}, the limit", *means[two]),
+        ("Gaussian tokens {}.", 2 * v), ("squared error is {};", *here), ("slope {}.", exponent(v))]
+
+
+def descent(made, path, first, **values):
+    data, kappa = sample(values, values["n"], values["d"], 0), values["kappa"]
+    plain = path_of(start_on(data, values, 0), data, {"optimizer": "gd", "lr": 0.1, "share": 1.0}, 40)
+    root, floor = data.truth.root, 0.1 ** 2 * values["d"] / 2
+
+    def curves(of):
+        return {"training loss": losses(of, data),
+                "population excess": each(of, lambda model: model.against(data)["excess"]),
+                "‖V‖": each(of, lambda model: np.linalg.norm(root @ model.B @ root, 2)),
+                "effective tokens, mean": each(of, lambda model: model.effective_tokens(data.x).mean())}
+
+    ours, theirs = curves(path), curves(plain)
+    panels = {title: Panel("step", "log", {"chosen algorithm": ours[title], "plain descent": theirs[title]}, path.steps)
+              for title in ours}
+    panels["training loss"].lines["noise floor σ²p/2"] = np.full(len(path), floor)
+    panels["‖V‖"].lines["‖V‖ = 1/√2"] = ([0, 40], [0.5 ** 0.5] * 2)
+    return panels, [
+        ("κ(Σ) = {}", kappa), ("d = {}, n = {}", values["d"], values["n"]),
+        ("training loss {}, noise floor {}, population excess {}, ‖V‖ = {}, {} effective tokens.",
+         ours["training loss"][-1], floor, ours["population excess"][-1], ours["‖V‖"][-1],
+         ours["effective tokens, mean"][-1]),
+        ("from the same start: training loss {}, population excess {}.",
+         theirs["training loss"][-1], theirs["population excess"][-1])]
+
+
+def data_and_compute(made, path, first, **values):
+    sizes = (320, 160, 80, 40)
+
+    def excess(n, limit=False):
+        found = []
+        for seed in (0, 1):
+            data = sample(values, n, 3, seed)
+            start = start_on(data, values, seed)
+            if limit:
+                population = data.population()
+                run = path_of(PopulationRegression.of(start), population, values, 30)
+                found.append(np.maximum(losses(run, population), 1e-9))
+            else:
+                run = path_of(start, data, values, 30)
+                found.append(each(run, lambda model, data=data: model.against(data)["excess"]))
+        return np.mean(found, axis=0)
+
+    curves, limit = {n: excess(n) for n in sizes}, excess(320, limit=True)
+    slope = spectral_constant(sample(values, 1, 3, 0).truth.singular_values, 3, 3, 0.1)
+    return {
+        "population excess": Panel("step", "log", {f"n = {n}": curve for n, curve in curves.items()} | {"n = ∞": limit},
+                                   path.steps),
+        "population excess after 30 steps": Panel("log tokens n", "log", {
+            "at the end": [curve[-1] for curve in curves.values()],
+            "spectral start, for large n": [slope / n for n in sizes]}, sizes),
+    }, [("η = {}", values["lr"]), ("s_max = {}, κ = {}, r = {}", values["s_max"], values["kappa_M"], values["radius"]),
+        ("excess {} with 40 tokens, {} with 320, {} in the limit.", curves[40][-1], curves[320][-1], limit[-1])]
+
+
+def kernels(made, path, first, q, k1, k2, k3, c, y):
+    queries, keys, u, h = np.arange(-50, 51) / 10, np.array([k1, k2, k3]), np.array([1.0, 2.0, -1.0]), 1e-6
+
+    def output(kernel, at):
+        return weights_of(kernel, at, keys, c) @ u
+
+    def force(kernel, at):
+        up, down = ((output(kernel, at + by) - y) ** 2 / 2 for by in (h, -h))
+        return (down - up) / (2 * h)
+
+    parts = {"weight of the second key": lambda kernel, at: weights_of(kernel, at, keys, c)[:, 1], "output": output,
+             "force on the query": force}
+    here, panels, numbers = np.array([q]), {}, {}
+    for title, part in parts.items():
+        numbers[title] = [part(kernel, here)[0] for kernel in KERNELS]
+        panels[title] = Panel("query", "", {kernel: part(kernel, queries) for kernel in KERNELS} | {
+            f"{kernel}, here": ([q], [x]) for kernel, x in zip(KERNELS, numbers[title], strict=True)}, queries)
+    panels["weight of the second key"].lines |= {"second key": ([k2], [0]), "other keys": [([k1], [0]), ([k3], [0])]}
+    panels["output"].lines["target"] = ([-5, 5], [y, y])
+    return panels, [
+        ("query = {}, keys {}, {}, {}, c = {}", q, k1, k2, k3, c), ("target {}.", y),
+        ("second key: softmax {}, Gaussian {}, normalized {}.", *numbers["weight of the second key"]),
+        ("Force on the query: softmax {}, Gaussian {}, normalized {}.", *numbers["force on the query"]),
+        ("sum to {};", weights_of("Gaussian", here, keys, c).sum()),
+        ("softmax loss {}.", (output("softmax", here)[0] - y) ** 2 / 2)]
+
+
+def layer(made, path, first, **values):
+    data, starts = problem(values)
+    names, curves, spectra, said = {"softmax": "softmax", "gaussian": "Gaussian"}, {}, {}, []
+    for k, (kernel, name) in enumerate(names.items()):
+        loss = np.array([pair[k].loss(data.X, data.y) for pair in path.models])
+        rate = values["lr"] / value_smoothness(starts[kernel], data.X) * value_rate(starts[kernel], data.X)
+        curves |= {name: loss / loss[0], f"guaranteed, {name}": (1 - rate) ** (2.0 * path.steps)}
+        spectra[name] = np.linalg.svd(starts[kernel].mixed(data.X), compute_uv=False)
+        said.append((f"{name} {{}}, guarantee {{}}", curves[name][-1], curves[f"guaranteed, {name}"][-1]))
+    unknowns, equations = values["H"] * values["D"], values["n"] * values["N"]
+    return {
+        "loss / first loss": Panel("step", "log", curves, path.steps),
+        "singular values of B at the start": Panel("in falling order", "log", spectra, np.arange(1, equations + 1)),
+    }, [("D = {}, n = {}, N = {}, H = {}, scale {}", *(values[name] for name in ("D", "n", "N", "H", "scale"))),
+        ("HD = {}, nN = {}.", unknowns, equations),
+        ("at the start: softmax {}, Gaussian {}.", spectra["softmax"][-1], spectra["Gaussian"][-1]), *said]
+
+
+# --- chapter 14 -----------------------------------------------------------------------------------------------------
+
+KERNEL_OF = {"softmax": lambda c: mha.softmax, "Gaussian": mha.attention.Gaussian,
+             "Gaussian, rows normalized": mha.attention.NormalizedGaussian}
+
+
+def one_loss(kernel, name, at, c):
+    """The loss of queries of an example, each alone."""
+    keys, values, y = (np.array(EXAMPLES[name][part]) for part in ("keys", "values", "y"))
+    return (weights_of(kernel, np.asarray(at, float), keys, c) @ values - y) ** 2 / 2
+
+
+def two_kinds(kernel, name, c):
+    """Where the loss of one query has minima: the lowest, and the others."""
+    keys, values = (np.array(EXAMPLES[name][part]) for part in ("keys", "values"))
+    found = Line(keys, values, KERNEL_OF[kernel](c)).minima(EXAMPLES[name]["y"])
+    lowest = min(minimum.loss for minimum in found)
+    return [np.array([minimum.q for minimum in found if (minimum.loss < lowest + 1e-9) == best])
+            for best in (True, False)]
+
+
+def in_the_picture(points):
+    return points[abs(points) <= 4]
+
+
+def descended(kernel, name, begin, lr, c):
+    """The losses of a run, and its queries (steps, queries)."""
+    rule = mha.GradientDescent(EXAMPLES[name]["lr"] * lr)
+    run = mha.train(*example(name, KERNEL_OF[kernel](c), begin), rule, 300, only=("WQ",), record=60)
+    return run.loss, each(run, lambda model: model.WQ.ravel()[:len(begin)])
+
+
+def reached(points, kinds):
+    """How many points are at a minimum of each kind."""
+    return [int((abs(points[:, None] - kind) < 0.05).any(axis=1).sum()) for kind in kinds]
+
+
+def traps(made, path, first, shift, lr, c):
+    name, line, panels, ends, said = "B2", np.linspace(-4, 4, 161), {}, {}, []
+    for kernel, title in zip(KERNELS, ("softmax", "Gaussian", "normalized"), strict=True):
+        loss, queries = descended(kernel, name, tuple(np.array(EXAMPLES[name]["start"]) + shift), lr, c)
+        kinds, gaps = two_kinds(kernel, name, c), np.full(queries.shape[1], np.nan)
+        walk = np.column_stack([queries.T, gaps]).ravel()
+        points = {"global minimum": in_the_picture(kinds[0]), "spurious minimum": in_the_picture(kinds[1]),
+                  "descent": walk, "start": queries[0], "end": queries[-1]}
+        panels[f"{title}: loss of a query"] = Panel("", "", {kernel: (line, one_loss(kernel, name, line, c))} | {
+            label: (at, one_loss(kernel, name, at, c)) for label, at in points.items()}, rounded=1e-6)
+        ends[kernel] = np.maximum(loss, 1e-10)
+        lowest = 4 * one_loss(kernel, name, kinds[0], c)[0]
+        said.append((f"{kernel} {{}} (lowest possible {{}}), {{}} of 4 at a global and {{}} at a spurious one",
+                     loss[-1], round(lowest, 9), *reached(queries[-1], kinds)))
+    panels["loss f of all, over steps"] = Panel("log step", "log", ends, path.steps)
+    return panels, [("starts moved by {}, step size {}, c = {}.", shift, 0.1 * lr, c), *said]
+
+
+def two_tokens(made, path, first, q1, q2, lr, c):
+    name, axis, panels, ends, said = "B2", np.linspace(-4, 4, 65), {}, {}, []
+    alone = {kernel: one_loss(kernel, name, axis, c) for kernel in KERNELS}
+    maps = {kernel: np.add.outer(losses, losses) for kernel, losses in alone.items()}
+    top = max(loss.max() for loss in maps.values())
+    for kernel in KERNELS:
+        loss, queries = descended(kernel, name, (q1, q2), lr, c)
+        kinds = two_kinds(kernel, name, c)
+        inside = in_the_picture(np.concatenate(kinds))
+        every = np.array(np.meshgrid(inside, inside, indexing="ij")).reshape(2, -1)
+        lowest = np.isin(every, kinds[0]).all(axis=0)
+        points = {"global minimum": every[:, lowest], "spurious minimum": every[:, ~lowest], "descent": queries.T,
+                  "start": queries[:1].T, "end": queries[-1:].T}
+        panels[kernel] = Panel("q₁", "q₂", {"heatmap": np.sqrt(maps[kernel] / top).round(3)} | {
+            label: tuple(at) for label, at in points.items()}, rounded=1e-6)
+        ends[kernel] = np.maximum(loss, 1e-10)
+        at_best, at_other = reached(queries[-1], kinds)
+        verdict = "a global minimum" if at_best == 2 else "a spurious minimum" if at_best + at_other == 2 else "no"
+        said.append((f"{kernel[0].upper()}{kernel[1:]}: {{}} minima in the square, {{}} of them spurious; descent ends "
+                     f"at f = {{}}, {verdict}", every.shape[1], int((~lowest).sum()), loss[-1]))
+    panels["loss f over steps"] = Panel("log step", "log", ends, path.steps)
+    return panels, [("from ({}, {}), step size {}, c = {}", q1, q2, 0.1 * lr, c), *said]
+
+
+# --- the pages before chapter 1, and a reader's own model -----------------------------------------------------------
+
+
+def scores(made, path, first, a1, a2, a3, tau):
+    read, over = np.array([2.0, 1.0, -1.0]), np.arange(-30, 31) / 5
+    pi = softmax_of(np.array([a1, a2, a3]) / tau)
+    curve = softmax_of(np.column_stack([over, np.full(61, a2), np.full(61, a3)]) / tau) @ read
+    mean, tilt = pi @ read, pi[0] * (read[0] - pi @ read) / tau
+    along = np.array([-1.0, 1.0]) / np.hypot(1, tilt)
+    return {
+        "weights": Panel("token", "", {
+            "scatter": [([j, j], [0, weight]) for j, weight in enumerate(pi, start=1)],
+            "equal weights": ([0.5, 3.5], [1 / 3, 1 / 3])}),
+        "diag(π) − ππᵀ": Panel("token", "", {"heatmap": np.diag(pi) - np.outer(pi, pi)}),
+        "mean, over a₁": Panel("a₁", "", {
+            "attention mean": (over, curve), "tangent": (a1 + along, mean + along * tilt), "here": ([a1], [mean])}),
+    }, [("a₁ = {}, a₂ = {}, a₃ = {}", a1, a2, a3), ("τ = {}", tau), ("weights {}, {}, {};", *pi),
+        ("mean {}, slope along a₁ {}, variance of what is read {};", mean, tilt, pi @ (read - mean) ** 2),
+        ("π₁ = {}.", -np.log(pi[0]))]
+
+
+def surface(made, path, first, lr, low, angle, q1, q2):
+    at, along, rates = np.arange(-20, 21) / 10, np.arange(-40, 41) / 20, np.arange(53) / 20
+    steep, flat = np.array([0.96, 0.28]), np.array([-0.28, 0.96])
+
+    def f(theta):
+        return (theta @ steep) ** 2 / 2 + low * (theta @ flat) ** 2 / 2
+
+    def walk(point, curvatures, rate):
+        points = [np.array(point)]
+        for _ in range(60):
+            slope = curvatures[0] * (points[-1] @ steep) * steep + curvatures[1] * (points[-1] @ flat) * flat
+            points.append(points[-1] - rate * slope)
+        return np.array(points)
+
+    points, loss = walk((q1, q2), (1.0, low), lr), f(walk((q1, q2), (1.0, low), lr))
+    usual_steep, usual_flat = np.array([0.8, 0.6]), np.array([-0.6, 0.8])
+    factors = [abs(1 - lr), abs(1 - lr * low)]
+    # On the default settings λ₂ = 0.05, η = 1.8, and the start is (0.25, 1.75).
+    u, v = np.array([0.25, 1.75]) @ usual_steep, np.array([0.25, 1.75]) @ usual_flat
+    k = np.arange(61)
+    usual = np.maximum((u * (1 - 1.8) ** k) ** 2 / 2 + 0.05 * (v * (1 - 1.8 * 0.05) ** k) ** 2 / 2, 1e-12)
+    return {
+        "path on f, θ₂ over θ₁": Panel("", "", {
+            "heatmap": np.sqrt(f(np.stack(np.meshgrid(at, at), axis=-1))),
+            "steep, λ₁": tuple(np.outer(steep, [-2, 2])), "flat, λ₂": tuple(np.outer(flat, [-2, 2])),
+            "descent": tuple(points.T), "start": ([q1], [q2])}),
+        "f along the two directions": Panel("", "", {
+            "steep, λ₁": f(along[:, None] * steep), "flat, λ₂": f(along[:, None] * flat)}, along),
+        "loss f over steps": Panel("step", "log", {"default settings": usual, "loss": np.maximum(loss, 1e-12)}, k),
+        "factor of a step, over η": Panel("step size η", "", {
+            "|1 − ηλ₁|": abs(1 - rates), "|1 − ηλ₂|": abs(1 - low * rates),
+            "border: factor 1, η = 2/λ₁": ([0, 2, 2], [1, 1, 0]), "here": ([lr, lr], factors)}, rates),
+    }, [("η = {}, λ₁ = 1, λ₂ = {}", lr, low), ("θ₁ = {}, θ₂ = {}:", q1, q2), ("from {} to {}.", loss[0], loss[-1]),
+        ("Condition number: {}.", 1 / low), ("coordinates by {} and {} in size", *factors)]
+
+
+def linearized(made, path, first, H, lr, scale):
+    data = mha.data.tokenized_mixture(16, T=4, d=4, M=2, zeta=0.25, sigma=0.5, seed=0)
+
+    def run_on_tangent(of, lr):
+        return mha.train(Linearized.at(of[0]), data, mha.GradientDescent(lr), 200, record=of.steps)
+
+    def apart(of, tangent):
+        pairs = zip(of.models, tangent.models, strict=True)
+        return np.maximum([np.sqrt(np.mean((a(data.X) - b(data.X)) ** 2)) for a, b in pairs], 1e-4)
+
+    tangent, usual = run_on_tangent(path, lr), run_on_tangent(first, 0.3)
+    loss, linear, distance = losses(path, data), losses(tangent, data), apart(path, tangent)
+    return {
+        "loss": Panel("log step", "log", {"model": loss, "linearization": linear}, path.steps),
+        "distance of the logits": Panel("log step", "log", {
+            "distance, default settings": apart(first, usual), "distance": distance}, path.steps),
+        "the model's logits": Panel("its linearization's", "", {
+            "equal": ([-26, 26], [-26, 26]), "sample": (tangent[-1](data.X), path[-1](data.X))}),
+    }, [("H = {}, η = {}, s = {}", H, lr, scale), ("loss {}, linearized {};", loss[-1], linear[-1]),
+        ("differ by {} (", distance[-1]), ("have moved by {}.", (path[-1] - path[0]).norm())]
+
+
+def own_model(made, path, first, lr):
+    data = mha.data.tokenized_mixture(n=60, seed=0)
+
+    def temperatures(of):
+        return each(of, lambda model: np.exp(-model.tau))
+
+    measures = {"loss": lambda of: losses(of, data), "score": lambda of: attention_scores_of_one(of, data),
+                "temperature": temperatures}
+    curves = {name: (measure(first), measure(path)) for name, measure in measures.items()}
+    return {title: Panel("log step", "log" if title == "loss" else "", {"at the start": usual, "now": now}, path.steps)
+            for title, (usual, now) in curves.items()}, [
+        ("step size η = {}", lr), ("loss {}, score {}, temperature {}.", *(now[-1] for _, now in curves.values()))]
+
+
+def attention_scores_of_one(path, data):
+    """The attention on relevant tokens of a model that has one head."""
+    return each(path, lambda model: (model.attention(data.X) * data.relevant[:, None]).sum(axis=-1).mean())
+
+
+SHOWN = {
+    ("book/index.html", 0): (words, {"lr": 0.3}),
+    ("book/multihead/01_a_small_attention_model.html", 0): (mixture, {"zeta": 0.25, "sigma": 0.6, "lr": 0.3}),
+    ("book/multihead/01_a_small_attention_model.html", 1): (heads, {"H": 4, "lr": 0.03, "optimizer": "adam"}),
+    ("book/multihead/02_how_steep_how_curved.html", 0): (curvature, {"H": 4, "lr": 0.3, "scale": 0.1}),
+    ("book/multihead/03_what_one_random_step_knows.html", 0): (
+        realizability, {"zeta": 0.4, "sigma": 0.2, "mirror": False}),
+    ("book/multihead/04_why_training_cannot_get_lost.html", 0): (
+        theory, {"H": 10 ** 4, "lr": 0.1, "zeta": 0.4, "S": 0.5, "T": 5}),
+    ("book/multihead/05_more_heads_slower_or_faster.html", 0): (
+        width, {"H": 4, "lr": 0.3, "scaling": "root", "zeta": 0.25, "sigma": 0.6}),
+    ("book/multihead/06_a_planted_head.html", 0): (planted, {"H": 2, "n": 50, "lr": 0.01, "start": "random"}),
+    ("book/multihead/07_does_it_generalize.html", 0): (
+        generalization, {"samples": 32, "sigma": 0.5, "zeta": 0.375, "lr": 0.3, "H": 4, "left": 2}),
+    ("book/multihead/08_heads_on_real_data.html", 0): (digits, {"H": 2, "lr": 0.3, "scale": 1.0}),
+    ("book/preconditioning/09_attention_is_a_tilted_average.html", 0): (tilting, {"v": 1.2, "n": 256, "sample": 3}),
+    ("book/preconditioning/10_descent_that_knows_the_structure.html", 0): (
+        descent, {"kappa": 8.0, "d": 4, "n": 300, "optimizer": "structure_aware", "start": "random", "lr": 0.3,
+                  "s_max": 0.7}),
+    ("book/preconditioning/11_data_and_compute.html", 0): (
+        data_and_compute, {"optimizer": "structure_aware", "start": "random", "lr": 0.3, "s_max": 0.7, "kappa_M": 2.0,
+                           "radius": 0.7}),
+    ("book/kernels/12_two_kernels_one_rank.html", 0): (
+        kernels, {"q": 1.5, "k1": -1.5, "k2": 0.5, "k3": 2.5, "c": 0.25, "y": 0.5}),
+    ("book/kernels/13_when_gradient_descent_must_succeed.html", 0): (
+        layer, {"moves": "WV", "D": 32, "H": 2, "N": 6, "n": 3, "scale": 0.5, "tied": False, "lr": 0.5}),
+    ("book/kernels/14_traps.html", 0): (traps, {"shift": -0.4, "lr": 0.5, "c": 0.25}),
+    ("book/kernels/14_traps.html", 1): (two_tokens, {"q1": 0.75, "q2": -1.25, "lr": 0.5, "c": 0.75}),
+    ("book/start/softmax.html", 0): (scores, {"a1": 1.5, "a2": -0.5, "a3": 0.5, "tau": 2.0}),
+    ("book/start/descent_and_curvature.html", 0): (
+        surface, {"lr": 0.2, "low": 0.2, "angle": 16, "q1": 1.0, "q2": -1.5}),
+    ("book/start/tangent_kernel.html", 0): (linearized, {"H": 2, "lr": 0.1, "scale": 2.0}),
+    ("book/your_own_model.html", 0): (own_model, {"lr": 0.3}),
+}
+SHOWN["book/theory_and_practice.html", 0] = SHOWN["book/multihead/04_why_training_cannot_get_lost.html", 0]
+each_place = pytest.mark.parametrize("place", PLACES, ids=place_id)
+
+
+@cache
+def told(place):
+    """A figure, the values of its controls, and what it must show and say there."""
+    tell, values = SHOWN[place]
+    made = figure(*place)
+    return made, values, *tell(made, made.path(**values), made.path(), **values)
+
+
+def drawn(made, values):
+    return as_drawn(made.figure(**values))
+
+
+def test_every_live_figure_is_told_here():
+    assert set(SHOWN) == set(PLACES)
+
+
+@each_place
+def test_a_line_shows_what_the_legend_and_the_title_say(place):
+    made, values, panels, _ = told(place)
+    assert_shows(drawn(made, values), panels)
+
+
+@each_place
+def test_no_line_could_be_taken_for_another(place):
+    _, _, panels, _ = told(place)
+    assert_all_differ(panels)
+
+
+@each_place
+def test_axes_say_what_they_count(place):
+    made, values, panels, _ = told(place)
+    assert_axes_say(drawn(made, values), panels)
+
+
+AROUND_A_NAME = "^guaranteed, |, here$| accuracy$"
+
+
+@each_place
+def test_a_name_has_one_color(place):
+    """Of a line that the legend leaves out, a reader takes the name from one that looks like it."""
+    made, values, *_ = told(place)
+    colors = {}
+    for (_, name), traces in by_name(drawn(made, values)).items():
+        for trace in traces:
+            if trace["type"] == "scatter" and trace.get("opacity", 1) == 1:
+                color = trace.get("line", {}).get("color") or trace["marker"]["color"]
+                colors.setdefault(re.sub(AROUND_A_NAME, "", name), set()).add(color)
+    assert all(len(of) == 1 for of in colors.values()), colors
+
+
+@each_place
+def test_a_sentence_says_what_its_words_name(place):
+    made, values, _, fragments = told(place)
+    spec, results = made.spec, made.drawn(**values)
+    sentence = sentence_of(spec, {name: control.value for name, control in made.controls.items()} | values, results)
+    assert_says(sentence, fragments)
