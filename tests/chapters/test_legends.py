@@ -299,7 +299,7 @@ def tilting(made, path, first, v, n, sample):
 
 
 def descent(made, path, first, **values):
-    data, kappa = sample(values, values["n"], values["d"], 0), values["kappa"]
+    data = sample(values, values["n"], values["d"], 0)
     plain = path_of(start_on(data, values, 0), data, {"optimizer": "gd", "lr": 0.1, "share": 1.0}, 40)
     root, floor = data.truth.root, 0.1 ** 2 * values["d"] / 2
 
@@ -315,7 +315,9 @@ def descent(made, path, first, **values):
     panels["training loss"].lines["noise floor σ²p/2"] = np.full(len(path), floor)
     panels["‖V‖"].lines["‖V‖ = 1/√2"] = ([0, 40], [0.5 ** 0.5] * 2)
     return panels, [
-        ("κ(Σ) = {}", kappa), ("d = {}, n = {}", values["d"], values["n"]),
+        ("After 40 steps of SA2, with η = {}, start random N(0, 1), ", values["lr"]),
+        ("κ(Σ) = {}, s_max = {}, d = {}, n = {}:", *(values[name] for name in ("kappa", "s_max", "d", "n"))),
+        ("Plain descent with η = 0.1 ", ),
         ("training loss {}, noise floor {}, population excess {}, ‖V‖ = {}, {} effective tokens.",
          ours["training loss"][-1], floor, ours["population excess"][-1], ours["‖V‖"][-1],
          ours["effective tokens, mean"][-1]),
@@ -348,7 +350,9 @@ def data_and_compute(made, path, first, **values):
         "population excess after 30 steps": Panel("log tokens n", "log", {
             "at the end": [curve[-1] for curve in curves.values()],
             "spectral start, for large n": [slope / n for n in sizes]}, sizes),
-    }, [("η = {}", values["lr"]), ("s_max = {}, κ = {}, r = {}", values["s_max"], values["kappa_M"], values["radius"]),
+    }, [
+        ("After 30 steps of SA2, with η = {}, start random N(0, 1), ", values["lr"]),
+        ("s_max = {}, κ = {}, r = {}", values["s_max"], values["kappa_M"], values["radius"]),
         ("excess {} with 40 tokens, {} with 320, {} in the limit.", curves[40][-1], curves[320][-1], limit[-1])]
 
 
@@ -392,7 +396,8 @@ def layer(made, path, first, **values):
     return {
         "loss / first loss": Panel("step", "log", curves, path.steps),
         "singular values of B at the start": Panel("in falling order", "log", spectra, np.arange(1, equations + 1)),
-    }, [("D = {}, n = {}, N = {}, H = {}, scale {}", *(values[name] for name in ("D", "n", "N", "H", "scale"))),
+    }, [("Trained: values. D = {}, n = {}, N = {}, H = {}, scale {}, keys their own, η·L = {};",
+         *(values[name] for name in ("D", "n", "N", "H", "scale", "lr"))), ("after 300 steps", ),
         ("HD = {}, nN = {}.", unknowns, equations),
         ("at the start: softmax {}, Gaussian {}.", spectra["softmax"][-1], spectra["Gaussian"][-1]), *said]
 
@@ -449,7 +454,7 @@ def traps(made, path, first, shift, lr, c):
         said.append((f"{kernel} {{}} (lowest possible {{}}), {{}} of 4 at a global and {{}} at a spurious one",
                      loss[-1], round(lowest, 9), *reached(queries[-1], kinds)))
     panels["loss f of all, over steps"] = Panel("log step", "log", ends, path.steps)
-    return panels, [("starts moved by {}, step size {}, c = {}.", shift, 0.1 * lr, c), *said]
+    return panels, [("B2 (η = 0.1), starts moved by {}, step size {}, c = {}. Loss f after 300 steps", shift, 0.1 * lr, c), *said]
 
 
 def two_tokens(made, path, first, q1, q2, lr, c):
@@ -473,7 +478,7 @@ def two_tokens(made, path, first, q1, q2, lr, c):
         said.append((f"{kernel[0].upper()}{kernel[1:]}: {{}} minima in the square, {{}} of them spurious; descent ends "
                      f"at f = {{}}, {verdict}", every.shape[1], int((~lowest).sum()), loss[-1]))
     panels["loss f over steps"] = Panel("log step", "log", ends, path.steps)
-    return panels, [("from ({}, {}), step size {}, c = {}", q1, q2, 0.1 * lr, c), *said]
+    return panels, [("B2 (η = 0.1) from ({}, {}), step size {}, c = {}, 300 steps.", q1, q2, 0.1 * lr, c), *said]
 
 
 # --- the pages before chapter 1, and a reader's own model -----------------------------------------------------------
@@ -595,11 +600,11 @@ SHOWN = {
                   "s_max": 0.7}),
     ("book/preconditioning/11_data_and_compute.html", 0): (
         data_and_compute, {"optimizer": "structure_aware", "start": "random", "lr": 0.3, "s_max": 0.7, "kappa_M": 2.0,
-                           "radius": 0.7}),
+                           "radius": 0.35}),
     ("book/kernels/12_two_kernels_one_rank.html", 0): (
-        kernels, {"q": 1.5, "k1": -1.5, "k2": 0.5, "k3": 2.5, "c": 0.25, "y": 0.5}),
+        kernels, {"q": 1.5, "k1": -1.5, "k2": 0.5, "k3": 2.5, "c": 0.25, "y": 1.0}),
     ("book/kernels/13_when_gradient_descent_must_succeed.html", 0): (
-        layer, {"moves": "WV", "D": 32, "H": 2, "N": 6, "n": 3, "scale": 0.5, "tied": False, "lr": 0.5}),
+        layer, {"moves": "WV", "D": 32, "H": 2, "N": 6, "n": 3, "scale": 0.5, "tied": False, "lr": 0.2}),
     ("book/kernels/14_traps.html", 0): (traps, {"shift": -0.4, "lr": 0.5, "c": 0.25}),
     ("book/kernels/14_traps.html", 1): (two_tokens, {"q1": 0.75, "q2": -1.25, "lr": 0.5, "c": 0.75}),
     ("book/start/softmax.html", 0): (scores, {"a1": 1.5, "a2": -0.5, "a3": 0.5, "tau": 2.0}),
