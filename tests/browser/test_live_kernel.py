@@ -8,6 +8,7 @@ import sys
 from functools import partial
 from urllib.parse import urlparse
 
+import nbformat
 import pytest
 
 import servers
@@ -252,6 +253,19 @@ def test_nbconvert_prints_a_run_notebook_with_its_picture_and_without_a_network(
     assert page.evaluate(PICTURES) == [700]
     assert page.get_by_text("2/λ_max there").is_visible()
     context.close()
+
+
+def test_a_link_of_the_chapter_sets_the_laboratory_above_it(chromium, folder):
+    chapter = nbformat.read(folder / "laboratory" / "17_laboratory.ipynb", 4)
+    chapter.cells = [cell for cell in chapter.cells
+                     if cell.id in ("imports", "laboratory") or "Set experiment 1." in cell.source]
+    nbformat.write(chapter, folder / "links.ipynb")
+    with servers.jupyterlab(folder) as server, servers.in_jupyterlab(chromium, server, "links.ipynb") as seen:
+        first = summary(seen)
+        seen.page.get_by_role("link", name="Set experiment 1.").click()
+        summary(seen, before=first)
+        menu = seen.page.locator(".mha-laboratory select").first
+        assert menu.evaluate("menu => menu.selectedOptions[0].text").startswith("1 · ")
 
 
 def test_a_file_of_the_reader_stays_and_each_says_what_it_does_not_have(opened):
