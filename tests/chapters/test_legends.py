@@ -454,7 +454,8 @@ def traps(made, path, first, shift, lr, c):
         said.append((f"{kernel} {{}} (lowest possible {{}}), {{}} of 4 at a global and {{}} at a spurious one",
                      loss[-1], round(lowest, 9), *reached(queries[-1], kinds)))
     panels["loss f of all, over steps"] = Panel("log step", "log", ends, path.steps)
-    return panels, [("B2 (η = 0.1), starts moved by {}, step size {}, c = {}. Loss f after 300 steps", shift, 0.1 * lr, c), *said]
+    words = "B2 (η = 0.1), starts moved by {}, step size {}, c = {}. Loss f after 300 steps"
+    return panels, [(words, shift, 0.1 * lr, c), *said]
 
 
 def two_tokens(made, path, first, q1, q2, lr, c):
