@@ -8,9 +8,9 @@ agree already and need no entry. torch is never imported here: if an argument is
 """
 
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from functools import cache, partial
-from math import cos, isfinite
+from math import cos, inf, isclose, isfinite, log10
 from numbers import Real
 from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any, TypeAlias, TypeGuard, Union
@@ -53,10 +53,11 @@ def is_array(a: object) -> TypeGuard[Array]:
 def namespace(*arrays: Array, **named: Array) -> Any:
     """The functions of the library that all the arrays belong to.
 
-    Raises TypeError if an argument is no array, or numpy and torch are mixed: no array is converted silently.
+    Raises TypeError if an argument is no array of real numbers, numpy and torch are mixed, or tensors live on two
+    devices: no array is converted silently.
     """
-    if not named and all(type(a) is np.ndarray for a in arrays):
-        return _numpy()  # the usual case, decided in a fraction of a microsecond
+    if all(map(_is_plain, (*arrays, *named.values()))):
+        return _numpy()  # the usual case, decided in a microsecond
     named = {f"argument {k + 1}": a for k, a in enumerate(arrays)} | named
     kinds = {name: _kind(name, a) for name, a in named.items()}
     if len(mixed := sorted(set(kinds.values()))) > 1:
@@ -65,15 +66,56 @@ def namespace(*arrays: Array, **named: Array) -> Any:
                         "convert one side, for example model.map(torch.as_tensor)")
     if "recorded" in kinds.values():
         return sys.modules["mhalib.trace"].namespace()
-    return _numpy() if "numpy" in kinds.values() else _torch_namespace()
+    if "numpy" in kinds.values():
+        return _numpy()
+    _require_one_device(named)
+    return _torch_namespace()
+
+
+def _is_plain(a):
+    return type(a) is np.ndarray and a.dtype.kind in "fiub"
+
+
+def _require_one_device(tensors):
+    if len({a.device for a in tensors.values()}) > 1:
+        found = ", ".join(f"{name} is on {a.device}" for name, a in tensors.items())
+        raise TypeError(f"expected all tensors on one device, got two: {found}; "
+                        "move one side, for example data.map(lambda a: a.to(device))")
 
 
 def _kind(name, a):
+    """The library of an array; a TypeError where the formulas would misread it."""
+    if not is_array(a):
+        cure = f"; np.array({name}, float) makes one" if isinstance(a, (list, tuple)) else ""
+        cure = f"; {name}.to_numpy() makes one" if hasattr(a, "to_numpy") else cure
+        raise TypeError(f"{name}: expected a numpy array or a torch tensor, got {type(a).__name__}{cure}")
+    if _is_recorded(a):
+        return "recorded"
     if isinstance(a, (np.ndarray, np.generic)):
+        require_own_meaning(name, a)
         return "numpy"
-    if is_array(a):
-        return "recorded" if _is_recorded(a) else "torch"
-    raise TypeError(f"{name}: expected a numpy array or a torch tensor, got {type(a).__name__}")
+    if not is_dense(a):
+        raise TypeError(f"{name}: expected a dense tensor, got one of layout {a.layout}; {name}.to_dense() makes one")
+    return "torch"
+
+
+def require_own_meaning(name: str, a: np.ndarray) -> None:
+    """Check that a numpy array means the numbers that it holds, row by row: no mask, no unit, no other product.
+
+    Raises TypeError for a masked array, a matrix or another subclass, and for entries that are no real numbers.
+    """
+    if isinstance(a, np.ma.MaskedArray):
+        raise TypeError(f"{name}: expected an array without a mask, got a masked one of shape {a.shape}; "
+                        f"{name}.filled(value) says what stands in the gaps")
+    if isinstance(a, np.ndarray) and type(a) not in (np.ndarray, np.memmap):
+        raise TypeError(f"{name}: expected a plain numpy array, got {shown(a)}; np.asarray({name}) makes one")
+    if a.dtype.kind not in "fiub":
+        raise TypeError(f"{name}: expected real numbers, got {shown(a)}{_cure(name, a.dtype)}")
+
+
+def is_dense(tensor: "torch.Tensor") -> bool:
+    """Whether a tensor holds all its numbers, and not those alone that are not zero."""
+    return tensor.layout == _torch().strided and not tensor.is_quantized
 
 
 @cache
@@ -166,9 +208,9 @@ def as_like(a: np.ndarray, like: Array) -> Array:
 
 
 def require(name: str, a: Array, shape: Sequence[int | str], finite: bool = True) -> None:
-    """Check that an array has a floating dtype, the expected shape and only finite numbers.
+    """Check that an array has single or double precision, the expected shape and only finite numbers.
 
-    Raises TypeError if a is no array of floating-point numbers; ValueError if the shape differs, an axis is empty, or
+    Raises TypeError if a is no array of such numbers; ValueError if the shape differs, an axis is empty, or
     (unless ``finite=False``) an entry is NaN or infinite.
 
     Parameters
@@ -178,8 +220,9 @@ def require(name: str, a: Array, shape: Sequence[int | str], finite: bool = True
     """
     _kind(name, a)
     wanted = "(" + ", ".join(map(str, shape)) + ("," if len(shape) == 1 else "") + ")"
-    if not str(a.dtype).removeprefix("torch.").startswith(("float", "bfloat")):
-        raise TypeError(f"{name}: expected floating-point numbers of shape {wanted}, got dtype {a.dtype}")
+    if not in_precision(a):
+        raise TypeError(f"{name}: expected floating-point numbers of shape {wanted} in single or double precision, "
+                        f"got dtype {a.dtype}{_cure(name, a.dtype)}")
     fits = a.ndim == len(shape) and all(isinstance(want, str) or got == want
                                         for got, want in zip(a.shape, shape, strict=True))
     if not fits or 0 in a.shape:
@@ -188,10 +231,29 @@ def require(name: str, a: Array, shape: Sequence[int | str], finite: bool = True
         raise ValueError(f"{name}: expected finite numbers, got NaN or infinity among its {tuple(a.shape)} entries")
 
 
-def require_same_dtype(**arrays: Array) -> None:
-    """Check that named arrays come from one library and share one dtype; nothing is promoted silently.
+def in_precision(a: Array) -> bool:
+    """Whether an array is in the single or double precision of this machine, in which all formulas are tested."""
+    return str(a.dtype).removeprefix("torch.") in ("float32", "float64")
 
-    Raises TypeError if libraries or dtypes differ.
+
+def _cure(name, dtype):
+    """What to do with an array of another dtype, as the end of a sentence."""
+    if "torch" in str(dtype):
+        return f"; {name}.double() has them" if not dtype.is_complex else f"; take {name}.real or abs({name})"
+    if dtype.names:
+        return f"; np.lib.recfunctions.structured_to_unstructured({name}) makes one array of its columns"
+    cures = {"c": f"take {name}.real or abs({name})", "M": "take differences of times, in a unit",
+             "m": f"divide by a unit, {name} / np.timedelta64(1, 's')",
+             "U": f"numbers in text are read by {name}.astype(float)"}
+    if name == "y":
+        cures["U"] = "for labels in words there is np.where(y == word, 1.0, -1.0)"
+    return "; " + cures.get(dtype.kind, f"{name}.astype(float) has them")
+
+
+def require_same_dtype(**arrays: Array) -> None:
+    """Check that named arrays come from one library, live on one device and share one dtype; nothing is promoted.
+
+    Raises TypeError if libraries, devices or dtypes differ.
     """
     namespace(**arrays)
     if len({a.dtype for a in arrays.values()}) > 1:
@@ -200,18 +262,60 @@ def require_same_dtype(**arrays: Array) -> None:
                         "data.map(lambda a: a.astype('float32'))")
 
 
-def require_labels(y: Array, X: Array) -> None:
+def require_labels(y: Array, X: Array, cure: str = "2 * y - 1") -> None:
     """Check labels y (n,) in {−1, +1} for a batch X (n, …) of the same library and dtype.
 
     Raises TypeError if y is no array of floating-point numbers, or differs from X in library or dtype; ValueError if
-    its shape is not (n,) or an entry is neither −1 nor +1.
+    its shape is not (n,) or an entry is neither −1 nor +1. ``cure`` says how labels 0 and 1 become −1 and +1.
     """
     _kind("X", X)
+    _kind("y", y)
+    has_values = not getattr(y, "is_meta", False)
+    if not X.ndim or not len(X):
+        raise ValueError(f"X: expected a batch of samples with no empty axis, got {tuple(X.shape)}")
+    if tuple(y.shape) == (len(X), 1):
+        row = "np.ravel(y)" if isinstance(y, np.ndarray) else "y.ravel()"
+        raise ValueError(f"y: expected shape ({len(X)},), got the column {tuple(y.shape)}; {row} is a row of it")
+    if has_values and not in_precision(y) and _values(y) <= {0, 1}:
+        raise TypeError(f"y: expected labels −1 and +1 as floating-point numbers, got 0 and 1 of dtype {y.dtype}; "
+                        f"use y = {cure.replace('2 ', '2.0 ')}")
     require("y", y, (len(X),))
     require_same_dtype(y=y, X=X)
-    if not getattr(y, "is_meta", False) and not bool((abs(y) == 1).all()):
-        found = ", ".join(f"{value:g}" for value in sorted(set(to_numpy(y).tolist()))[:5])
-        raise ValueError(f"y: expected labels −1 and +1, got {found}; for labels 0/1 use 2 * y − 1")
+    if has_values and not bool((abs(y) == 1).all()):
+        found = ", ".join(f"{value:g}" for value in sorted(_values(y))[:5])
+        raise ValueError(f"y: expected labels −1 and +1, got {found}; for labels 0/1 use y = {cure}")
+
+
+def _values(a):
+    """The different numbers of an array."""
+    return set(to_numpy(a).ravel().tolist())
+
+
+def shown(value: object) -> str:
+    """A value as the end of an error's sentence: short, and an array by shape and dtype, never by its numbers.
+
+    Examples
+    --------
+    >>> shown(0.5), shown(np.zeros((2, 3))), shown([0.5] * 99)
+    ('0.5', 'an ndarray of shape (2, 3) and dtype float64', 'a list of 99')
+    """
+    if isinstance(value, int) and abs(value) >= 10 ** 20:
+        return f"a whole number of {int(log10(abs(value))) + 1} digits"
+    if hasattr(value, "dtype") and hasattr(value, "shape") and not isinstance(value, (np.generic, type)):
+        return f"{_a(type(value))} of shape {tuple(value.shape)} and dtype {str(value.dtype)[:40]}"
+    if isinstance(value, (Real, complex, str, bytes, type(None))):
+        return words if len(words := repr(value)) <= 80 else words[:80] + "…"
+    if isinstance(value, (list, tuple, set, frozenset, dict)):
+        items = value.values() if isinstance(value, dict) else value
+        is_short = len(value) <= 8 and all(isinstance(item, (Real, str, type(None))) for item in items)
+        return repr(value) if is_short and len(repr(value)) <= 80 else f"{_a(type(value))} of {len(value)}"
+    if isinstance(value, type) or hasattr(value, "__qualname__"):
+        return f"{'the class' if isinstance(value, type) else 'the function'} {value.__name__}"
+    return _a(type(value))
+
+
+def _a(kind):
+    return f"{'an' if kind.__name__[0] in 'aeiouAEIOU' or kind is np.ndarray else 'a'} {kind.__name__}"
 
 
 def require_seed(seed: int) -> None:
@@ -219,8 +323,12 @@ def require_seed(seed: int) -> None:
 
     Raises ValueError if it is not: results without a seed could not be repeated.
     """
-    if isinstance(seed, bool) or not isinstance(seed, (int, np.integer)) or seed < 0:
-        raise ValueError(f"seed: expected a whole number ≥ 0, got {seed!r}")
+    if not is_whole(seed) or seed < 0:
+        raise ValueError(f"seed: expected a whole number ≥ 0, got {shown(seed)}")
+
+
+MOST = 2 ** 31
+"""No size of an array or number of steps is larger."""
 
 
 def require_count(**counts: int) -> None:
@@ -229,8 +337,55 @@ def require_count(**counts: int) -> None:
     Raises ValueError naming the first that is not.
     """
     for name, count in counts.items():
-        if isinstance(count, bool) or not isinstance(count, (int, np.integer)) or count < 1:
-            raise ValueError(f"{name}: expected a whole number ≥ 1, got {count!r}")
+        if not is_whole(count) or count < 1:
+            raise ValueError(f"{name}: expected a whole number ≥ 1, got {shown(count)}")
+        if count > MOST:
+            raise ValueError(f"{name}: expected a whole number up to {MOST:,}, got {shown(count)}")
+
+
+def is_whole(number: object) -> TypeGuard[int]:
+    """Whether this is a whole number, of Python or of numpy."""
+    return isinstance(number, (int, np.integer)) and not isinstance(number, bool)
+
+
+LARGE = 1e100
+"""Data and weights stay below it, so that products of three of their numbers are numbers."""
+
+
+def require_number(name: str, number: object, *, least: float = -inf, above: float = -inf, below: float = inf) -> None:
+    """Check that a number is real and finite, at least ``least``, above ``above`` and below ``below``.
+
+    Raises ValueError if it is not.
+    """
+    if not (is_number(number) and least <= number < below and number > above):
+        bounds = {"≥": least, ">": above, "and below": below}
+        words = "".join(f" {word} {bound:g}" for word, bound in bounds.items() if isfinite(bound))
+        raise ValueError(f"{name}: expected a finite number{words}, got {shown(number)}")
+
+
+def require_flag(**flags: bool) -> None:
+    """Check that every named value is True or False.
+
+    Raises TypeError naming the first that is neither: any text is true, "no" among them.
+    """
+    for name, flag in flags.items():
+        if not isinstance(flag, (bool, np.bool_)):
+            raise TypeError(f"{name}: expected True or False, got {shown(flag)}")
+
+
+def precision(dtype: Any) -> np.dtype[Any]:
+    """The numpy dtype of this name: single or double precision.
+
+    Raises TypeError for any other.
+    """
+    try:
+        found = np.dtype(dtype)
+    except (TypeError, ValueError, SyntaxError):
+        found = None
+    if found is None or found not in (np.dtype(np.float32), np.dtype(np.float64)):
+        raise TypeError(f"dtype: expected np.float64 or np.float32, got {shown(dtype)}; "
+                        "model.map(torch.as_tensor) takes a model to torch")
+    return found
 
 
 def as_number(number: Any) -> Any:
@@ -246,6 +401,36 @@ def of_numbers(number: Any) -> Any:
     return namespace(number) if _is_recorded(number) else _OF_NUMBERS
 
 
+def is_number(number: object) -> TypeGuard[float]:
+    """Whether this is a real and finite number that a float can hold; True and False are none."""
+    if not isinstance(number, Real) or isinstance(number, bool):
+        return False
+    try:
+        return isfinite(float(number))
+    except OverflowError:
+        return False
+
+
 def is_positive(number: object) -> TypeGuard[float]:
     """Whether this is a finite number > 0."""
-    return isinstance(number, Real) and not isinstance(number, bool) and isfinite(number) and number > 0
+    return is_number(number) and float(number) > 0
+
+
+def same_value(known: Any, value: Any, largest: float = 0.0) -> bool:
+    """Whether two values mean the same: numbers up to rounding, as 0.1 + 0.2 means 0.3; but 1 is not True.
+
+    ``largest`` is the largest magnitude around: what ``linspace(-1, 1)`` has near its middle means 0.
+    """
+    if isinstance(known, bool) or isinstance(value, bool):
+        return known is value
+    if is_number(known) and is_number(value):
+        return isclose(known, value, rel_tol=1e-9, abs_tol=0.0 if known and value else 1e-15 * largest)
+    return known is value or (isinstance(value, type(known)) and not is_array(known) and bool(known == value))
+
+
+def matching(values: Iterable[Any], value: Any) -> list[Any]:
+    """Those of some values that are ``value`` up to rounding, the nearest first."""
+    values = list(values)
+    largest = max((abs(known) for known in values if is_number(known)), default=0.0)
+    same = [known for known in values if same_value(known, value, largest)]
+    return sorted(same, key=lambda known: abs(known - value)) if is_number(value) else same

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from typing import Any, Protocol
 
-from mhalib._array import Array, is_positive, namespace
+from mhalib._array import Array, is_positive, namespace, shown
 
 
 class Kernel(Protocol):
@@ -35,7 +35,9 @@ class Softmax:
         array([[0.5 , 0.5 ],
                [0.25, 0.75]])
         """
-        xp = namespace(S)
+        xp = namespace(S=S)
+        if not S.ndim or not S.shape[-1]:
+            raise ValueError(f"S: expected scores (…, q, k) with no empty axis, got {tuple(S.shape)}")
         E = xp.exp(S - xp.amax(S, axis=-1, keepdims=True))
         return E / E.sum(axis=-1, keepdims=True)
 
@@ -44,12 +46,15 @@ class Softmax:
 
         The derivative of the weights is symmetric, so this is also how they move along scores dA.
 
+        Raises TypeError or ValueError if A and dA are no arrays of one library and shape.
+
         Examples
         --------
         >>> A = mha.softmax(np.array([[0.0, np.log(3)]]))
         >>> mha.softmax.vjp(A, np.array([[1.0, 0.0]]))
         array([[ 0.1875, -0.1875]])
         """
+        _require_alike(A, dA)
         return A * (dA - (A * dA).sum(axis=-1, keepdims=True))
 
     def vjp_along(self, A: Array, dA: Array, A_: Array, dA_: Array) -> Array:
@@ -58,7 +63,11 @@ class Softmax:
         return A_ * (dA - mean) + A * (dA_ - mean_ - (A_ * dA).sum(axis=-1, keepdims=True))
 
     def scores(self, Q: Array, K: Array) -> Array:
-        """Scaled dot products S = Q Kᵀ / √d of queries Q (…, q, d) and keys K (…, k, d)."""
+        """Scaled dot products S = Q Kᵀ / √d of queries Q (…, q, d) and keys K (…, k, d).
+
+        Raises TypeError or ValueError if they are no arrays of one library and of these shapes.
+        """
+        _require_pairs(Q, K)
         return Q @ K.mT / Q.shape[-1] ** 0.5
 
     def scores_along(self, Q: Array, K: Array, Q_: Array, K_: Array) -> Array:
@@ -83,7 +92,7 @@ class Gaussian:
 
     def __post_init__(self) -> None:
         if not is_positive(self.c):
-            raise ValueError(f"c: expected a finite number > 0, got {self.c!r}")
+            raise ValueError(f"c: expected a finite number > 0, got {shown(self.c)}")
         object.__setattr__(self, "c", float(self.c))  # a np.float64 would turn float32 scores into float64
 
     normalized = False
@@ -97,10 +106,11 @@ class Gaussian:
         >>> mha.gaussian(np.array([[0.0, -np.log(4)]]))
         array([[1.  , 0.25]])
         """
-        return namespace(S).exp(S)
+        return namespace(S=S).exp(S)
 
     def vjp(self, A: Array, dA: Array) -> Array:
         """Pullback dS = A ∘ dA, and how weights move along scores dA."""
+        _require_alike(A, dA)
         return A * dA
 
     def vjp_along(self, A: Array, dA: Array, A_: Array, dA_: Array) -> Array:
@@ -120,7 +130,8 @@ class Gaussian:
         >>> mha.gaussian.scores(Q, K)
         array([[-1., -1.]])
         """
-        xp, (Q, K) = namespace(Q, K), _without_offset(K, Q, K)
+        xp = _require_pairs(Q, K)
+        Q, K = _without_offset(K, Q, K)
         squares = (Q * Q).sum(axis=-1)[..., :, None] - 2 * Q @ K.mT + (K * K).sum(axis=-1)[..., None, :]
         return -self.c / Q.shape[-1] ** 0.5 * xp.maximum(squares, xp.zeros_like(squares))
 
@@ -166,6 +177,21 @@ class NormalizedGaussian(Gaussian):
     def vjp_along(self, A: Array, dA: Array, A_: Array, dA_: Array) -> Array:
         """As softmax's."""
         return softmax.vjp_along(A, dA, A_, dA_)
+
+
+def _require_pairs(Q, K):
+    """The functions of the library of queries and keys, whose rows are vectors of one length."""
+    xp = namespace(Q=Q, K=K)
+    if min(Q.ndim, K.ndim) < 2 or Q.shape[-1] != K.shape[-1]:
+        raise ValueError("Q, K: expected queries (…, q, d) and keys (…, k, d) with the same d, "
+                         f"got {tuple(Q.shape)} and {tuple(K.shape)}")
+    return xp
+
+
+def _require_alike(A, dA):
+    namespace(A=A, dA=dA)
+    if A.shape != dA.shape:
+        raise ValueError(f"A, dA: expected two arrays of one shape, got {tuple(A.shape)} and {tuple(dA.shape)}")
 
 
 def _without_offset(K, *rows):

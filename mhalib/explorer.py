@@ -11,6 +11,7 @@ import inspect
 import math
 import os
 import sys
+import warnings
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import cache, cached_property, partial
@@ -23,6 +24,7 @@ import plotly.graph_objects as go
 from plotly.basedatatypes import BaseFigure
 from plotly.io.json import to_json_plotly
 
+from mhalib._array import matching, shown
 from mhalib._book import alt_text, book_is_asked, require_alt_text
 
 DELAY = 0.15  # the function is called when its controls have rested for so many seconds
@@ -41,8 +43,9 @@ def explore(f: Callable[..., Any], /, **controls: Any) -> "Explorer":
     - ``True`` or ``False`` is a checkbox, which starts there.
     - A widget of ipywidgets is used as it is.
 
-    A range or a list starts at the default that ``f`` has for the parameter. Where it has none, or none inside, a
-    slider starts in its middle, in the geometric middle if it is logarithmic or doubles, and a menu at its first entry.
+    A range or a list starts at the default that ``f`` has for the parameter, up to rounding. Where it has none, or none
+    inside, a slider starts in its middle, in the geometric middle if it is logarithmic or doubles, and a menu at its
+    first entry; a warning says so of a default that is none of the values.
 
     What ``f`` raises at the start values is raised. What it raises later is raised in plain Python; a notebook shows it
     above the last figure.
@@ -86,6 +89,8 @@ class Explorer:
         self.error: Exception | None = None
         self._allowed = {name: _control_for(name, given, defaults.get(name)) for name, given in controls.items()}
         self._values = self._start = {name: control.start for name, control in self._allowed.items()}
+        for name, control in self._allowed.items():
+            control.say_start(defaults.get(name, inspect.Parameter.empty))
         self._asked, self._listening = 0, True
         if not book_is_asked():
             _ = self.controls
@@ -119,8 +124,8 @@ class Explorer:
         """
         for name, value in values.items():
             if name not in self._allowed:
-                raise ValueError(f"{name}: expected one of the controls {', '.join(self._allowed)}, got {value!r}")
-            self._allowed[name].require(value)
+                raise ValueError(f"{name}: expected one of the controls {', '.join(self._allowed)}, got {shown(value)}")
+        values = {name: self._allowed[name].own(value) for name, value in values.items()}
         self._values = self._values | values
         self._asked += 1
         self._move_widgets(values)
@@ -208,7 +213,7 @@ class Explorer:
 def _defaults(f, controls):
     """The defaults of f's parameters, {name: default}; an error where f and the controls do not fit."""
     if not callable(f):
-        raise TypeError(f"f: expected a function that returns a plotly figure, got {f!r}")
+        raise TypeError(f"f: expected a function that returns a plotly figure, got {shown(f)}")
     if not controls:
         raise ValueError("controls: expected at least one, such as lr=(0.01, 10.0), got none")
     parameters = inspect.signature(f).parameters.values()
@@ -226,7 +231,7 @@ def _defaults(f, controls):
 def _checked(figure):
     """The figure that f returned; an error where it is none, or one that cannot be shown."""
     if not isinstance(figure, BaseFigure):
-        raise TypeError(f"f: expected a function that returns a plotly figure, got one that returns {figure!r:.80}")
+        raise TypeError(f"f: expected a function that returns a plotly figure, got one that returns {shown(figure)}")
     if figure.frames:
         raise ValueError(f"f: expected a figure without frames, got one with {len(figure.frames)}")
     if book_is_asked():
@@ -360,11 +365,22 @@ class _Values:
     traits: dict = field(default_factory=dict)
     made: Any = None
 
-    def require(self, value):
-        """Raise a ValueError where the value is not allowed."""
-        if not self.holds(value):
-            options = ", ".join(label for label, _ in self.traits.get("options", ()))
-            raise ValueError(f"{self.name}: expected {'one of ' + options if options else self.words}, got {value!r}")
+    def own(self, value):
+        """The allowed value that equals this one up to rounding; a ValueError where there is none."""
+        options = self.traits.get("options", ())
+        same = matching([option for _, option in options] or self.ends, value)
+        if same or self.holds(value):
+            return same[0] if same else value
+        labels = ", ".join(label for label, _ in options)
+        raise ValueError(f"{self.name}: expected {'one of ' + labels if labels else self.words}, got {shown(value)}")
+
+    def say_start(self, default):
+        """Warn where the function has a default at which the control does not start."""
+        has_default = not (default is None or default is inspect.Parameter.empty)
+        starts_itself = self.made is not None or self.kind == "Checkbox"
+        if has_default and not starts_itself and not matching([self.start, *self.ends], default):
+            warnings.warn(f"{self.name}: the function's default, {shown(default)}, is not among {self.words}; "
+                          f"the control starts at {_label(self.start)}", stacklevel=4)
 
     def read(self, value):
         """The value of the widget: a logarithmic slider rounds, and may miss its ends by a rounding."""
@@ -390,7 +406,7 @@ def _control_for(name, given, default):
         return _list(name, given, default)
     if hasattr(given, "observe") and hasattr(given, "value"):
         return _Values(name, given.value, _ends_of(given), "its own widget", lambda value: True, made=given)
-    raise TypeError(f"{name}: expected (min, max), a list, True or False, or a widget with a value, got {given!r}")
+    raise TypeError(f"{name}: expected (min, max), a list, True or False, or a widget with a value, got {shown(given)}")
 
 
 def _range(name, given, default):
@@ -401,8 +417,9 @@ def _range(name, given, default):
     log = not whole and not step and low > 0 and high >= 100 * low
     step = step or (1 if whole else 0.05 if log else (high - low) / 100)  # in decades, where it is logarithmic
     middle = math.sqrt(low * high) if log else low + step * round((high - low) / 2 / step)
-    start = type(low)(default) if _lies_in(low, high, default) else middle
     ends = (math.log10(low), math.log10(high)) if log else (low, high)
+    at_an_end = matching((low, high), default)
+    start = at_an_end[0] if at_an_end else type(low)(default) if _lies_in(low, high, default) else middle
     kind = "IntSlider" if whole else "FloatLogSlider" if log else "FloatSlider"
     traits = {"min": ends[0], "max": ends[1], "step": step} | ({} if whole else {"readout_format": ".3g"})
     words = f"{_label(low)} to {_label(high)}"
@@ -412,9 +429,9 @@ def _range(name, given, default):
 def _ordered(name, given):
     """Give min, max, and the step or 0: all of them int, or all float."""
     if len(given) not in (2, 3) or not all(map(_is_number, given)):
-        raise TypeError(f"{name}: expected (min, max) or (min, max, step), all numbers, got {given!r}")
+        raise TypeError(f"{name}: expected (min, max) or (min, max, step), all numbers, got {shown(given)}")
     if not all(map(math.isfinite, given)) or given[0] >= given[1] or min(given[2:], default=1) <= 0:
-        raise ValueError(f"{name}: expected finite numbers with min < max and step > 0, got {given!r}")
+        raise ValueError(f"{name}: expected finite numbers with min < max and step > 0, got {shown(given)}")
     kind = int if all(isinstance(number, Integral) for number in given) else float
     return tuple(map(kind, (*given, 0)[:3]))
 
@@ -440,7 +457,7 @@ def _list(name, given, default):
     if not given:
         raise ValueError(f"{name}: expected a list with at least one entry, got []")
     numbers = all(map(_is_number, given))
-    start = default if default in given else given[len(given) // 2 if numbers else 0]
+    start = next(iter(matching(given, default)), given[len(given) // 2 if numbers else 0])
     return _choice(name, given, start, "SelectionSlider" if numbers else "Dropdown")
 
 
@@ -449,7 +466,7 @@ def _choice(name, options, start, kind):
     ends = (options[0], options[-1]) if slides else tuple(options)
     words = f"{labels[0]} to {labels[-1]}" if slides else " or ".join(labels)
     traits = {"options": list(zip(labels, options, strict=True))}
-    return _Values(name, start, ends, words, options.__contains__, kind, traits)
+    return _Values(name, start, ends, words, lambda value: bool(matching(options, value)), kind, traits)
 
 
 def _ends_of(widget):

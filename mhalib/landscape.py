@@ -3,13 +3,23 @@
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from functools import partial
-from numbers import Real
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from mhalib._array import as_like, is_positive, namespace, require_count, require_seed, to_numpy
+from mhalib._array import (
+    LARGE,
+    as_like,
+    is_positive,
+    namespace,
+    require_count,
+    require_number,
+    require_seed,
+    shown,
+    to_numpy,
+)
+from mhalib.data.foreign import converted
 from mhalib.models.weights import require_weights
 from mhalib.training import Data
 
@@ -18,7 +28,7 @@ def random_direction(model: Any, seed: int = 0, only: str | Iterable[str] | None
                      normalize: str | None = "filter") -> Any:
     """A direction with independent standard normal entries, a point of the model's class.
 
-    Raises ValueError if ``normalize`` is none of these, or a name is none of the model's.
+    Raises TypeError if model is none; ValueError if ``normalize`` is none of these, or a name is none of the model's.
 
     Parameters
     ----------
@@ -29,10 +39,10 @@ def random_direction(model: Any, seed: int = 0, only: str | Iterable[str] | None
         torch network, and a vector counts as one), so that slices of models of different scale can be compared (Li et
         al. 2018); "whole" gives the direction the norm of the weights that move; None leaves it as it is
     """
-    require_weights("model", model)
+    _require_model("model", model)
     require_seed(seed)
-    if normalize not in ("filter", "whole", None):
-        raise ValueError(f'normalize: expected "filter", "whole" or None, got {normalize!r}')
+    if not (normalize is None or isinstance(normalize, str) and normalize in ("filter", "whole")):
+        raise ValueError(f'normalize: expected "filter", "whole" or None, got {shown(normalize)}')
     arrays = {}
     for k, (name, weights) in enumerate(model.arrays().items()):
         drawn = np.random.default_rng([seed, 6, k]).standard_normal(tuple(weights.shape))
@@ -50,10 +60,11 @@ def random_direction(model: Any, seed: int = 0, only: str | Iterable[str] | None
 def direction(model: Any, vector: ArrayLike) -> Any:
     """A vector (P,) as a point of the model's class, in the order of ``model.arrays()``: an eigenvector, for example.
 
-    Raises ValueError if it has not as many entries as the model has parameters.
+    Raises TypeError if model is none, or vector holds no numbers; ValueError if it has not as many entries as the model
+    has parameters.
     """
-    require_weights("model", model)
-    vector, names = np.asarray(vector, float), list(model.arrays())
+    _require_model("model", model)
+    vector, names = to_numpy(converted("vector", vector)).astype(float), list(model.arrays())
     if vector.shape != ((P := sum(_sizes(model, names))),):
         raise ValueError(f"vector: expected {P} numbers, one a parameter, got shape {vector.shape}")
     return _filled(model, names, vector)
@@ -86,6 +97,8 @@ class Slice:
 
     def at(self, a: float, b: float) -> Any:
         """The model θ + a u + b v."""
+        require_number("a", a)
+        require_number("b", b)
         return self.model + float(a) * self.u + float(b) * self.v
 
     def derivatives(self, a: float, b: float) -> tuple[float, np.ndarray, np.ndarray]:
@@ -98,9 +111,11 @@ class Slice:
 
     def coordinates(self, model: Any) -> np.ndarray:
         """The point (a, b) of the plane that is nearest to a model, by least squares."""
+        _require_like("model", model, self.model)
         off = model - self.model
         gram = np.array([[self.u.dot(self.u), self.u.dot(self.v)], [self.u.dot(self.v), self.v.dot(self.v)]])
         return np.linalg.solve(gram, np.array([off.dot(self.u), off.dot(self.v)]))
+
 
 def slice(model: Any, data: Data, u: Any, v: Any, radius: float = 1.0, resolution: int = 41) -> Slice:
     """The loss on the square of half-width ``radius`` around a model, spanned by two directions.
@@ -126,20 +141,17 @@ def slice(model: Any, data: Data, u: Any, v: Any, radius: float = 1.0, resolutio
     >>> plane.loss.shape, bool(np.isclose(plane.loss[2, 2], model.loss(data.X, data.y)))
     ((5, 5), True)
     """
-    require_weights("model", model)
+    _require_model("model", model)
+    X, y = _arrays(model, data)
     require_count(resolution=resolution)
-    if not (isinstance(radius, Real) and 0 < radius < np.inf):
-        raise ValueError(f"radius: expected a positive number, got {radius!r}")
-    for name, direction in {"u": u, "v": v}.items():
-        if type(direction) is not type(model):
-            raise TypeError(f"{name}: expected a direction of class {type(model).__name__}, "
-                            f"got {type(direction).__name__}")
+    require_number("radius", radius, above=0, below=LARGE)
+    _require_like("u", u, model)
+    _require_like("v", v, model)
     u, v = (model.with_arrays(**direction.arrays()) for direction in (u, v))
     rounding = 4096 * max(namespace(a).eps(a) for a in u.arrays().values())
     if not u.dot(u) * v.dot(v) - u.dot(v) ** 2 > rounding * u.dot(u) * v.dot(v):
         raise ValueError("u, v: expected two directions that span a plane, got parallel ones, or zero")
     at = np.linspace(-radius, radius, resolution) if resolution > 1 else np.zeros(1)
-    X, y = _arrays(model, data)
     rows = [model + float(b) * v for b in at]
     loss = np.array([[float((row + float(a) * u).loss(X, y)) for a in at] for row in rows])
     return Slice(model, data, u, v, at, at, loss)
@@ -204,7 +216,7 @@ def spectrum(model: Any, data: Data, count: int = 1, only: str | Iterable[str] |
     require_count(count=count, maxiter=maxiter)
     require_seed(seed)
     if not (tol is None or is_positive(tol)):
-        raise ValueError(f"tol: expected a positive number or None, got {tol!r}")
+        raise ValueError(f"tol: expected a positive number or None, got {shown(tol)}")
     P, point, product = _on_vectors(model, data, only)
     if not 2 * count < P:
         raise ValueError(f"count: expected 2 count < {P}, the number of parameters that move, got {count}")
@@ -283,7 +295,7 @@ class _Lanczos:
 
 def _on_vectors(model, data, only):
     """The Hessian in the P weights that move: P, how a vector (P,) becomes a direction, and the product with one."""
-    require_weights("model", model)
+    _require_model("model", model)
     zero, (X, y) = 0 * model, _arrays(model, data)
     names = list(model.arrays()) if only is None else model.chosen(only)
     hvp = model.hessian_operator(X, y) if hasattr(model, "hessian_operator") else partial(model.hvp, X, y)
@@ -304,11 +316,32 @@ def interpolation(first: Any, second: Any, data: Data, resolution: int = 41) -> 
     Raises TypeError or ValueError if there is no such line: the two differ in class, shapes, library or dtype, or in
     their kernel.
     """
-    require_weights("first", first)
+    _require_model("first", first)
+    _require_like("second", second, first)
     require_count(resolution=resolution)
     share, way, (X, y) = np.linspace(0, 1, resolution), second - first, _arrays(first, data)
     return share, np.array([float((first + float(s) * way).loss(X, y)) for s in share])
 
 
+def _require_model(name, model):
+    if isinstance(model, type) or not all(hasattr(model, part) for part in ("arrays", "with_arrays", "loss")):
+        raise TypeError(f"{name}: expected a model such as MultiHeadAttention.zeros(H, T, d), got {shown(model)}")
+    require_weights(name, model)
+
+
+def _require_like(name, point, model):
+    """Check that a point, or a direction, lies in the space of this model, whatever its kernel."""
+    if type(point) is not type(model):
+        raise TypeError(f"{name}: expected a point of class {type(model).__name__}, got {shown(point)}")
+    mine, theirs = ({key: tuple(a.shape) for key, a in one.arrays().items()} for one in (model, point))
+    if mine != theirs:
+        raise ValueError(f"{name}: expected a point like {model!r}, got {point!r}")
+
+
 def _arrays(model, data):
-    return getattr(data, getattr(model, "field", "X")), data.y
+    """The two arrays of the data that the model's loss reads."""
+    field = getattr(model, "field", "X")
+    if isinstance(data, type) or not (hasattr(data, field) and hasattr(data, "y")):
+        raise TypeError(f"data: expected a Dataset with arrays {field} and y, got {shown(data)}; "
+                        "mhalib.data.from_arrays(X, y) makes one")
+    return getattr(data, field), data.y

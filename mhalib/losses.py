@@ -17,11 +17,11 @@ class Logistic:
         >>> mha.losses.logistic(np.array([0.0, 1000.0, -1000.0])).round(4)
         array([6.931e-01, 0.000e+00, 1.000e+03])
         """
-        return namespace(z).softplus(-z)
+        return namespace(z=z).softplus(-z)
 
     def slope(self, z: Array, value: Array | None = None) -> Array:
         """ℓ′(z) = −1/(1 + e^{z}) = −exp(−z − ℓ(z)), without overflow; ``value`` spares a second ℓ(z)."""
-        return -namespace(z).exp(-z - (self(z) if value is None else value))
+        return -namespace(z=z).exp(-z - (self(z) if value is None else value))
 
     def curvature(self, z: Array) -> Array:
         """ℓ″(z) = −ℓ′(z)(1 + ℓ′(z)), in (0, ¼]; written as a product of two slopes, so nothing cancels."""

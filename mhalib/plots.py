@@ -5,6 +5,7 @@ pass ``alt=`` to say it better. Colors are told apart by color-blind readers and
 """
 
 from collections.abc import Mapping
+from numbers import Real
 from typing import Any
 
 import numpy as np
@@ -12,7 +13,9 @@ import plotly.graph_objects as go
 from numpy.typing import ArrayLike
 from plotly.subplots import make_subplots
 
+from mhalib._array import require_flag, require_number, shown, to_numpy
 from mhalib._book import book_is_asked
+from mhalib.data.foreign import converted, marks
 from mhalib.training import Path
 
 COLORS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9")
@@ -53,21 +56,53 @@ def curves(x: ArrayLike, named: Mapping[str, Any], xlabel: str = "step", ylabel:
 
     Lines differ in color and in dash.
 
+    Raises TypeError or ValueError if values are no numbers, or not as many as x has.
+
     Examples
     --------
     >>> figure = mha.plots.curves([1, 2, 3], {"loss": [1.0, 0.5, 0.25]}, alt="A loss that halves at every step.")
     >>> figure.layout.meta["alt"]
     'A loss that halves at every step.'
     """
+    require_flag(log_x=log_x, log_y=log_y)
+    _require_texts(xlabel=xlabel, ylabel=ylabel, title=title, alt=alt)
+    if not isinstance(named, Mapping):
+        raise TypeError(f"named: expected a dict of a curve's name and its values, got {shown(named)}")
     figure = go.Figure()
     for k, (name, values) in enumerate(named.items()):
-        xs, ys = values if isinstance(values, tuple) else (x, values)
+        xs, ys = _line(x, name, values)
         figure.add_scatter(x=drawable(xs, log_x), y=drawable(ys, log_y), name=name, mode="lines",
                            line={"color": COLORS[k % 6], "dash": DASHES[k % 6]})
     figure.update_xaxes(title=xlabel, type="log" if log_x else "linear")
     figure.update_yaxes(title=ylabel, type="log" if log_y else "linear", nticks=4 * log_y, exponentformat="power")
     words = "; ".join(_in_words(name, line.y) for name, line in zip(named, figure.data, strict=True))
     return finish(figure, alt or titled(title, f"over {xlabel}, {words}."), title)
+
+
+def _line(x, name, values):
+    """Where the points of one line stand: as many on either axis, for plotly draws the shorter of two in silence."""
+    if isinstance(values, tuple) and len(values) == 2 and not any(isinstance(part, Real) for part in values):
+        xs, ys = (_numbers("named", part, 1) for part in values)
+    else:
+        xs, ys = _numbers("x", x, 1), _numbers("named", values, 1)
+    if len(xs) != len(ys):
+        raise ValueError(f"named: expected for {name} as many values as there are x, {len(xs)}, got {len(ys)}")
+    return xs, ys
+
+
+def _numbers(name, given, axes):
+    """The numbers of an argument, in numpy; those that are not finite leave gaps."""
+    array = to_numpy(converted(name, given)).astype(float)
+    if array.ndim != axes or not array.size:
+        words = "a row of numbers" if axes == 1 else "a matrix"
+        raise ValueError(f"{name}: expected {words}, not empty, got shape {array.shape}")
+    return array
+
+
+def _require_texts(**texts):
+    for name, text in texts.items():
+        if not (text is None or isinstance(text, str)):
+            raise TypeError(f"{name}: expected a text, got {shown(text)}")
 
 
 def drawable(values: ArrayLike, log: bool) -> np.ndarray:
@@ -98,7 +133,14 @@ def training(path: Path, title: str | None = None, alt: str | None = None) -> go
     """Losses of a ``Path``, and beside them whatever lies in [0, 1]: attention score, accuracies.
 
     Steps are on a log axis from step 1 on, so that the first ten take as much room as the last thousand.
+
+    Raises TypeError if path is none; ValueError if nothing behind step 0 was recorded.
     """
+    if not isinstance(path, Path):
+        raise TypeError(f"path: expected a Path, which mhalib.train returns, got {shown(path)}")
+    if not (path.steps > 0).any():
+        raise ValueError(f"path: expected a recorded step after step 0, got {path!r}")
+    _require_texts(title=title, alt=alt)
     figure = make_subplots(rows=1, cols=2, horizontal_spacing=0.12, subplot_titles=("loss", "share"))
     named = {"training loss": "loss", "test loss": "test_loss", "attention score": "attention_score",
              "training accuracy": "accuracy", "test accuracy": "test_accuracy"}
@@ -117,45 +159,72 @@ def training(path: Path, title: str | None = None, alt: str | None = None) -> go
 
 def matrix(Z: ArrayLike, xlabel: str = "", ylabel: str = "", title: str | None = None, alt: str | None = None,
            diverging: bool = False, colorbar: str = "", height: int = 380, log: bool = False) -> go.Figure:
-    """A matrix as a heatmap, first row on top. ``log`` colors the decimal logarithm of |Z|, zeros left blank."""
-    Z = np.asarray(Z, dtype=float)
-    shown = np.log10(np.where(Z == 0, np.nan, abs(Z))) if log else Z
-    figure = go.Figure(go.Heatmap(z=shown, colorscale=DIVERGING if diverging else SEQUENTIAL,
+    """A matrix as a heatmap, first row on top. ``log`` colors the decimal logarithm of |Z|, zeros left blank.
+
+    Raises TypeError or ValueError if Z is no matrix of numbers.
+    """
+    require_flag(diverging=diverging, log=log)
+    require_number("height", height, least=10, below=1e5)
+    _require_texts(xlabel=xlabel, ylabel=ylabel, title=title, alt=alt, colorbar=colorbar)
+    Z = _numbers("Z", Z, 2)
+    colored = np.log10(np.where(Z == 0, np.nan, abs(Z))) if log else Z
+    figure = go.Figure(go.Heatmap(z=colored, colorscale=DIVERGING if diverging else SEQUENTIAL,
                                   zmid=0 if diverging else None, colorbar={"title": colorbar}))
     figure.update_yaxes(autorange="reversed", title=ylabel, constrain="domain")
     figure.update_xaxes(title=xlabel, constrain="domain")
-    return finish(figure, alt or f"Heatmap of a {Z.shape[0]} by {Z.shape[1]} matrix with entries from "
-                  f"{aloud(Z.min())} to {aloud(Z.max())}.", title, height)
+    words = f"Heatmap of a {Z.shape[0]} by {Z.shape[1]} matrix with entries {_ends(Z)}."
+    return finish(figure, alt or words, title, height)
+
+
+def _ends(Z):
+    """The least and the largest entry that is drawn, in words."""
+    seen = Z[np.isfinite(Z)]
+    return f"from {aloud(seen.min())} to {aloud(seen.max())}" if seen.size else "of which none can be drawn"
 
 
 def attention(A: ArrayLike, relevant: ArrayLike | None = None, title: str | None = None,
               alt: str | None = None) -> go.Figure:
-    """One attention matrix (T, T), queries down, keys across; columns of relevant tokens are named with a star."""
-    A = np.asarray(A)
-    marked = np.zeros(len(A), dtype=bool) if relevant is None else np.asarray(relevant, dtype=bool)
+    """One attention matrix (T, T), queries down, keys across; columns of relevant tokens are named with a star.
+
+    Raises TypeError or ValueError if A is no square matrix of numbers, or ``relevant`` has not a mark for each key.
+    """
+    A = _numbers("A", A, 2)
+    if A.shape[0] != A.shape[1]:
+        raise ValueError(f"A: expected a square matrix, got shape {A.shape}")
+    marked = _marked(relevant, len(A))
     figure = matrix(A, "key token", "query token", title, alt, colorbar="weight")
     figure.update_traces(zmin=0, zmax=1)
     figure.update_xaxes(tickvals=list(range(len(A))), ticktext=[f"{j}★" if m else str(j) for j, m in enumerate(marked)])
     share = ""
     if marked.any():
-        share = f" On average {A[:, marked].sum(axis=1).mean():.0%} of the weight is on {_marked(marked)}."
+        share = f" On average {A[:, marked].sum(axis=1).mean():.0%} of the weight is on {_in_order(marked)}."
     words = f"Attention weights of {len(A)} queries on {len(A)} keys, the largest {A.max():.2f}.{share}"
     return finish(figure, alt or words, title)
 
 
-def tokens(X: np.ndarray, relevant: ArrayLike | None = None, title: str | None = None,
+def tokens(X: ArrayLike, relevant: ArrayLike | None = None, title: str | None = None,
            alt: str | None = None) -> go.Figure:
-    """One sample (T, d) as a heatmap, a row a token; relevant tokens are named with a star."""
-    marked = np.zeros(len(X), dtype=bool) if relevant is None else np.asarray(relevant, dtype=bool)
+    """One sample (T, d) as a heatmap, a row a token; relevant tokens are named with a star.
+
+    Raises TypeError or ValueError if X is no matrix of numbers, or ``relevant`` has not a mark for each token.
+    """
+    _require_texts(title=title, alt=alt)
+    X = _numbers("X", X, 2)
+    marked = _marked(relevant, len(X))
     figure = matrix(X, "coordinate", "token", title, diverging=True, colorbar="value")
     figure.update_yaxes(tickvals=list(range(len(X))), ticktext=[f"{t}★" if m else str(t) for t, m in enumerate(marked)])
     words = f"A sample of {len(X)} tokens in {len(X[0])} coordinates"
     if marked.any():
-        words += f", with {_marked(marked)}"
+        words += f", with {_in_order(marked)}"
     return finish(figure, alt or words + ".", title)
 
 
-def _marked(marked):
+def _marked(relevant, T):
+    """Which of T tokens are relevant; none of them where nothing is said."""
+    return np.zeros(T, dtype=bool) if relevant is None else to_numpy(marks(relevant, (T,))).astype(bool)
+
+
+def _in_order(marked):
     numbers = [str(t) for t in np.flatnonzero(marked)]
     return f"the relevant token {numbers[0]}" if len(numbers) == 1 else f"the relevant tokens {', '.join(numbers)}"
 
@@ -165,9 +234,19 @@ def slices(panels: Mapping[str, Any], at: ArrayLike, colorbar: str = "loss", xla
     """Heatmaps (k, k) over a square with the same k values ``at`` on both axes, two a row, in one scale of colors.
 
     ``panels`` is {name: matrix}, with matrix[i, j] at (at_j, at_i).
+
+    Raises TypeError or ValueError if there is no panel, or one is no matrix of these sizes.
     """
-    panels = {name: np.asarray(Z, dtype=float) for name, Z in panels.items()}
-    low, high = (float(pick(list(panels.values()))) for pick in (np.min, np.max))
+    _require_texts(colorbar=colorbar, xlabel=xlabel, ylabel=ylabel, title=title, alt=alt)
+    if not isinstance(panels, Mapping) or not panels:
+        raise TypeError(f"panels: expected a dict of a panel's name and its matrix, got {shown(panels)}")
+    at, panels = _numbers("at", at, 1), {name: _numbers("panels", Z, 2) for name, Z in panels.items()}
+    for name, Z in panels.items():
+        if Z.shape != (len(at), len(at)):
+            raise ValueError(f"panels: expected for {name} a matrix {(len(at), len(at))}, got {Z.shape}")
+    drawn = np.array(list(panels.values()))
+    drawn = drawn[np.isfinite(drawn)]
+    low, high = (float(drawn.min()), float(drawn.max())) if drawn.size else (None, None)
     rows = -(-len(panels) // 2)
     figure = make_subplots(rows=rows, cols=2, subplot_titles=list(panels), horizontal_spacing=0.14,
                            vertical_spacing=0.36 / rows)
@@ -177,5 +256,5 @@ def slices(panels: Mapping[str, Any], at: ArrayLike, colorbar: str = "loss", xla
         figure.update_xaxes(title=xlabel if k >= len(panels) - 2 else None, row=k // 2 + 1, col=k % 2 + 1)
         figure.update_yaxes(title=None if k % 2 else ylabel, row=k // 2 + 1, col=k % 2 + 1)
     figure.update_annotations(font_size=13)
-    words = "; ".join(f"{name}: {colorbar} from {aloud(Z.min())} to {aloud(Z.max())}" for name, Z in panels.items())
+    words = "; ".join(f"{name}: {colorbar} {_ends(Z)}" for name, Z in panels.items())
     return finish(figure, alt or titled(title, f"{words}."), title, height=320 * rows + 60)

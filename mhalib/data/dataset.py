@@ -4,7 +4,10 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Any, Self
 
-from mhalib._array import Array, as_like, is_array, require, require_labels, to_numpy
+import numpy as np
+
+from mhalib._array import Array, as_like, require, require_labels, shown
+from mhalib.data.foreign import converted, marks
 
 
 class Samples:
@@ -28,8 +31,8 @@ class Samples:
         Raises ValueError if the dataset has no source to draw from.
         """
         if not hasattr(self.truth, "sample"):
-            raise ValueError(f"fresh: expected a dataset made by a generator of mhalib.data, got {self!r}, "
-                             "which has no source of new samples")
+            raise ValueError("fresh: expected a dataset made by a generator of mhalib.data, got one from "
+                             f"{self._source}, which has no source of new samples")
         n = getattr(self.truth, "size", len(self)) if n is None else n
         return self.truth.sample(n, seed).map(lambda a: as_like(a, self.y))
 
@@ -56,13 +59,45 @@ class Dataset(Samples):
         return replace(self, X=function(self.X), y=function(self.y))
 
     def subset(self, kept: Any) -> Self:
-        """The samples with the indices ``kept``, or of a slice of them: ``data.subset(slice(50))``."""
+        """The samples with the indices ``kept``, or of a slice of them: ``data.subset(slice(50))``.
+
+        Raises ValueError if kept chooses no sample, or is no choice of samples.
+        """
+        try:
+            rows = np.arange(len(self))[kept]
+        except (IndexError, TypeError, ValueError):
+            rows = np.empty(0)
+        if rows.ndim != 1 or not rows.size:
+            raise ValueError(f"kept: expected a slice, indices or marks that choose some of {len(self)} samples, "
+                             f"got {shown(kept)}")
         relevant = None if self.relevant is None else self.relevant[kept]
         return replace(self, X=self.X[kept], y=self.y[kept], relevant=relevant)
 
 
-def from_arrays(X: Array, y: Array, relevant: Array | None = None) -> Dataset:
-    """A ``Dataset`` from your own arrays: X (n, T, d) floating point, y (n,) in {−1, +1}.
+def from_arrays(X: Any, y: Any, relevant: Any = None) -> Dataset:
+    """A ``Dataset`` from your own data: tokens X (n, T, d), labels y (n,) in {−1, +1}, marks ``relevant`` (n, T).
+
+    Whatever has one meaning is taken, the rest refused with what to do:
+
+    ============================================================  ================================================
+    what you bring                                                what becomes of it
+    ============================================================  ================================================
+    numpy arrays and torch tensors in single or double precision  taken as they are, read-only ones and views too
+    lists and tuples; pandas frames and series, and whatever      read by numpy, in double precision
+    else has ``to_numpy()`` or ``__array__()``
+    whole numbers and truth values; another order of bytes        the same numbers as floats
+    files mapped to memory                                        taken as views
+    labels 0 and 1, of any dtype                                  refused: ``y = 2 * y - 1``
+    labels in words                                               refused: ``np.where(y == "yes", 1.0, -1.0)``
+    a column y (n, 1)                                             refused: ``np.ravel(y)``
+    masked arrays                                                 refused: ``X.filled(0.0)``
+    sparse arrays                                                 refused: ``X.toarray()``, ``X.to_dense()``
+    half and extended precision                                   refused: ``X.astype(float)``, ``X.float()``
+    complex numbers, fields, times, units, ``np.matrix``          refused
+    tensors that require a gradient                               refused: ``X.detach()``
+    X and y of two libraries, devices or precisions               refused: convert one side
+    nothing (an empty axis); NaN or infinity                      refused
+    ============================================================  ================================================
 
     Raises TypeError or ValueError naming the argument, what was expected and what came.
 
@@ -71,13 +106,15 @@ def from_arrays(X: Array, y: Array, relevant: Array | None = None) -> Dataset:
     >>> data = mha.data.from_arrays(np.ones((2, 4, 3)), np.array([1.0, -1.0]))
     >>> len(data), data.X.shape
     (2, (2, 4, 3))
+    >>> mha.data.from_arrays([[[0, 1], [2, 3]]], [-1])
+    Dataset(n=1, T=2, d=2, 0 labeled +1, from arrays, float64)
     """
+    X = converted("X", X)
+    if X.ndim == 2:
+        raise ValueError(f"X: expected shape (n, T, d), sequences of T tokens, got {tuple(X.shape)}; for single tokens "
+                         "with targets there is mhalib.data.regression_from_arrays")
     require("X", X, ("n", "T", "d"))
-    require_labels(y, X)
-    if relevant is not None and (not is_array(relevant) or tuple(relevant.shape) != tuple(X.shape[:2])):
-        raise ValueError(f"relevant: expected an array of shape (n, T) = {tuple(X.shape[:2])}, "
-                         f"got {getattr(relevant, 'shape', type(relevant).__name__)}")
-    if relevant is not None and not bool(((relevant == 0) | (relevant == 1)).all()):
-        found = ", ".join(f"{value:g}" for value in sorted(set(to_numpy(relevant).ravel().tolist()))[:5])
-        raise ValueError(f"relevant: expected marks, true or false, one a token; got {found}")
-    return Dataset(X, y, relevant)
+    cure = "2 * np.array(y) - 1" if isinstance(y, (list, tuple)) else "2 * y - 1"
+    y = converted("y", y, like=X)
+    require_labels(y, X, cure)
+    return Dataset(X, y, None if relevant is None else marks(relevant, tuple(X.shape[:2])))

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from mhalib._array import require_count, require_seed
+from mhalib._array import is_whole, require_count, require_seed, shown
 from mhalib.data.dataset import Dataset
 
 
@@ -53,14 +53,14 @@ def digits(classes: Sequence[int] = (3, 8), n: int = 200, seed: int = 0) -> Data
     >>> data.X.shape, float(data.X.min()), float(data.X.max())
     ((50, 8, 8), 0.0, 1.0)
     """
-    is_pair = isinstance(classes, Sequence) and len(classes) == len(set(classes)) == 2
-    if not is_pair or not set(classes) <= set(range(10)):
-        raise ValueError(f"classes: expected two different digits from 0 to 9, got {classes!r}")
+    are_digits = isinstance(classes, Sequence) and all(is_whole(digit) and 0 <= digit <= 9 for digit in classes)
+    if not are_digits or not len(classes) == len(set(classes)) == 2:
+        raise ValueError(f"classes: expected two different digits from 0 to 9, got {shown(classes)}")
+    require_count(n=n)
     require_seed(seed)
     images, target = bundled()
     keep = np.isin(target, classes)
     X, y = images[keep] / 16, np.where(target[keep] == classes[1], 1.0, -1.0)
-    require_count(n=n)
     if n >= len(y):
         raise ValueError(f"n: expected fewer than the {len(y)} images of {tuple(classes)}, so that some are held out, "
                          f"got {n}")

@@ -1,17 +1,21 @@
 """The reader's own data from a CSV or NPZ file, by the rules by which the laboratory reads it in the page."""
 
+import io
 import re
+import warnings
 import zipfile
 from os import PathLike
 from pathlib import Path
 
 import numpy as np
 
+from mhalib._array import shown
 from mhalib.data.dataset import Dataset, from_arrays
+from mhalib.data.foreign import converted
 from mhalib.data.regression import RegressionDataset, regression_from_arrays
 from mhalib.data.sequences import SequenceDataset
 
-NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?", re.ASCII)
+NUMBER = re.compile(r"[+-]?(\d+(\.\d*)?|\.\d+)([eE][+-]?\d+)?", re.ASCII)  # no text is read in two ways: linear time
 SHAPES = "X (n, T, d) with labels y (n,), X (n, d) with targets y (n, p), or X (N, n, D) with targets y (N, n, m)"
 
 
@@ -35,7 +39,7 @@ def from_file(path: str | PathLike[str]) -> Dataset | RegressionDataset | Sequen
     ----------
     path : of a file that ends in .csv or .npz
     """
-    path = Path(path).expanduser()
+    path = _path(path)
     readers = {".csv": _csv, ".npz": _npz}
     if path.suffix.lower() not in readers:
         raise ValueError(f"path: expected a file that ends in .csv or .npz, got {path.name!r}")
@@ -56,30 +60,52 @@ def _dataset(X, y):
     return from_arrays(X, y) if y.ndim == 1 else SequenceDataset(X, y)
 
 
+def _path(path):
+    if not isinstance(path, (str, PathLike)) or "\0" in str(path):
+        raise TypeError(f"path: expected the path of a file, got {shown(path)}")
+    path = Path(path).expanduser()
+    if path.is_dir():
+        raise ValueError(f"path: expected a file, got the folder {path.name!r}")
+    return path
+
+
 def _npz(path):
     try:
-        with zipfile.ZipFile(path) as _, np.load(path, allow_pickle=False) as file:
-            names = {"X": "X" if "X" in file else "x", "y": "y"}
-            missing = [name for name, stored in names.items() if stored not in file]
-            if missing:
-                raise ValueError(f"path: expected arrays X and y, got {', '.join(file) or 'none'}")
-            return [_numbers(name, file, stored) for name, stored in names.items()]
+        with zipfile.ZipFile(path) as archive:
+            stored = {name.removesuffix(".npy"): name for name in archive.namelist()}
+            names = {"X": "X" if "X" in stored else "x", "y": "y"}
+            missing = [name for name in names.values() if name not in stored]
+            if not missing:  # a member is read to its end: only there its checksum is compared
+                members = {name: archive.read(stored[own]) for name, own in names.items()}
     except FileNotFoundError:
         raise
-    except (zipfile.BadZipFile, EOFError, OSError) as error:
-        raise ValueError(f"path: expected a whole NPZ file, got {path.name!r}: {error}") from None
+    except Exception as error:  # a damaged archive fails in zipfile, zlib, lzma and struct, each with errors of its own
+        raise ValueError(f"path: expected a whole NPZ file, got {path.name!r}: {_first_line(error)}") from None
+    if missing:
+        raise ValueError(f"path: expected arrays X and y, got {', '.join(stored)[:80] or 'none'}")
+    return [_numbers(name, content) for name, content in members.items()]
 
 
-def _numbers(name, file, stored):
+def _first_line(error):
+    return (str(error).splitlines() or [type(error).__name__])[0][:120]
+
+
+def _numbers(name, content):
+    """The array of a member, all of it."""
+    stream = io.BytesIO(content)
     try:
-        array = file[stored]
-        kind = array.dtype
-    except (ValueError, AttributeError) as error:  # objects, which are pickled; or no array at all
-        raise ValueError(f"{name}: expected an array of numbers, got another content: {error}") from None
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # a damaged header is first taken for one that Python 2 wrote
+            array = np.lib.format.read_array(stream, allow_pickle=False)
+    except Exception as error:  # objects, which are pickled; no array at all; or a header that is none
+        raise ValueError(f"{name}: expected an array of numbers, got another content: {_first_line(error)}") from None
+    if stream.read(1):
+        raise ValueError(f"{name}: expected an array of shape {array.shape}, got more numbers than that")
+    kind = array.dtype
     little = kind.newbyteorder("<") == kind
     if kind.kind not in "fiu" or kind.itemsize > 8 or kind == np.float16 or not little:
         raise ValueError(f"{name}: expected floats of 32 or 64 bits or integers, little-endian, got {kind.str}")
-    return array.astype(np.float64)
+    return converted(name, array).astype(np.float64)
 
 
 def _csv(path):

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from mhalib._array import require_count, require_seed
+from mhalib._array import LARGE, require_count, require_number, require_seed
 from mhalib.data.dataset import Dataset
 
 
@@ -73,8 +73,8 @@ def tokenized_mixture(n: int = 100, T: int = 10, d: int = 8, M: int = 4, zeta: f
                       sigma: float = 0.2, seed: int = 0) -> Dataset:
     """n samples of T tokens in R^d, of which ζT carry the label and the rest distract.
 
-    Raises ValueError if a size is no whole number ≥ 1, ζT is not whole, the patterns do not fit (M + 2 > d), S ≤ 0 or σ
-    < 0.
+    Raises ValueError if a size is no whole number ≥ 1, ζT is not whole, the patterns do not fit (M + 2 > d), S ≤ 0 or
+    σ < 0, or one of them is beyond 10¹⁰⁰.
 
     Returns a ``Dataset``: X (n, T, d), y (n,), relevant (n, T), and truth, the ``Mixture`` with its patterns mu (2, d)
     and nu (M, d).
@@ -99,13 +99,14 @@ def tokenized_mixture(n: int = 100, T: int = 10, d: int = 8, M: int = 4, zeta: f
     """
     require_count(n=n, T=T, d=d, M=M)
     require_seed(seed)
-    relevant = round(zeta * T) if np.isfinite(zeta) else 0
+    require_number("zeta", zeta, below=LARGE)
+    require_number("S", S, above=0, below=LARGE)
+    require_number("sigma", sigma, least=0, below=LARGE)
+    relevant = round(zeta * T)
     if not 1 <= relevant <= T or abs(zeta * T - relevant) > 1e-9:
         raise ValueError(f"zeta: expected zeta * T to be a whole number between 1 and T, "
                          f"got zeta = {zeta} and T = {T}, whose product is {zeta * T:g}")
     if d < M + 2:
         raise ValueError(f"d: expected room for M + 2 = {M + 2} orthogonal patterns, got d = {d}")
-    if not 0 < S < np.inf or not 0 <= sigma < np.inf:
-        raise ValueError(f"expected finite S > 0 and sigma ≥ 0, got S = {S} and sigma = {sigma}")
     mu, nu = patterns(M, d, S, seed)
     return Mixture(mu, nu, T, relevant, sigma, seed).assemble(draw(n, T, d, M, (seed, 1)))

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from mhalib._array import require_count, require_seed
+from mhalib._array import LARGE, is_number, is_whole, require_count, require_number, require_seed, shown
 from mhalib.data.dataset import Dataset
 
 TURNS = np.linspace(-np.pi, np.pi, 72, endpoint=False)
@@ -26,6 +26,8 @@ class Pathfinder:
     edge. Circles of ``radius`` mark two ends; the second path begins ``apart`` from the first. ``distractors`` paths of
     ``distractor`` dashes have no circle. ``size`` pixels a side, each the mean of
     ``antialias`` by ``antialias`` samples.
+
+    Raises ValueError if a number is outside of its range.
     """
 
     size: int = 32
@@ -41,6 +43,20 @@ class Pathfinder:
     contrast: float = 0.75
     padding: float = 1.0
     antialias: int = 2
+
+    def __post_init__(self) -> None:
+        require_count(size=self.size, dashes=self.dashes, antialias=self.antialias)
+        for name in ("length", "thickness"):
+            require_number(name, getattr(self, name), above=0, below=LARGE)
+        for name in ("margin", "radius", "apart", "continuity", "padding"):
+            require_number(name, getattr(self, name), least=0, below=LARGE)
+        if not (is_whole(self.distractors) and self.distractors >= 0):
+            raise ValueError(f"distractors: expected a whole number ≥ 0, got {shown(self.distractors)}")
+        least = 1 if self.distractors else 0
+        if not (is_whole(self.distractor) and self.distractor >= least):
+            raise ValueError(f"distractor: expected a whole number ≥ {least}, got {shown(self.distractor)}")
+        if not (is_number(self.contrast) and 0 <= self.contrast <= 1):
+            raise ValueError(f"contrast: expected a number from 0 to 1, got {shown(self.contrast)}")
 
     def image(self, connected: bool, rng: np.random.Generator) -> np.ndarray:
         """One image (size, size) with values in [0, 1], whose circles mark one path or two.
@@ -216,7 +232,7 @@ def pathfinder(n: int = 100, kind: str | Pathfinder = "micro", patch: int = 4, s
     require_seed(seed)
     settings = KINDS.get(kind) if isinstance(kind, str) else kind
     if not isinstance(settings, Pathfinder):
-        raise ValueError(f"kind: expected one of {tuple(KINDS)} or a Pathfinder, got {kind!r}")
+        raise ValueError(f"kind: expected one of {tuple(KINDS)} or a Pathfinder, got {shown(kind)}")
     if settings.size % patch:
         raise ValueError(f"patch: expected a divisor of the {settings.size} pixels of a side, got {patch}")
     return PathfinderTruth(settings, patch, seed).draw(n, (seed, 9))

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from mhalib._array import require_count, require_seed
+from mhalib._array import LARGE, require_count, require_number, require_seed
 from mhalib.data.dataset import Dataset
 
 REFERENCE = 10_000
@@ -85,9 +85,9 @@ def planted(n: int = 1000, T: int = 10, d: int = 5, strength: float = 1.0, margi
     """
     require_count(n=n, T=T, d=d)
     require_seed(seed)
-    for name, value, end in (("strength", strength, np.inf), ("margin", margin, 2), ("flip", flip, 0.5)):
-        if not 0 <= value < end:
-            raise ValueError(f"{name}: expected a number ≥ 0 and below {end}, got {value!r}")
+    require_number("strength", strength, least=0, below=LARGE)  # infinite scores have no logit, and no end
+    require_number("margin", margin, least=0, below=2)
+    require_number("flip", flip, least=0, below=0.5)
     normal = np.random.default_rng([seed, 0])
     W, U = strength * normal.standard_normal((d, d)), normal.standard_normal((T, d))
     teacher = Planted(W, U, margin, flip, 1.0, seed)

@@ -6,8 +6,18 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 
-from mhalib._array import Array, as_like, require, require_count, require_same_dtype, require_seed
+from mhalib._array import (
+    LARGE,
+    Array,
+    as_like,
+    require,
+    require_count,
+    require_number,
+    require_same_dtype,
+    require_seed,
+)
 from mhalib.data.dataset import Samples
+from mhalib.data.foreign import converted
 from mhalib.whitening import Whitening
 
 
@@ -171,9 +181,10 @@ def linear_regression(n: int = 1000, d: int = 5, p: int = 5, kappa: float = 16.0
     """
     require_count(n=n, d=d, p=p)
     require_seed(seed)
-    for name, value, least in (("kappa", kappa, 1), ("s_max", s_max, 0), ("kappa_M", kappa_M, 1), ("sigma", sigma, 0)):
-        if not least <= value < np.inf:
-            raise ValueError(f"{name}: expected a finite number ≥ {least}, got {value!r}")
+    for name, value in {"kappa": kappa, "kappa_M": kappa_M}.items():
+        require_number(name, value, least=1, below=LARGE)
+    for name, value in {"s_max": s_max, "sigma": sigma}.items():
+        require_number(name, value, least=0, below=LARGE)
     rng = np.random.default_rng([seed, 0])
     eigenvalues = np.geomspace(1, kappa, d)
     eigenvalues *= d / eigenvalues.sum()
@@ -190,8 +201,10 @@ def rotation(rng: np.random.Generator, d: int) -> np.ndarray:
     return Q * np.where(np.diag(R) < 0, -1.0, 1.0)
 
 
-def regression_from_arrays(x: Array, y: Array) -> RegressionDataset:
-    """A ``RegressionDataset`` from your own arrays: tokens x (n, d) and targets y (n, p), floating point.
+def regression_from_arrays(x: Any, y: Any) -> RegressionDataset:
+    """A ``RegressionDataset`` from your own data: tokens x (n, d) and targets y (n, p).
+
+    What is taken and what is refused is as in ``from_arrays``.
 
     Raises TypeError or ValueError naming the argument, what was expected and what came.
 
@@ -201,7 +214,12 @@ def regression_from_arrays(x: Array, y: Array) -> RegressionDataset:
     >>> len(data)
     4
     """
+    x = converted("x", x)
     require("x", x, ("n", "d"))
+    y = converted("y", y, like=x)
+    if y.ndim == 1:
+        column = "np.reshape(y, (-1, 1))" if isinstance(y, np.ndarray) else "y.reshape(-1, 1)"
+        raise ValueError(f"y: expected shape ({len(x)}, p), got {tuple(y.shape)}; {column} is a single target")
     require("y", y, (len(x), "p"))
     require_same_dtype(x=x, y=y)
     return RegressionDataset(x, y)

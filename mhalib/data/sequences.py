@@ -6,7 +6,7 @@ from typing import Self
 
 import numpy as np
 
-from mhalib._array import Array, require, require_count, require_same_dtype, require_seed
+from mhalib._array import Array, require, require_count, require_same_dtype, require_seed, shown
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -37,7 +37,7 @@ def random_sequences(N: int = 8, n: int = 4, D: int = 32, m: int = 1, seed: int 
                      teacher: Callable[[Array], Array] | None = None) -> SequenceDataset:
     """Standard normal tokens with standard normal targets, or with the outputs of a ``teacher``.
 
-    Raises ValueError if a size is no whole number ≥ 1.
+    Raises ValueError if a size is no whole number ≥ 1; TypeError or ValueError if the teacher gives no such targets.
 
     Parameters
     ----------
@@ -57,4 +57,11 @@ def random_sequences(N: int = 8, n: int = 4, D: int = 32, m: int = 1, seed: int 
     require_seed(seed)
     tokens, targets = (np.random.default_rng([seed, 5, kind]) for kind in range(2))
     X = tokens.standard_normal((N, n, D))
-    return SequenceDataset(X, targets.standard_normal((N, n, m)) if teacher is None else teacher(X))
+    if teacher is None:
+        return SequenceDataset(X, targets.standard_normal((N, n, m)))
+    if not callable(teacher):
+        raise TypeError(f"teacher: expected a model that is called on tokens (N, n, D), got {shown(teacher)}")
+    try:
+        return SequenceDataset(X, teacher(X))
+    except (TypeError, ValueError) as error:
+        raise type(error)(f"teacher: expected targets (N, n, m) of tokens {X.shape}: {error}") from None

@@ -4,30 +4,13 @@ import json
 import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from math import isclose
-from numbers import Real
 from typing import Any
 
 import numpy as np
 import plotly.graph_objects as go
 
+from mhalib._array import matching
 from mhalib.training import Path
-
-
-def _is_number(value):
-    return isinstance(value, Real) and not isinstance(value, bool)
-
-
-def same_value(known: Any, value: Any, largest: float = 0.0) -> bool:
-    """Whether two values mean the same: numbers up to rounding, as 0.1 + 0.2 means 0.3; but 1 is not True.
-
-    ``largest`` is the largest magnitude around: what ``linspace(-1, 1)`` has near its middle means 0.
-    """
-    if isinstance(known, bool) or isinstance(value, bool):
-        return known is value
-    if _is_number(known) and _is_number(value):
-        return isclose(known, value, rel_tol=1e-9, abs_tol=0.0 if known else 1e-15 * largest)
-    return isinstance(value, type(known)) and known == value
 
 
 @dataclass(frozen=True)
@@ -54,11 +37,10 @@ class Control:
 
     def own(self, value: Any) -> Any:
         """The one of ``values`` that equals ``value``, up to rounding; ValueError if there is none."""
-        largest = max((abs(known) for known in self.values if _is_number(known)), default=0.0)
-        same = [known for known in self.values if same_value(known, value, largest)]
+        same = matching(self.values, value)
         if not same:
             raise ValueError(f"{self.name}: expected one of {', '.join(map(repr, self.values))}, got {value!r}")
-        return min(same, key=lambda known: abs(known - value)) if _is_number(value) else same[0]
+        return same[0]
 
     def to_json(self) -> dict[str, Any]:
         """What the browser reads."""

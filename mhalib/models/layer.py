@@ -9,7 +9,19 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import DTypeLike
 
-from mhalib._array import Array, require, require_count, require_same_dtype, require_seed, to_numpy
+from mhalib._array import (
+    LARGE,
+    Array,
+    precision,
+    require,
+    require_count,
+    require_flag,
+    require_number,
+    require_same_dtype,
+    require_seed,
+    shown,
+    to_numpy,
+)
 from mhalib.attention import Gaussian, Softmax, softmax
 from mhalib.models.vector import Vector
 from mhalib.models.workspace import Workspace
@@ -57,7 +69,7 @@ class AttentionLayer(Vector):
         require_same_dtype(WQ=self.WQ, WK=self.WK, WV=self.WV, WO=self.WO)
         if not isinstance(self.kernel, (Softmax, Gaussian)):
             raise TypeError("kernel: expected mhalib.softmax or a Gaussian such as mhalib.gaussian, "
-                            f"got {self.kernel!r}")
+                            f"got {shown(self.kernel)}")
 
     @classmethod
     def random(cls, D: int, d: int, m: int, H: int = 1, scale: float = 1.0, tied: bool = False,
@@ -67,7 +79,10 @@ class AttentionLayer(Vector):
         ``tied`` starts with W^K = W^Q: then every token looks at itself most under the Gaussian kernel.
         """
         require_count(D=D, d=d, m=m, H=H)
+        require_number("scale", scale, above=-LARGE, below=LARGE)
+        require_flag(tied=tied)
         require_seed(seed)
+        dtype = precision(dtype)
         rng = np.random.default_rng([seed, 4])
         WQ, WK, WV = (scale / D ** 0.5 * rng.standard_normal((H, D, d)) for _ in range(3))
         WO = rng.standard_normal((H, d, m)) / d ** 0.5

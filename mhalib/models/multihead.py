@@ -7,12 +7,15 @@ import numpy as np
 from numpy.typing import DTypeLike
 
 from mhalib._array import (
+    LARGE,
     Array,
     as_number,
     namespace,
+    precision,
     require,
     require_count,
     require_labels,
+    require_number,
     require_same_dtype,
     require_seed,
 )
@@ -72,13 +75,16 @@ class MultiHeadAttention(Vector):
     def zeros(cls, H: int, T: int, d: int, dtype: DTypeLike = np.float64) -> Self:
         """All parameters zero: uniform attention, logit 0."""
         require_count(H=H, T=T, d=d)
+        dtype = precision(dtype)
         return cls(np.zeros((H, d, d), dtype), np.zeros((H, T, d), dtype))
 
     @classmethod
     def random(cls, H: int, T: int, d: int, scale: float = 1.0, seed: int = 0, dtype: DTypeLike = np.float64) -> Self:
         """Independent N(0, scale²) entries: first all of W, then all of U, from one seeded stream."""
         require_count(H=H, T=T, d=d)
+        require_number("scale", scale, above=-LARGE, below=LARGE)
         require_seed(seed)
+        dtype = precision(dtype)
         W, U = np.split(normals(H * (d * d + T * d), seed), [H * d * d])
         return cls((scale * W).reshape(H, d, d).astype(dtype), (scale * U).reshape(H, T, d).astype(dtype))
 

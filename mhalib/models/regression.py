@@ -10,7 +10,19 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import DTypeLike
 
-from mhalib._array import Array, namespace, require, require_count, require_same_dtype, require_seed, to_numpy
+from mhalib._array import (
+    LARGE,
+    Array,
+    namespace,
+    precision,
+    require,
+    require_count,
+    require_number,
+    require_same_dtype,
+    require_seed,
+    shown,
+    to_numpy,
+)
 from mhalib.attention import softmax
 from mhalib.models.vector import Vector
 from mhalib.models.workspace import Workspace
@@ -59,7 +71,9 @@ class AttentionRegression(Vector):
     def random(cls, d: int, p: int, scale: float = 1.0, seed: int = 0, dtype: DTypeLike = np.float64) -> Self:
         """Independent N(0, scale²) entries: first all of A, then all of B, from one seeded stream."""
         require_count(d=d, p=p)
+        require_number("scale", scale, above=-LARGE, below=LARGE)
         require_seed(seed)
+        dtype = precision(dtype)
         rng = np.random.default_rng([seed, 3])
         return cls(*((scale * rng.standard_normal(shape)).astype(dtype) for shape in ((p, d), (d, d))))
 
@@ -73,10 +87,14 @@ class AttentionRegression(Vector):
         filled up with zeros where p < d. The signs of the columns of P and W are those that numpy's decomposition has:
         the law of the excess for large n does not depend on them, the excess on given tokens does.
 
-        Raises ValueError if the second moment Σ̂ of the tokens is singular, as for n < d.
+        Raises TypeError if data is no regression; ValueError if the second moment Σ̂ of the tokens is singular, as for
+        n < d.
 
         Source: this book, after the abstract of Goel et al. 2026.
         """
+        if not all(hasattr(data, name) for name in ("x", "y", "whitening")):
+            raise TypeError(f"data: expected a RegressionDataset, got {shown(data)}; "
+                            "mhalib.data.regression_from_arrays(x, y) makes one")
         whitening, x, y = data.whitening(), to_numpy(data.x), to_numpy(data.y)
         P, S, Wt = np.linalg.svd(whitening.fit(x, y), full_matrices=False)
         width = np.eye(len(S), x.shape[1])

@@ -1,7 +1,7 @@
 """A model is a point of a vector space: ``model - lr * grad`` is again a model."""
 
 import operator
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Collection, Iterable, Iterator
 from dataclasses import fields
 from functools import partial
 from numbers import Real
@@ -9,7 +9,7 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 
-from mhalib._array import Array, as_number, is_array, namespace, require_same_dtype
+from mhalib._array import Array, as_number, is_array, namespace, require_same_dtype, shown
 from mhalib.models.derived import Derived, derived_hessian, derived_loss_and_grad
 from mhalib.models.weights import attributes, with_attributes
 from mhalib.models.workspace import Workspace
@@ -72,9 +72,12 @@ class Vector:
 
         Raises ValueError if a name is none of this model's arrays, or there is none.
         """
-        arrays, names = tuple(self.arrays()), (names,) if isinstance(names, str) else tuple(names)
-        if not names or not set(names) <= set(arrays):
-            raise ValueError(f"only: expected some of {arrays}, got {names}")
+        arrays, names = tuple(self.arrays()), (names,) if isinstance(names, str) else names
+        if not isinstance(names, (Collection, Iterator)) or is_array(names):
+            raise TypeError(f"only: expected some of {arrays}, got {shown(names)}")
+        names = tuple(names)
+        if not names or not all(isinstance(name, str) and name in arrays for name in names):
+            raise ValueError(f"only: expected some of {arrays}, got {shown(names)}")
         return [name for name in arrays if name in names]
 
     _with = with_attributes

@@ -1,10 +1,9 @@
 """Gradient descent that finds its step size: each step tries, and halves what does not descend enough."""
 
 from dataclasses import dataclass, replace
-from numbers import Real
 from typing import Any, Self
 
-from mhalib._array import is_positive
+from mhalib._array import is_number, is_positive, shown
 
 SMALLEST = 1e-30
 """A step size below which a step is given up and the parameters stay."""
@@ -34,9 +33,9 @@ class Backtracking:
 
     def __post_init__(self) -> None:
         if not is_positive(self.lr):
-            raise ValueError(f"lr: expected a positive number to try first, got {self.lr!r}")
-        if not (isinstance(self.shrink, Real) and 0 < self.shrink < 1):
-            raise ValueError(f"shrink: expected a number in (0, 1), got {self.shrink!r}")
+            raise ValueError(f"lr: expected a positive number to try first, got {shown(self.lr)}")
+        if not (is_number(self.shrink) and 0 < self.shrink < 1):
+            raise ValueError(f"shrink: expected a number in (0, 1), got {shown(self.shrink)}")
 
     def on(self, data: Any) -> Self:
         """This rule for the loss on ``data``."""

@@ -14,7 +14,7 @@ from math import inf
 from numbers import Real
 from typing import Any, Protocol, TypeAlias
 
-from mhalib._array import as_number, is_array, is_positive
+from mhalib._array import as_number, is_array, is_positive, require_number, shown
 
 LearningRate: TypeAlias = float | Callable[[int], float]
 """A positive number, or a function of the step k = 0, 1, 2, … that returns a number ≥ 0."""
@@ -40,18 +40,15 @@ def require_rate(lr: LearningRate) -> None:
     Raises ValueError if it is neither.
     """
     if not callable(lr) and not is_positive(lr):
-        raise ValueError(f"lr: expected a positive number or a function of the step, got {lr!r}")
-
-
-def _require_fraction(**fractions):
-    for name, value in fractions.items():
-        if not (isinstance(value, Real) and 0 <= value < 1):
-            raise ValueError(f"{name}: expected a number in [0, 1), got {value!r}")
+        raise ValueError(f"lr: expected a positive number or a function of the step, got {shown(lr)}")
 
 
 def rate(lr: LearningRate, k: int) -> float:
     """The step size of step k, for a number or a function of the step."""
-    value = as_number(lr(k) if callable(lr) else lr)
+    value = lr(k) if callable(lr) else lr
+    if not (isinstance(value, Real) or is_array(value)) or getattr(value, "ndim", 0):
+        raise ValueError(f"lr: expected a function that returns numbers ≥ 0, got {shown(value)} at step {k}")
+    value = as_number(value)
     if not is_array(value) and not 0 <= value < inf:
         raise ValueError(f"lr: expected a function that returns numbers ≥ 0, got {value} at step {k}")
     return value
@@ -91,7 +88,7 @@ class Momentum:
 
     def __post_init__(self) -> None:
         require_rate(self.lr)
-        _require_fraction(beta=self.beta)
+        require_number("beta", self.beta, least=0, below=1)
 
     def start(self, theta: Any) -> Any:
         """m = 0."""
@@ -124,9 +121,9 @@ class Adam:
 
     def __post_init__(self) -> None:
         require_rate(self.lr)
-        _require_fraction(beta1=self.beta1, beta2=self.beta2)
-        if not 0 < self.eps < inf:
-            raise ValueError(f"eps: expected a positive number, got {self.eps!r}")
+        require_number("beta1", self.beta1, least=0, below=1)
+        require_number("beta2", self.beta2, least=0, below=1)
+        require_number("eps", self.eps, above=0)
 
     def start(self, theta: Any) -> tuple[Any, Any]:
         """m = v = 0."""
@@ -152,8 +149,7 @@ class AdamW(Adam):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        if not 0 <= self.weight_decay < inf:
-            raise ValueError(f"weight_decay: expected a number ≥ 0, got {self.weight_decay!r}")
+        require_number("weight_decay", self.weight_decay, least=0)
 
     def step(self, theta: Any, grad: Any, state: Any, k: int) -> tuple[Any, tuple[Any, Any]]:
         """θ − η_k λ θ, and Adam's step from there."""

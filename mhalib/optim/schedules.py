@@ -7,7 +7,7 @@ and every function of the step k = 0, 1, 2, … that returns numbers ≥ 0 is on
 from dataclasses import dataclass
 from math import pi
 
-from mhalib._array import is_positive, of_numbers, require_count
+from mhalib._array import is_positive, of_numbers, require_count, require_number, shown
 
 
 @dataclass(frozen=True)
@@ -18,7 +18,7 @@ class _Schedule:
 
     def __post_init__(self) -> None:
         if not is_positive(self.peak):
-            raise ValueError(f"peak: expected a positive number, got {self.peak!r}")
+            raise ValueError(f"peak: expected a positive number, got {shown(self.peak)}")
 
 
 @dataclass(frozen=True)
@@ -95,8 +95,9 @@ class OneCycle(_Schedule):
         super().__post_init__()
         require_count(steps=self.steps)
         if self.steps < 2:
-            raise ValueError(f"steps: expected a whole number ≥ 2, got {self.steps!r}")
-        if not 1 < self.rise * self.steps < self.steps:
+            raise ValueError(f"steps: expected a whole number ≥ 2, got {shown(self.steps)}")
+        require_number("rise", self.rise, above=0, below=1)
+        if self.rise * self.steps <= 1:
             raise ValueError(f"rise: expected a share of the steps between one step and all, got {self.rise!r} of "
                              f"{self.steps} steps, which is {self.rise * self.steps:g}")
 

@@ -7,13 +7,12 @@ does not know how the tokens are conditioned. ``train`` tells a rule the data by
 """
 
 from dataclasses import dataclass, replace
-from math import inf
 from numbers import Real
 from typing import Any, Self
 
 import numpy as np
 
-from mhalib._array import Array, of_numbers
+from mhalib._array import Array, of_numbers, require_number, shown
 from mhalib.optim.rules import LearningRate, rate, require_rate
 from mhalib.whitening import Whitening
 
@@ -31,8 +30,10 @@ class _OnData:
 
     def __post_init__(self) -> None:
         require_rate(self.lr)
-        if not (isinstance(self.balance, Real) and 0 <= self.balance < inf):
-            raise ValueError(f"balance: expected a number ≥ 0, got {self.balance!r}")
+        require_number("balance", self.balance, least=0)
+        if not (self.whitening is None or isinstance(self.whitening, Whitening)):
+            raise TypeError(f"whitening: expected a Whitening or None, got {shown(self.whitening)}; "
+                            "data.whitening() makes one")
 
     def on(self, data: Any) -> Self:
         """This rule for the tokens of ``data``; a whitening that was chosen stays."""
@@ -99,7 +100,7 @@ class StructureAware(_OnData):
     def __post_init__(self) -> None:
         super().__post_init__()
         if not (isinstance(self.radius, Real) and self.radius > 0):
-            raise ValueError(f"radius: expected a positive number, got {self.radius!r}")
+            raise ValueError(f"radius: expected a positive number or infinity, got {shown(self.radius)}")
 
     def step(self, theta: Any, grad: Any, state: Any, k: int) -> tuple[Any, None]:
         """The three moves of one step."""

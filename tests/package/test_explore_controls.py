@@ -30,8 +30,6 @@ CONTROLS = {
     # given, the function's default → the widget, its start, some of its traits
     "whole numbers": ((1, 9), None, W.IntSlider, 5, {"min": 1, "max": 9, "step": 1}),
     "default inside": ((1, 9), 2, W.IntSlider, 2, {}),
-    "default outside": ((1, 9), 10, W.IntSlider, 5, {}),
-    "default not whole": ((1, 9), 2.5, W.IntSlider, 5, {}),
     "with a step": ((0, 100, 10), None, W.IntSlider, 50, {"step": 10}),
     "around zero": ((-4, 100), None, W.IntSlider, 48, {"min": -4}),
     "a factor of 16": ((1, 16), None, W.IntSlider, 9, {}),
@@ -50,6 +48,9 @@ CONTROLS = {
     "a list with the default": ([1, 2, 5], 5, W.SelectionSlider, 5, {}),
     "a list of words": (["gd", "adam"], None, W.Dropdown, "gd", {"options": ("gd", "adam")}),
     "a menu with the default": (["gd", "adam"], "adam", W.Dropdown, "adam", {}),
+    "a list with the default by rounding": (np.linspace(0.1, 1, 10).tolist(), 0.3, W.SelectionSlider, 0.1 + 0.2, {}),
+    "a list around zero": ([-0.3, 0.1 - 0.3 + 0.2, 0.3], 0, W.SelectionSlider, 0.1 - 0.3 + 0.2, {}),
+    "a default at the end by rounding": ((0.0, 0.3), 0.1 + 0.2, W.FloatSlider, 0.3, {}),
     "a checkbox": (True, None, W.Checkbox, True, {}),
     "a checkbox has no other start": (False, True, W.Checkbox, False, {}),
 }
@@ -65,6 +66,30 @@ def test_a_keyword_asks_for_its_control(given, default, kind, start, traits):
     assert widget.description == "p"
     found = {name: getattr(widget, name) for name in traits}
     assert found | ({"options": values_of(widget)} if "options" in traits else {}) == traits
+
+
+@pytest.mark.parametrize("given, default, words", [
+    ((1, 9), 10, "p: the function's default, 10, is not among 1 to 9; the control starts at 5"),
+    ((1, 9), 2.5, "p: the function's default, 2.5, is not among 1 to 9; the control starts at 5"),
+    ([0.1, 0.5, 2], 0.3, "p: the function's default, 0.3, is not among 0.1 to 2; the control starts at 0.5"),
+    (["gd", "adam"], "sgd", "p: the function's default, 'sgd', is not among gd or adam; the control starts at gd"),
+])
+def test_a_default_that_is_none_of_the_values_is_told(given, default, words):
+    with pytest.warns(UserWarning) as told:
+        only(given, default)
+    assert str(told[0].message) == words
+    assert told[0].filename == __file__
+
+
+def test_a_value_is_set_up_to_rounding():
+    explorer = only([0.1, 0.1 + 0.2, 1.0])
+    explorer.set(p=0.3)
+    assert explorer.values == {"p": 0.1 + 0.2}
+    slider = only((0.0, 0.3))
+    slider.set(p=0.1 + 0.2)
+    assert slider.values == {"p": 0.3}
+    with pytest.raises(ValueError, match=r"p: expected one of 0.1, 0.3, 1, got 0.31"):
+        explorer.set(p=0.31)
 
 
 def values_of(widget):
