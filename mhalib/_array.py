@@ -231,6 +231,26 @@ def require(name: str, a: Array, shape: Sequence[int | str], finite: bool = True
         raise ValueError(f"{name}: expected finite numbers, got NaN or infinity among its {tuple(a.shape)} entries")
 
 
+def require_detached(name: str, a: Array) -> None:
+    """Check that torch waits for no gradient of an array.
+
+    Raises TypeError if it is a tensor that requires one.
+    """
+    if getattr(a, "requires_grad", False):
+        raise TypeError(f"{name}: expected numbers, got a tensor that requires a gradient; {name}.detach() gives its "
+                        "numbers")
+
+
+def require_values(name: str, a: Array) -> None:
+    """Check that an array holds numbers that a run can compute on.
+
+    Raises TypeError if it is a tensor that requires a gradient, or lives on the meta device.
+    """
+    require_detached(name, a)
+    if getattr(a, "is_meta", False):
+        raise TypeError(f"{name}: expected numbers, got a tensor on torch's meta device, which has none")
+
+
 def in_precision(a: Array) -> bool:
     """Whether an array is in the single or double precision of this machine, in which all formulas are tested."""
     return str(a.dtype).removeprefix("torch.") in ("float32", "float64")
@@ -276,7 +296,8 @@ def require_labels(y: Array, X: Array, cure: str = "2 * y - 1") -> None:
     if tuple(y.shape) == (len(X), 1):
         row = "np.ravel(y)" if isinstance(y, np.ndarray) else "y.ravel()"
         raise ValueError(f"y: expected shape ({len(X)},), got the column {tuple(y.shape)}; {row} is a row of it")
-    if has_values and not in_precision(y) and _values(y) <= {0, 1}:
+    is_whole_or_truth = any(kind in str(y.dtype) for kind in ("int", "bool"))
+    if has_values and is_whole_or_truth and _values(y) <= {0, 1}:
         raise TypeError(f"y: expected labels −1 and +1 as floating-point numbers, got 0 and 1 of dtype {y.dtype}; "
                         f"use y = {cure.replace('2 ', '2.0 ')}")
     require("y", y, (len(X),))

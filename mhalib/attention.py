@@ -46,7 +46,8 @@ class Softmax:
 
         The derivative of the weights is symmetric, so this is also how they move along scores dA.
 
-        Raises TypeError or ValueError if A and dA are no arrays of one library and shape.
+        Raises TypeError or ValueError if A and dA are no arrays of one library, or dA has neither the shape of A nor is
+        a stack of such.
 
         Examples
         --------
@@ -189,9 +190,11 @@ def _require_pairs(Q, K):
 
 
 def _require_alike(A, dA):
+    """Check that dA has the shape of A, or is a stack of such; that it is not stretched along A."""
     namespace(A=A, dA=dA)
-    if A.shape != dA.shape:
-        raise ValueError(f"A, dA: expected two arrays of one shape, got {tuple(A.shape)} and {tuple(dA.shape)}")
+    if tuple(dA.shape)[dA.ndim - A.ndim:] != tuple(A.shape):
+        raise ValueError(f"A, dA: expected dA of the shape of A, or a stack of such, got A {tuple(A.shape)} and "
+                         f"dA {tuple(dA.shape)}")
 
 
 def _without_offset(K, *rows):

@@ -11,7 +11,16 @@ from typing import Any, NamedTuple, Protocol, Self
 
 import numpy as np
 
-from mhalib._array import Array, as_like, require_count, require_seed
+from mhalib._array import (
+    MOST,
+    Array,
+    as_like,
+    is_whole,
+    require_count,
+    require_seed,
+    require_values,
+    shown,
+)
 from mhalib.models.compiled_workspace import compiled_workspace
 from mhalib.models.weights import require_weights
 from mhalib.models.workspace import Workspace
@@ -276,10 +285,10 @@ def minibatches(n: int, batch: int, seed: int) -> Iterator[np.ndarray]:
 
 def _samples(data, optimizer, batch, seed):
     """For every step the rows of its minibatch, or None for all samples; without end."""
+    require_seed(seed)
     if batch is None:
         return repeat(None)
     require_count(batch=batch)
-    require_seed(seed)
     n = len(data) if hasattr(data, "__len__") else _rows(data)  # type: ignore[arg-type]
     if n is None:
         raise ValueError("batch: expected data of finitely many samples, with as many rows of X as of y, "
@@ -337,6 +346,8 @@ def _require_parts(model, optimizer, **datasets):
         if not (hasattr(data, "X") and hasattr(data, "y")):
             raise TypeError(f"{name}: expected a Dataset, got {type(data).__name__}; "
                             "mhalib.data.from_arrays(X, y) makes one from arrays")
+        require_values("X", data.X)
+        require_values("y", data.y)
     require_weights("model", model)
     _require_rule(optimizer, "expected an update rule such as GradientDescent(lr=0.1)")
 
@@ -359,16 +370,17 @@ def recorded_steps(steps: int, record: int | Iterable[int]) -> Sequence[int]:
     >>> recorded_steps(3, 200)
     range(0, 4)
     """
-    if isinstance(steps, bool) or not isinstance(steps, (int, np.integer)) or steps < 0:
-        raise ValueError(f"steps: expected a whole number ≥ 0, got {steps!r}")
+    if not is_whole(steps) or not 0 <= steps <= MOST:
+        raise ValueError(f"steps: expected a whole number ≥ 0, and at most {MOST:,}, got {shown(steps)}")
     if isinstance(record, Iterable):
         record = list(record)
         outside = [k for k in record if not isinstance(k, Real) or not 0 <= k <= steps or k != int(k)]
         if outside or not record:
-            raise ValueError(f"record: expected whole numbers between 0 and {steps}, got {outside[:5] or 'none'}")
+            found = ", ".join(map(shown, outside[:3])) or "none"
+            raise ValueError(f"record: expected whole numbers between 0 and {steps}, got {found}")
         return [int(k) for k in record]
-    if isinstance(record, bool) or not isinstance(record, (int, np.integer)):
-        raise TypeError(f"record: expected how many steps to record, or a list of them, got {record!r}")
+    if not is_whole(record):
+        raise TypeError(f"record: expected how many steps to record, or a list of them, got {shown(record)}")
     if record < 2:
         raise ValueError(f"record: expected at least 2 recorded steps, the first and the last, got {record}")
     if steps < record:

@@ -5,7 +5,7 @@ from typing import Any, Self
 
 import numpy as np
 
-from mhalib._array import Array, as_like, to_numpy
+from mhalib._array import Array, as_like, is_array, require, require_count, to_numpy
 
 SINGULAR = 1e-12
 """A second moment whose smallest eigenvalue is below this share of the largest one counts as singular."""
@@ -29,12 +29,14 @@ class Whitening:
 
         Raises ValueError if Σ̂ is singular, as it is for n < d: a direction that no token has cannot be whitened.
         """
+        require("x", x, ("n", "d"))
         x = np.asarray(to_numpy(x), float)
         return cls.roots(moment(x, x), f"{len(x)} tokens in {x.shape[1]} dimensions")
 
     @classmethod
     def roots(cls, moment: Array, whose: str = "a matrix") -> Self:
         """The roots of a second moment (d, d), refused in words of ``whose`` if it is singular."""
+        require("moment", moment, moment.shape[:1] * 2 if is_array(moment) else ("d", "d"))
         values, basis = np.linalg.eigh(np.asarray(to_numpy(moment), float))
         if not values[0] > SINGULAR * values[-1]:
             raise ValueError(f"data: expected tokens whose second moment can be inverted, got {whose} with eigenvalues "
@@ -44,6 +46,7 @@ class Whitening:
     @classmethod
     def none(cls, d: int) -> Self:
         """Σ̂ = I: a rule that does not whiten."""
+        require_count(d=d)
         return cls(np.eye(d), np.eye(d))
 
     def whiten(self, model: Any) -> tuple[np.ndarray, np.ndarray]:

@@ -6,7 +6,16 @@ from typing import Any
 
 import numpy as np
 
-from mhalib._array import Array, in_precision, is_array, is_dense, require_own_meaning, shown, to_numpy
+from mhalib._array import (
+    Array,
+    in_precision,
+    is_array,
+    is_dense,
+    require_detached,
+    require_own_meaning,
+    shown,
+    to_numpy,
+)
 
 EXACT = 2 ** 53
 """Below it every whole number is one in double precision."""
@@ -67,9 +76,7 @@ def _tensor(name, tensor, like):
     if not is_dense(tensor):
         raise TypeError(f"{name}: expected a dense tensor, got one of layout {tensor.layout}; {name}.to_dense() makes "
                         "one")
-    if tensor.requires_grad:
-        raise TypeError(f"{name}: expected numbers, got a tensor that requires a gradient; {name}.detach() gives its "
-                        "numbers")
+    require_detached(name, tensor)
     if in_precision(tensor):
         return tensor
     if tensor.is_complex() or tensor.is_floating_point():

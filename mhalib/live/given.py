@@ -12,8 +12,8 @@ from typing import Any
 
 import numpy as np
 
-from mhalib._array import is_array
-from mhalib.live.spec import Control, same_value
+from mhalib._array import is_array, same_value
+from mhalib.live.spec import Control
 from mhalib.models.weights import attributes, require_weights, weights
 from mhalib.trace import Traced, Untraceable
 from mhalib.training import Path

@@ -182,7 +182,7 @@ class AttentionRegression(Vector):
 
     def against(self, data: Any) -> dict[str, float]:
         """What the truth behind ``data`` says, where it is known: {"excess": L(A, B) − L*} of the population loss."""
-        if data.Sigma is None:
+        if getattr(data, "Sigma", None) is None:
             return {}
         return {"excess": excess(to_numpy(self.A), to_numpy(self.B), to_numpy(data.Sigma), to_numpy(data.M))}
 

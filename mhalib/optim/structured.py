@@ -37,7 +37,12 @@ class _OnData:
 
     def on(self, data: Any) -> Self:
         """This rule for the tokens of ``data``; a whitening that was chosen stays."""
-        return self if self.whitening is not None else replace(self, whitening=data.whitening())
+        if self.whitening is not None:
+            return self
+        if not hasattr(data, "whitening"):
+            raise TypeError(f"data: expected a RegressionDataset, whose tokens can be whitened, got {shown(data)}; "
+                            "mhalib.data.regression_from_arrays(x, y) makes one")
+        return replace(self, whitening=data.whitening())
 
     def start(self, theta: Any) -> None:
         """No state; the rule must know the data, and the model must have the two matrices."""

@@ -221,8 +221,8 @@ DEVICES = {
     "a direction elsewhere": lambda model, X, y: model.hvp(X, y, model.map(lambda a: a.to("meta"))),
     "half a model elsewhere": lambda model, X, y: mha.MultiHeadAttention(model.W, model.U.to("meta")),
     "queries elsewhere": lambda model, X, y: mha.gaussian.scores(X.to("meta"), X),
-    "a run elsewhere": lambda model, X, y: mha.train(
-        model, mha.data.Dataset(X.to("meta"), y.to("meta")), mha.GradientDescent(0.1), 2),
+    "the model of a run elsewhere": lambda model, X, y: mha.train(
+        model.map(lambda a: a.to("meta")), mha.data.Dataset(X, y), mha.GradientDescent(0.1), 2),
     "another point elsewhere": lambda model, X, y: model + model.map(lambda a: a.to("meta")),
 }
 

@@ -59,6 +59,9 @@ CALLS = {
     "Preconditioned": (mha.Preconditioned, {"lr": 0.1, "balance": 1.0, "whitening": REGRESSION.whitening()}),
     "StructureAware": (mha.StructureAware, {"lr": 0.1, "balance": 1.0, "whitening": None, "radius": 0.5}),
     "Warmup": (mha.Warmup, {"peak": 0.1, "rise": 3}),
+    "train": (mha.train, {
+        "model": MODEL, "data": DATA, "optimizer": mha.GradientDescent(0.1), "steps": 2, "test": DATA, "record": 2,
+        "batch": 2, "seed": 0, "only": "W"}),
     "explore": (lambda lr: mha.explore(drawn, lr=lr), {"lr": (0.1, 0.5)}),
     "gaussian": (lambda S: mha.gaussian(S), {"S": SCORES}),
     "gaussian.scores": (mha.gaussian.scores, {"Q": X, "K": X}),
