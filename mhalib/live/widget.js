@@ -239,7 +239,7 @@ export function opened(model, figure, fallback, begin, failed) {
   plotly(model, closing.signal)
     .then((Plotly) => {
       if (closing.signal.aborted) return;
-      whenInPage(figure.root, closing.signal, () => takeAway(figure.root, fallback, closing.signal));
+      whenInPage(figure.root, closing.signal, () => takeAway(figure, fallback, closing.signal));
       begin(Plotly);
     })
     .catch((error) => closing.signal.aborted || failed(error.message));
@@ -263,9 +263,11 @@ function whenInPage(root, closed, then) {
 
 // Hides the default frame as long as the figure stands. Equal figures have equal frames: of those that no other figure
 // has taken it is the last one before this. Where none stands there, as in JupyterLab, which may put it into the page
-// after the figure, a rule hides what no other figure has taken, once it comes.
-function takeAway(root, fallback, closed) {
-  const free = `[data-fallback="${fallback}"]:not([data-taken])`,
+// after the figure, a rule hides what no other figure has taken, once it comes. The figure has no sentence yet, and keeps
+// the room of the frame's.
+function takeAway(figure, fallback, closed) {
+  const { root } = figure,
+    free = `[data-fallback="${fallback}"]:not([data-taken])`,
     isBefore = (frame) => frame.compareDocumentPosition(root) & Node.DOCUMENT_POSITION_FOLLOWING,
     frame = [...document.querySelectorAll(free)].filter(isBefore).pop();
   if (!frame) {
@@ -276,6 +278,8 @@ function takeAway(root, fallback, closed) {
     frame.hidden = hidden;
     frame.toggleAttribute("data-taken", hidden);
   };
+  const still = frame.querySelector(".mha-live-summary");
+  if (still) figure.hold(still.offsetHeight);
   hide(true);
   closed.addEventListener("abort", () => hide(false));
 }
