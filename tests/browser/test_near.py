@@ -29,13 +29,14 @@ WATCH = f"""() => {{
   }};
   look();
 }}"""
-# A run lasts, and is drawn step by step: the page trains, and its clock says after each step that the time is up.
-STEP_BY_STEP = """delete window.Worker;
+# A run lasts: the page trains, whose clock says after each step that its slice of eight milliseconds is over.
+STEPWISE = """delete window.Worker;
 {
   const { now } = Date;
   let late = 0;
-  Date.now = () => now() + (late += 1000);
+  Date.now = () => now() + (late += 4);
 }"""
+PLOTLY = "**/plotly-cartesian.min.js*"
 MARKS = ('class="mha-figure"', 'class="mha-fallback"')
 FIGURES = [page.relative_to(BUILD).as_posix() for page in sorted(BUILD.rglob("book/**/*.html"))
            if any(mark in page.read_text("utf-8") for mark in MARKS)]
@@ -89,15 +90,15 @@ def test_a_figure_is_drawn_when_it_is_near_and_its_picture_stands_until_then(res
 @pytest.mark.parametrize("width", [1280, 390])
 @pytest.mark.parametrize("name", FIGURES)
 def test_a_figure_takes_at_every_moment_the_room_that_its_picture_kept(opened, name, width):
-    page, go = opened(name, width, STEP_BY_STEP)
+    page, go = opened(name, width, STEPWISE)
     waiting = []
-    page.route("**/plotly-cartesian.min.js*", waiting.append)
+    page.route(PLOTLY, lambda route: waiting.append(route))
     go("domcontentloaded")  # until plotly comes, the page is not loaded
     page.evaluate("() => document.fonts.ready.then(() => null)")
     frames(page, 3)
     kept = page.evaluate(ROOM)
     page.evaluate(WATCH)
-    page.route("**/plotly-cartesian.min.js*", lambda route: route.continue_())
+    page.route(PLOTLY, lambda route: route.continue_())
     for route in waiting:
         route.continue_()
     page.wait_for_function(DRAWN)
