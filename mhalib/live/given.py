@@ -4,7 +4,7 @@ Names that come from outside are texts to be shown and keys to be looked up. No 
 """
 
 from collections.abc import Callable, Collection, Mapping, Set
-from dataclasses import fields, replace
+from dataclasses import fields, is_dataclass, replace
 from math import inf, isfinite
 from numbers import Real
 from reprlib import repr as short
@@ -211,6 +211,7 @@ def weights_of(start: Any) -> dict[str, np.ndarray]:
             raise TypeError(f"{name}: expected an array in double precision, which is trained, or a number of Python, "
                             f"which is not; got {type(value).__name__}: np.array({name}) is an array, float({name}) a "
                             "number")
+    _require_no_lone_numbers(start)
     require_weights("start", start)
     found = weights(start)
     for name, value in found.items():
@@ -219,6 +220,15 @@ def weights_of(start: Any) -> dict[str, np.ndarray]:
             raise TypeError(f"{name}: expected an array in double precision, as the page computes, got {value.dtype}; "
                             f"{name}.astype(float) is one")
     return found
+
+
+def _require_no_lone_numbers(start):
+    """Check that a field which says that it is an array is one: a number of Python is not trained."""
+    for field in fields(start) if is_dataclass(start) else ():
+        value = getattr(start, field.name, None)
+        if field.type in (np.ndarray, "np.ndarray") and isinstance(value, (int, float)):
+            raise TypeError(f"{field.name}: expected an array, as the field of {type(start).__name__} says, got the "
+                            f"number {value!r}, which is not trained; np.array({float(value)}) is an array of shape ()")
 
 
 def doubles_of(data: Any) -> dict[str, np.ndarray]:

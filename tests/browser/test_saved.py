@@ -45,6 +45,8 @@ def test_a_saved_figure_trains_from_a_disk_without_a_network(chromium, tmp_path,
         page.locator(".mha-live[data-state=done]").wait_for()
         drawn = page.evaluate("() => Array.from(document.querySelector('.js-plotly-plot').data[1].y)")
         np.testing.assert_allclose(drawn, figure.path(**{name: value}).loss, rtol=1e-9)
+    said = page.locator(".mha-live-summary").inner_text()
+    assert not any(word in said for word in ("{", "undefined", "NaN")), said
     assert complaints == [] and page.title() == figure.spec["title"]
     assert page.locator(".mha-live-title").inner_text() == figure.spec["title"]
     context.close()

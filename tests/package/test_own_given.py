@@ -15,7 +15,7 @@ from jupyter_client.session import json_packer, json_unpacker
 import mhalib as mha
 from mhalib.javascript import Printer
 from mhalib.trace import Untraceable, array
-from own import LINE_DATA, Line, in_v8, of_line
+from own import DATA, LINE_DATA, TEMPERED, Line, Tempered, in_v8, of_line
 
 SAMPLES = {
     "a statement": "z = 0;alert(document.title)//", "the end of a script": "</script><script>alert(1)</script>",
@@ -276,6 +276,13 @@ def test_values_made_by_linspace_have_a_slider():
     assert figure.values["lr"] == np.linspace(0.1, 1, 10)[6]
 
 
+def test_each_of_several_curves_has_its_own_numbers():
+    curves = {name: lambda model, data, k=k: model.w[k] + 0.0 * model.w.sum() for k, name in enumerate("cab")}
+    figure = small(Line(np.zeros(3)), curves=curves)
+    assert_page_agrees(figure)
+    assert len({figure.path().curves[name][-1] for name in curves}) == 3
+
+
 def test_a_slider_shows_its_values_in_the_order_given():
     assert small(Line(np.zeros(3)), controls={"lr": (1, np.float64(0.1), 0.5)}).controls["lr"].values == (1, 0.1, 0.5)
 
@@ -349,6 +356,8 @@ REFUSED = {
                                          "curves: expected a name that the figure does not use itself"),
     "a title that is none": (lambda: small(Line(np.zeros(3)), title=None), TypeError, "title: .* a text, got None"),
     "a weight called as a method": (lambda: with_method("loss"), TypeError, "start: .* methods of Line, got 'loss'"),
+    "a weight that is a number": (lambda: small(Tempered(*list(TEMPERED.arrays().values())[:2], 0.0), data=DATA),
+                                  TypeError, r"tau: expected an array, .* not trained; np.array\(0.0\)"),
     "a weight of whole numbers": (lambda: small(Line(np.zeros(3, int))), TypeError, "w: .* int64 .* w.astype"),
     "a weight of complex numbers": (lambda: small(Line(np.zeros(3, complex))), TypeError, "w: .* complex128"),
     "a weight of torch": (lambda: small(Line(TORCH[0])), TypeError, "w: expected a numpy array, got torch.Tensor"),
