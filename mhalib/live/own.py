@@ -28,7 +28,7 @@ from mhalib.models.vector import Vector
 from mhalib.models.weights import weights, with_attributes
 from mhalib.optim import GradientDescent
 from mhalib.optim.rules import Rule
-from mhalib.trace import HIDDEN, Traced, array, evaluate, gradient, recorded, strictly, topological
+from mhalib.trace import HIDDEN, Traced, array, evaluate, gradient, origin, recorded, strictly, topological
 from mhalib.training import Path, recorded_steps, train
 
 
@@ -255,6 +255,36 @@ class _Recorded:
             if not np.isclose(float(number), float(right), rtol=1e-9, atol=1e-12, equal_nan=True):
                 raise ArithmeticError(f"at the start{where} {name} is {right} by the formula in numpy and {number} by "
                                       f"its record: {HIDDEN} {self._suspects()}")
+        if np.isfinite(found[0]):
+            self._compared_slope_at_start(start, float(found[0]), self._inputs(start, scalars), where)
+
+    def _compared_slope_at_start(self, start, loss, inputs, where):
+        """The gradient at the start: that of ``loss_and_grad``, and between the slopes to either side of a kink."""
+        X, y, grad = self.given.X, self.given.y, list(self.grad.values())
+        with np.errstate(all="ignore"):
+            slope = np.concatenate([part.ravel() for part in evaluate(grad, inputs)])
+            own = weights(start.loss_and_grad(X, y)[1])
+        if not np.isfinite(slope).all():
+            raise ArithmeticError(
+                f"at the start{where} the gradient is NaN or infinite, where the loss is {loss:.3g}; it becomes so in "
+                f"{origin(grad, inputs)}: keep the argument of a root, a logarithm or a power away from 0, on both "
+                "sides of a np.where, or start elsewhere")
+        steepness, (theta, probe), h = float(np.linalg.norm(slope)), self._theta_and_probe(), 1e-6
+        for name, place in self.places.items():
+            if not np.allclose(own[name].ravel(), slope[slice(*place)], rtol=1e-9, atol=1e-12 + 1e-9 * steepness):
+                raise ArithmeticError(f"at the start{where} the gradient in {name} is another one by the formula in "
+                                      f"numpy than by its record: {HIDDEN} {self._suspects()}")
+            way = _only(probe, *place)
+            way = way / (np.linalg.norm(way) or 1.0)
+            sides = []
+            for side in (h, -h):
+                there = with_attributes(start, weights(self._model(theta + side * way, {})))
+                sides.append((float(there.loss(X, y)) - loss) / side)
+            off = 1e-4 * steepness + 1e-9 * abs(loss) + 1e-12
+            if not min(sides) - off <= way @ slope <= max(sides) + off:
+                raise ArithmeticError(f"at the start{where} the slope in {name} is between {min(sides)} and "
+                                      f"{max(sides)} by differences of the loss, and {way @ slope} by its gradient: is "
+                                      "that the gradient?")
 
     def _suspects(self):
         """What in the data may compute otherwise in numpy than in doubles."""

@@ -112,6 +112,35 @@ class Turned(mha.models.Vector):
         return (r * r).mean() / 2, replace(self, w=X.T @ r / len(y), b=-r.mean())
 
 
+@dataclass(frozen=True, eq=False, repr=False)
+class Kinked(mha.models.Vector):
+    """A line and |w|, whose closed form says what the slope of |w| is at 0."""
+
+    w: np.ndarray
+    at: float = 0.0
+
+    def loss(self, X, y):
+        return ((X @ self.w - y) ** 2).mean() / 2 + abs(self.w).sum()
+
+    def loss_and_grad(self, X, y):
+        slope = X.T @ (X @ self.w - y) / len(y) + np.sign(self.w) + np.where(self.w == 0, self.at, 0.0)
+        return self.loss(X, y), replace(self, w=slope)
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Rooted(Kinked):
+    """A line and a root that has no slope at 0."""
+
+    loss_and_grad = mha.models.Vector.loss_and_grad
+
+    def loss(self, X, y):
+        return ((X @ self.w - y) ** 2).mean() / 2 + np.sqrt((self.w * self.w).sum())
+
+
+def test_any_slope_between_those_of_both_sides_is_one():
+    assert of_line(start=Kinked(np.zeros(3), 0.5), steps=3).path().stopped is None
+
+
 def of_penalized(**methods):
     """A figure of a line of which some methods are others."""
     start = type("Other", (Penalized,), methods)(np.zeros(3))
@@ -197,6 +226,10 @@ REFUSED = {
                       "expected the pair of a loss and a model"),
     "a write into an array": (lambda: of_penalized(penalty=lambda self: scaled(self.w)), Untraceable,
                               r"test_own_figure\.py, line \d+: a write into an array by"),
+    "a gradient that is none at the start": (lambda: of_line(start=Kinked(np.zeros(3), 3.0)), ArithmeticError,
+                                             "at the start the slope in w is between .* is that the gradient"),
+    "no gradient at the start": (lambda: of_line(start=Rooted(np.zeros(3))), ArithmeticError,
+                                 r"at the start the gradient is NaN .* line \d+, in the derivative of sqrt"),
     "a gradient of another loss": (lambda: with_gradient(lambda g: 1.1 * g), ArithmeticError, "by differences"),
     "a gradient that is wrong in one of two weights": (
         lambda: of_line(start=Turned(np.ones(3), np.array(0.3))), ArithmeticError, "slope in b is .* by differences"),

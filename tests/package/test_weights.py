@@ -176,7 +176,7 @@ REFUSED = {
     "object": (lambda: Containing(np.ones(3), SimpleNamespace(w=np.ones(2))), "^layers: .* got a SimpleNamespace"),
     "module": (lambda: Containing(np.ones(3), torch.nn.Linear(2, 1)), "^layers: .* got a Linear"),
     "of the class": (lambda: Unannotated(np.ones(3)), "^b: .* write b: np.ndarray"),
-    "no dataclass": (lambda: Undecorated(np.ones(3)), "^(model|first): expected a dataclass"),
+    "no dataclass": (lambda: Undecorated(np.ones(3)), "^(model|first|start): expected a dataclass"),
     "a layer called norm": (lambda: Normed(np.ones(3)), "^norm: expected the method that every model has"),
     "a layer called map": (lambda: Mapped(np.ones(3)), "^map: expected the method that every model has"),
     "integers": (lambda: Plain(np.zeros(3, int)), r"^w: .* got int64 of shape \(3,\); write w.astype"),
@@ -189,6 +189,7 @@ REFUSED = {
 }
 ASKING = {
     "train": lambda model: mha.train(model, DATA, RULE, 3),
+    "live": lambda model: mha.live.figure(model, DATA, RULE, steps=3),
     "hessian": lambda model: mha.landscape.hessian(model, DATA),
     "spectrum": lambda model: mha.landscape.spectrum(model, DATA),
     "slice": lambda model: mha.landscape.slice(model, DATA, model, model),

@@ -168,7 +168,7 @@ REFUSALS = (TypeError, ValueError, ArithmeticError, ImportError, OSError)
 
 
 def outcome(thing, column):
-    """What becomes of a thing: "right", or "refused: " and why. Raises AssertionError if it is wrong, or badly refused."""
+    """What becomes of a thing: "right", or "refused: " and why; AssertionError if it is wrong, or badly refused."""
     if column in thing.beside:
         return "–"
     with warnings.catch_warnings(), np.errstate(all="ignore"), thing.around():
@@ -362,7 +362,8 @@ HOSTILE = "z = 0;alert(document.title)//"
 FRAMES = ("live.figure", "save")
 """The columns that make a page."""
 MATHEMATICS = {
-    "maximum of X w and 0, from 0": (lambda w, X, y: (np.maximum(X @ w, 0) - y * (X @ w)).mean() + (w * w).sum(), 0 * W),
+    "maximum of X w and 0, from 0": (
+        lambda w, X, y: (np.maximum(X @ w, 0) - y * (X @ w)).mean() + (w * w).sum(), 0 * W),
     "the stable logistic loss, from 0": (lambda w, X, y: (np.maximum(X @ w, 0) - (X @ w) * (y > 0) + np.log1p(
         np.exp(-abs(X @ w)))).mean(), 0 * W),
     "a clipped slope": (lambda w, X, y: ((np.clip(X @ w, -0.1, None) - y) ** 2).mean(), W),
@@ -388,7 +389,8 @@ def _written(a):
 
 THINGS = [
     *(Thing("rule", words, of_rule(rule), "Rx-Rx", "^rule|^optimizer", ("landscape",)) for words, rule in {
-        "g/‖g‖": rules.ByNorm(0.1), "by a dot product": rules.ByDot(0.1), "each array by its norm": rules.Layerwise(0.1),
+        "g/‖g‖": rules.ByNorm(0.1), "by a dot product": rules.ByDot(0.1),
+        "each array by its norm": rules.Layerwise(0.1),
         "matrices made orthogonal": rules.Matrices(0.1), "noise": rules.Noisy(0.1), "a rate for each head":
         rules.ByPlace(0.1), "a branch on ndim": rules.ByShape(0.1), "clipped by norm": rules.Clipped(0.1),
         "writes in place": rules.InPlace(0.1), "keeps gradients": rules.Keeping(0.1), "its own momentum":
@@ -400,7 +402,8 @@ THINGS = [
           "returns NaN": divided, "returns an array": lambda theta, grad: (theta.W, None),
           "returns a model alone": lambda theta, grad: theta, "returns another shape":
           lambda theta, grad: (theta.map(lambda a: a[:1]), None), "returns single precision":
-          lambda theta, grad: (theta.map(lambda a: a.astype("f4")), None), "returns None": lambda theta, grad: None}.items()),
+          lambda theta, grad: (theta.map(lambda a: a.astype("f4")), None),
+          "returns None": lambda theta, grad: None}.items()),
     Thing("rule", "the class of a rule", of_rule(mha.Adam), "xx-xx", "^rule|^optimizer", ("landscape",)),
 
     Thing("model", "a loss alone", lambda: Brought(), "RRRRR"),
@@ -412,7 +415,7 @@ THINGS = [
     Thing("model", "weights in a tuple", as_it_is(lambda: Layers(W, (W,))), "xxxxx", "^layers"),
     Thing("model", "weights in a dict", as_it_is(lambda: Layers(W, {"w": W})), "xxxxx", "^layers"),
     Thing("model", "a model in a model", as_it_is(lambda: Layers(W, Line(W))), "xxxxx", "^layers"),
-    Thing("model", "a torch module in a model", as_it_is(lambda: Layers(W, torch.nn.Linear(2, 1))), "xxxxx", "^layers"),
+    Thing("model", "a torch module", as_it_is(lambda: Layers(W, torch.nn.Linear(2, 1))), "xxxxx", "^layers"),
     Thing("model", "an array of the class", as_it_is(lambda: Table(W)), "xxxxx", "^b"),
     Thing("model", "a method called norm", as_it_is(lambda: Called(W)), "xxxxx", "^norm"),
     Thing("model", "whole numbers as weights", as_it_is(lambda: Line(np.array([1, 2, 3]))), "xxxxx", "^w"),
@@ -454,10 +457,11 @@ THINGS = [
         curves={"level": lambda model, data: np.exp(model.w + data.mask).sum()}), "RRRRR"),
 
     *(Thing("name", f"an array of the data called {name[:24]!r}", named(name), "RRRRR", "^data|" + re.escape(name[:8]))
-      for name in ("größe", "test-set", HOSTILE, "</script><script>alert(1)</script>", "constructor", "class", "η", "a" * 999)),
+      for name in ("größe", "test-set", HOSTILE, "</script><script>alert(1)</script>", "constructor", "class", "η",
+                   "a" * 999)),
     *(Thing("name", f"a weight called {name!r}", weight_named(name), "RRRRR", "^" + re.escape(name))
       for name in ("größe", "loss_", "size", "curves", "final", "constructor", "class_")),
-    *(Thing("name", f"a weight called {name!r}", weight_named(name), "xxxxx", f"^{name}") for name in ("map", "dot", "fixed_"[:5])),
+    *(Thing("name", f"a weight called {name!r}", weight_named(name), "xxxxx", f"^{name}") for name in ("map", "dot")),
     *(Thing("name", f"a title {title[:24]!r}", lambda title=title: Brought(title=title), "RRRRR")
       for title in ("<!-- <script>", "</title><script>alert(1)</script>", "\"quoted\" & 'so'", "η = ∞", "{loss}")),
     *(Thing("name", f"a title {title!r:.24}", lambda title=title: Brought(title=title), "RxRRx", "^title")
@@ -466,8 +470,10 @@ THINGS = [
         curves={"my curve": lambda model, data: model.w.sum()}), "RxRRx", "^curves"),
     Thing("name", "a slider of values by linspace", lambda: Brought(
         controls={"lr": np.linspace(0.1, 1, 10)}), "RRRRR"),
-    Thing("name", "a slider without the start's value", lambda: Brought(controls={"lr": [0.1, 1.0]}), "RxRRx", "^controls"),
-    Thing("name", "a slider of nothing the model has", lambda: Brought(controls={"H": [1]}), "RxRRx", "^controls"),
+    Thing("name", "a slider without the start's value", lambda: Brought(
+        controls={"lr": [0.1, 1.0]}), "RxRRx", "^controls"),
+    Thing("name", "a slider of nothing the model has", lambda: Brought(
+        controls={"H": [1]}), "RxRRx", "^controls"),
 
     *(Thing("surroundings", words, lambda: Brought(EQUAL, TOKENS), "RRRRR", around=around) for words, around in {
         "no compiled programs": environment(MHALIB_COMPILED="0"), "a compiler's cache where nothing may be written":
