@@ -30,12 +30,8 @@ def derived_hessian(model: Any, X: Array, y: Array, closed: bool) -> Callable[[A
     if _on_torch(model):
         return lambda V: model.with_arrays(**torch_hvp(_loss_of(model, X, y), model.arrays(), V.arrays()))
     theta, direction = _inputs("theta", model), _inputs("along", model)
+    slopes = _closed(model, X, y, theta) if closed else _loss_and_slopes(model, X, y, theta)[1:]
     with strictly():
-        moved = model.with_arrays(**theta)
-        if closed:
-            slopes = list(moved.loss_and_grad(_input("X", X), _input("y", y))[1].arrays().values())
-        else:
-            slopes = gradient(moved.loss(_input("X", X), _input("y", y)), list(theta.values()))
         along = sum((slope * v).sum() for slope, v in zip(slopes, direction.values(), strict=True))
         products = gradient(along, list(theta.values()))
 
@@ -44,6 +40,19 @@ def derived_hessian(model: Any, X: Array, y: Array, closed: bool) -> Callable[[A
         return _filled(model, evaluate(products, _values("theta", model) | _values("along", V) | {"X": X, "y": y}))
 
     return hessian
+
+
+def _closed(model, X, y, theta):
+    """The derivatives that ``loss_and_grad`` gives, recorded, and compared with it."""
+    with strictly():
+        slopes = model.with_arrays(**theta).loss_and_grad(_input("X", X), _input("y", y))[1].arrays()
+    found = evaluate(list(slopes.values()), _values("theta", model) | {"X": X, "y": y})
+    wanted = model.loss_and_grad(X, y)[1].arrays()
+    for (name, a), number in zip(wanted.items(), found, strict=True):
+        if not np.allclose(number, a, rtol=np.finfo(a.dtype).eps ** 0.5, atol=1e-12, equal_nan=True):
+            raise ArithmeticError(f"the gradient in {name} is another one by loss_and_grad than by the record from "
+                                  f"which the Hessian is derived: {HIDDEN}")
+    return list(slopes.values())
 
 
 class Derived(Workspace):
@@ -69,21 +78,24 @@ class Derived(Workspace):
 
     @cached_property
     def _recorded(self) -> list[Traced]:
-        """The loss and its derivatives; the loss is compared with the formula at the model and a little beside it."""
-        model, X, y = self.model, self.X, self.y
-        theta = _inputs("theta", model)
-        with strictly():
-            loss = model.with_arrays(**theta).loss(_input("X", X), _input("y", y))
-        recorded = [loss, *gradient(loss, list(theta.values()))]
-        beside = model.map(lambda a: a + 0.1 * np.cos(np.arange(1.0, a.size + 1)).reshape(a.shape).astype(a.dtype))
-        precision = max(np.finfo(a.dtype).eps for a in model.arrays().values())
-        for where, point in {"at the weights": model, "near the weights": beside}.items():
-            with np.errstate(all="ignore"):
-                found, wanted = float(evaluate([loss], self._inputs(point))[0]), float(point.loss(X, y))
-            if not np.isclose(found, wanted, rtol=precision ** 0.5, equal_nan=True):
-                raise ArithmeticError(f"{where} the loss is {wanted} by the formula and {found} by the record from "
-                                      f"which its gradient is derived: {HIDDEN}")
-        return recorded
+        return _loss_and_slopes(self.model, self.X, self.y, _inputs("theta", self.model))
+
+
+def _loss_and_slopes(model, X, y, theta):
+    """The loss and its derivatives, recorded; the loss is compared with the formula at the model and beside it."""
+    with strictly():
+        loss = model.with_arrays(**theta).loss(_input("X", X), _input("y", y))
+    slopes = gradient(loss, list(theta.values()))
+    beside = model.map(lambda a: a + 0.1 * np.cos(np.arange(1.0, a.size + 1)).reshape(a.shape).astype(a.dtype))
+    precision = max(np.finfo(a.dtype).eps for a in model.arrays().values())
+    for where, point in {"at the weights": model, "near the weights": beside}.items():
+        with np.errstate(all="ignore"):
+            found = float(evaluate([loss], _values("theta", point) | {"X": X, "y": y})[0])
+            wanted = float(point.loss(X, y))
+        if not np.isclose(found, wanted, rtol=precision ** 0.5, equal_nan=True):
+            raise ArithmeticError(f"{where} the loss is {wanted} by the formula and {found} by the record from which "
+                                  f"its gradient is derived: {HIDDEN}")
+    return [loss, *slopes]
 
 
 def _on_torch(model):

@@ -75,13 +75,16 @@ def require_weights(name: str, model: Any) -> None:
     beside the fields; weights that are integers, masked, or want a gradient of torch. The same if there are no weights;
     ``name`` is then the argument's.
     """
+    if isinstance(model, type):
+        raise TypeError(f"{name}: expected a model, got the class {model.__name__}; write {model.__name__}(…)")
     kind = type(model)
     _require_algebra(name, model)
     fixed, moving = getattr(kind, "fixed", ()), weights(model)
     _require_no_arrays_of(kind, fixed)
     if is_dataclass(model):
         _require_nothing_beside_fields(model)
-    known = {id(a) for a in moving.values()}
+    # A class that says itself where its weights are may keep them in a dictionary.
+    known = {id(a) for a in moving.values()} if _says_where(kind) else set()
     for attribute, value in attributes(model).items():
         if attribute not in (*moving, *fixed) and any(id(a) not in known for a in _arrays_in(value)):
             raise TypeError(f"{attribute}: expected an array or a number, got a {type(value).__name__} that holds "
@@ -91,6 +94,12 @@ def require_weights(name: str, model: Any) -> None:
         raise TypeError(f"{name}: expected a model with weights that are arrays; {kind.__name__} has none")
     for weight, a in moving.items():
         _require_moving(weight, a)
+
+
+def _says_where(kind):
+    """Whether a class has an ``arrays`` of its own."""
+    own = (base for base in kind.__mro__ if base.__module__ != "mhalib.models.vector")
+    return any("arrays" in vars(base) for base in own)
 
 
 def _require_algebra(name, model):

@@ -138,14 +138,14 @@ def explore(brought):
     """A function of one's own that trains shows the losses of the plain loop."""
     shown = []
 
-    def losses(scale):
-        path = mha.train(scale * brought.model, brought.data, brought.rule, STEPS)
+    def losses(steps):
+        path = mha.train(brought.model, brought.data, brought.rule, steps)
         if path.stopped:
             raise ArithmeticError(path.stopped)
         shown.append(path.loss)
         return mha.plots.curves(path.steps, {"loss": path.loss}, log_y=False)
 
-    mha.explore(losses, scale=[1.0])
+    mha.explore(losses, steps=[STEPS])
     _close(shown[-1], _right_losses(brought), brought.rounding)
 
 
@@ -156,8 +156,8 @@ def save(brought):
         file = Path(folder, "figure.html")
         figure.save(file)
         text = file.read_text("utf-8")
-    assert len(re.findall(r"(?i)<script", re.sub(r"(?s)<script>.*?</script>", "<script>", text, count=1))) == 2
-    state = json.loads(re.search(r"(?m)^const state = (.*);$", text)[1])
+    assert len(re.findall(r"(?i)<script", text)) == 3  # plotly, the numbers, the module
+    state = json.loads(re.search(r'(?s)<script type="application/json" id="state">(.*?)</script>', text)[1])
     saved = SimpleNamespace(_esm=figure._esm, spec=state["spec"])
     _close(in_v8(saved, figure.values)["curves"]["loss"], _right_losses(brought), brought.rounding)
 
@@ -361,16 +361,20 @@ def in_single():
 HOSTILE = "z = 0;alert(document.title)//"
 FRAMES = ("live.figure", "save")
 """The columns that make a page."""
-MATHEMATICS = {
-    "maximum of X w and 0, from 0": (
+KINKS = {
+    "a maximum with 0, from 0": (
         lambda w, X, y: (np.maximum(X @ w, 0) - y * (X @ w)).mean() + (w * w).sum(), 0 * W),
-    "the stable logistic loss, from 0": (lambda w, X, y: (np.maximum(X @ w, 0) - (X @ w) * (y > 0) + np.log1p(
+    "the stable logistic form, from 0": (lambda w, X, y: (np.maximum(X @ w, 0) - (X @ w) * (y > 0) + np.log1p(
         np.exp(-abs(X @ w)))).mean(), 0 * W),
-    "a clipped slope": (lambda w, X, y: ((np.clip(X @ w, -0.1, None) - y) ** 2).mean(), W),
-    "a penalty |w|": (lambda w, X, y: ((X @ w - y) ** 2).mean() + 0.1 * np.linalg.norm(w), W),
-    "masks that are counted": (lambda w, X, y: (((X > 0) & ~(X > 1)).sum(axis=1) * (X @ w - y) ** 2).mean(), W),
-    "powers": (lambda w, X, y: ((X @ (w * w) ** np.array([0.0, 1.0, 2.0]) - y) ** 2).mean(), W),
-    "an axis turned by method": (lambda w, X, y: ((X.transpose(1, 0).T @ w - y) ** 2).mean(), W),
+    "the norm of w, from 0": (lambda w, X, y: ((X @ w - y) ** 2).mean() + 0.1 * np.linalg.norm(w), 0 * W),
+}
+"""Formulas that have no derivative where the run begins."""
+MATHEMATICS = {
+    "a clipped slope": lambda w, X, y: ((np.clip(X @ w, -0.1, None) - y) ** 2).mean(),
+    "the norm of w": lambda w, X, y: ((X @ w - y) ** 2).mean() + 0.1 * np.linalg.norm(w),
+    "masks that are counted": lambda w, X, y: (((X > 0) & ~(X > 1)).sum(axis=1) * (X @ w - y) ** 2).mean(),
+    "powers, of which one is 0": lambda w, X, y: ((X @ (w * w) ** np.array([0.0, 1.0, 2.0]) - y) ** 2).mean(),
+    "an axis turned by method": lambda w, X, y: ((X.transpose(1, 0).T @ w - y) ** 2).mean(),
 }
 REFUSED_FORMS = {
     "a cumulative sum": (lambda w, X, y: np.cumsum(X @ w).mean(), "line"),
@@ -411,10 +415,10 @@ THINGS = [
     Thing("model", "the same, looked at before", as_it_is(lambda: used(Cached(W))), "RRRRR"),
     Thing("model", "slots", as_it_is(lambda: Slots(W)), "RRRRR"),
     Thing("model", "a value set in __post_init__", as_it_is(lambda: Derived(W)), "xxxxx", "^length"),
-    Thing("model", "weights in a list", as_it_is(lambda: Layers(W, [W])), "xxxxx", "^layers"),
-    Thing("model", "weights in a tuple", as_it_is(lambda: Layers(W, (W,))), "xxxxx", "^layers"),
-    Thing("model", "weights in a dict", as_it_is(lambda: Layers(W, {"w": W})), "xxxxx", "^layers"),
-    Thing("model", "a model in a model", as_it_is(lambda: Layers(W, Line(W))), "xxxxx", "^layers"),
+    Thing("model", "weights in a list", as_it_is(lambda: Layers(W, [1 * W])), "xxxxx", "^layers"),
+    Thing("model", "weights in a tuple", as_it_is(lambda: Layers(W, (1 * W,))), "xxxxx", "^layers"),
+    Thing("model", "weights in a dict", as_it_is(lambda: Layers(W, {"w": 1 * W})), "xxxxx", "^layers"),
+    Thing("model", "a model in a model", as_it_is(lambda: Layers(W, Line(1 * W))), "xxxxx", "^layers"),
     Thing("model", "a torch module", as_it_is(lambda: Layers(W, torch.nn.Linear(2, 1))), "xxxxx", "^layers"),
     Thing("model", "an array of the class", as_it_is(lambda: Table(W)), "xxxxx", "^b"),
     Thing("model", "a method called norm", as_it_is(lambda: Called(W)), "xxxxx", "^norm"),
@@ -424,24 +428,31 @@ THINGS = [
     Thing("model", "no model but an array", lambda: Brought(model=W), "xxxxx", "^model|^start"),
     Thing("model", "a class in place of a model", lambda: Brought(model=Line), "xxxxx", "^model|^start|unsupported"),
     Thing("model", "weights of single precision", lambda: Brought(
-        Line(W.astype("f4")), data_of(X.astype("f4"), Y.astype("f4")), means=Brought(), rounding=1e-4), "RxRRx", "^w|^X"),
-    *(Thing("model", f"a loss with {words}", with_loss(form, start), "RRRRR")
-      for words, (form, start) in MATHEMATICS.items()),
+        Line(W.astype("f4")), data_of(X.astype("f4"), Y.astype("f4")), means=Brought(), rounding=1e-4),
+          "RxRRx", "^w"),
+    *(Thing("model", f"a loss with {words}", with_loss(form, start), "RR-RR", beside=("landscape",))
+      for words, (form, start) in KINKS.items()),
+    *(Thing("model", f"a loss with {words}", with_loss(form, W), "RRRRR") for words, form in MATHEMATICS.items()),
     *(Thing("model", f"a loss with {words}", with_loss(form), "xxxxx", said)
       for words, (form, said) in REFUSED_FORMS.items()),
 
     Thing("data", "no __len__", lambda: Brought(), "RRRRR"),
-    Thing("data", "lists", taken(X.tolist(), Y.tolist()), "R?R?R"),
-    Thing("data", "a frame and a series", taken(Frame(X), Frame(Y)), "R?R?R"),
-    Thing("data", "masked", taken(np.ma.masked_array(X, X > 1)), "xxxxx", "^X|^data"),
-    Thing("data", "sparse", taken(sparse.csr_matrix(X)), "xxxxx", "^X|^data"),
+    Thing("data", "lists", taken(X.tolist(), Y.tolist()), "xxxxx", "^X"),
+    Thing("data", "lists, by from_arrays", lambda: Brought(
+        HEADS, mha.data.from_arrays(TOKENS.X.tolist(), TOKENS.y.astype(int).tolist()), means=Brought(HEADS, TOKENS)),
+          "RRRRR"),
+    Thing("data", "a frame and a series", taken(Frame(X), Frame(Y)), "xxxxx", "^X"),
+    Thing("data", "a series of labels, by from_arrays", lambda: Brought(
+        HEADS, mha.data.from_arrays(TOKENS.X, Frame(TOKENS.y)), means=Brought(HEADS, TOKENS)), "RRRRR"),
+    Thing("data", "masked", taken(np.ma.masked_array(X, X > 1)), "xxxxx", "^X"),
+    Thing("data", "sparse", taken(sparse.csr_matrix(X)), "xxxxx", "^X"),
     Thing("data", "whole numbers", taken(np.rint(3 * X).astype(int), means=data_of(np.rint(3 * X))), "RRRRR"),
     Thing("data", "truth values", taken(X > 0, means=data_of(1.0 * (X > 0))), "RRRRR"),
     Thing("data", "big-endian", taken(X.astype(">f8"), Y.astype(">f8")), "RRRRR"),
-    Thing("data", "half precision", taken(X.astype("f2"), means=data_of(X.astype("f2").astype(float))), "R?R?R", "^X"),
-    Thing("data", "complex numbers", taken(X + 0j), "xxxxx", "^X|line"),
-    Thing("data", "words", taken(y=np.where(Y > 0, "yes", "no")), "xxxxx", "^y|line"),
-    Thing("data", "objects", taken(X.astype(object)), "?????", "^X|line"),
+    Thing("data", "half precision", taken(X.astype("f2"), means=data_of(X.astype("f2").astype(float))), "RxRRx", "^X"),
+    Thing("data", "complex numbers", taken(X + 0j), "xxxxx", "^X"),
+    Thing("data", "words", taken(y=np.where(Y > 0, "yes", "no")), "xxxxx", "^y"),
+    Thing("data", "objects", taken(X.astype(object)), "xxxxx", "^X"),
     Thing("data", "labels of 0 and 1 for heads", lambda: Brought(
         HEADS, data_of(TOKENS.X, (TOKENS.y + 1) / 2)), "xxxxx", "^y"),
     Thing("data", "whole labels for heads", lambda: Brought(
