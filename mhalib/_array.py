@@ -88,6 +88,7 @@ def _kind(name, a):
     if not is_array(a):
         cure = f"; np.array({name}, float) makes one" if isinstance(a, (list, tuple)) else ""
         cure = f"; {name}.to_numpy() makes one" if hasattr(a, "to_numpy") else cure
+        cure = f"; {name}.toarray() makes one" if hasattr(a, "toarray") else cure
         raise TypeError(f"{name}: expected a numpy array or a torch tensor, got {type(a).__name__}{cure}")
     if _is_recorded(a):
         return "recorded"
@@ -242,10 +243,12 @@ def require_detached(name: str, a: Array) -> None:
 
 
 def require_values(name: str, a: Array) -> None:
-    """Check that an array holds numbers that a run can compute on.
+    """Check that this is an array whose numbers a run can compute on.
 
-    Raises TypeError if it is a tensor that requires a gradient, or lives on the meta device.
+    Raises TypeError if it is no array of numpy or torch, masked, sparse or of anything but real numbers, or if it is a
+    tensor that requires a gradient, or lives on the meta device.
     """
+    _kind(name, a)
     require_detached(name, a)
     if getattr(a, "is_meta", False):
         raise TypeError(f"{name}: expected numbers, got a tensor on torch's meta device, which has none")

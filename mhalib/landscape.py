@@ -16,6 +16,7 @@ from mhalib._array import (
     require_count,
     require_number,
     require_seed,
+    require_values,
     shown,
     to_numpy,
 )
@@ -162,12 +163,14 @@ def hessian(model: Any, data: Data, only: str | Iterable[str] | None = None) -> 
 
     Parameters count in the order of ``model.arrays()``. ``only`` names the weights that move; all unless you choose.
 
-    Raises ValueError if there are more than 2,000 of them, or a name is none of the model's.
+    Raises ValueError if there are more than 2,000 of them, a name is none of the model's, or the Hessian is not finite.
     """
     P, _, product = _on_vectors(model, data, only)
     if P > 2000:
         raise ValueError(f"model: expected at most 2,000 parameters that move, got {P}")
     H = np.array([product(unit) for unit in np.eye(P)])
+    if not np.isfinite(H).all():
+        raise ValueError("model: expected a finite Hessian, got NaN or infinity among its entries")
     return (H + H.T) / 2
 
 
@@ -344,4 +347,7 @@ def _arrays(model, data):
     if isinstance(data, type) or not (hasattr(data, field) and hasattr(data, "y")):
         raise TypeError(f"data: expected a Dataset with arrays {field} and y, got {shown(data)}; "
                         "mhalib.data.from_arrays(X, y) makes one")
-    return getattr(data, field), data.y
+    X, y = getattr(data, field), data.y
+    require_values(field, X)
+    require_values("y", y)
+    return X, y
