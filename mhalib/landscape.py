@@ -348,6 +348,7 @@ def _arrays(model, data):
         raise TypeError(f"data: expected a Dataset with arrays {field} and y, got {shown(data)}; "
                         "mhalib.data.from_arrays(X, y) makes one")
     X, y = getattr(data, field), data.y
-    require_values(field, X)
-    require_values("y", y)
+    for name, a in {field: X, "y": y}.items():
+        if a is not None:  # a loss may read neither
+            require_values(name, a)
     return X, y
