@@ -7,14 +7,14 @@ Scorer.score = ([page, , , , score]) =>
 // and "__proto__". They inherit no more than the method that the search calls.
 const INHERITED = Object.assign(Object.create(null), { hasOwnProperty: Object.prototype.hasOwnProperty });
 
-addEventListener("DOMContentLoaded", () => {
-  // A place without text of its own, as a mark of the index is, shows that of its page.
-  const summary = Search.makeSearchSummary;
-  Search.makeSearchSummary = (html, words, place) => summary(html, words, place) ?? summary(html, words);
-  const find = Search.performTermsSearch;
-  Search.performTermsSearch = (...words) => {
-    const { terms, titleterms } = Search._index;
-    for (const table of [terms, titleterms]) Object.setPrototypeOf(table, INHERITED);
-    return find(...words);
-  };
-});
+// The search stands by now, and begins when the page has been read.
+const find = Search.performTermsSearch;
+Search.performTermsSearch = (...words) => {
+  const { terms, titleterms } = Search._index;
+  for (const table of [terms, titleterms]) Object.setPrototypeOf(table, INHERITED);
+  return find(...words);
+};
+
+// A place without text of its own, as a mark of the index is, shows that of its page.
+const summary = Search.makeSearchSummary;
+Search.makeSearchSummary = (html, words, place) => summary(html, words, place) ?? summary(html, words);
