@@ -92,6 +92,8 @@ def _kind(name, a):
         raise TypeError(f"{name}: expected a numpy array or a torch tensor, got {type(a).__name__}{cure}")
     if _is_recorded(a):
         return "recorded"
+    if type(a) is np.ndarray and a.dtype.kind == "c":
+        return "numpy"  # a formula may be differentiated by a complex step
     if isinstance(a, (np.ndarray, np.generic)):
         require_own_meaning(name, a)
         return "numpy"
@@ -248,7 +250,8 @@ def require_values(name: str, a: Array) -> None:
     Raises TypeError if it is no array of numpy or torch, masked, sparse or of anything but real numbers, or if it is a
     tensor that requires a gradient, or lives on the meta device.
     """
-    _kind(name, a)
+    if _kind(name, a) == "numpy":
+        require_own_meaning(name, a)
     require_detached(name, a)
     if getattr(a, "is_meta", False):
         raise TypeError(f"{name}: expected numbers, got a tensor on torch's meta device, which has none")

@@ -91,7 +91,9 @@ def figure(start: Any, data: Any, rule: Rule, steps: int = 500, controls: Mappin
         summary=f"After {{steps}} steps of {type(rule).__name__} with "
                 + ", ".join(f"{control.label} = {{{name}}}" for name, control in moved.items())
                 + ": " + ", ".join(f"{name} {{{name}}}" for name in ("loss", *curves)) + ".",
-        train=run)
+        train=run,
+        no_slope="The gradient is NaN or infinite at step {steps}, where the loss is not: a smaller step size does not "
+                 "help. The curve is what came before; in Python, figure.path(…).stopped names the formula's line.")
     first = description.path(description.defaults)
     if not len(first):
         raise ArithmeticError(f"start: expected a loss that is finite. {first.stopped}")

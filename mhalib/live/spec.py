@@ -70,6 +70,7 @@ class FigureSpec:
           the point would move; likewise along y
     summary, stopped : the sentence that says the result, and the one for a run that diverged; ``{loss}`` is replaced by
         the last number of that curve, ``{first_loss}`` by its first, ``{lr}`` by the value of that control
+    no_slope : the sentence for a run that ended because its gradient was NaN or infinite where its loss was not
     train : values → ``Path``, the same run by mhalib, with every name of ``curves`` among its curves
     measure : name → function of (path, values), for each name of ``final`` that is no curve
     watched : in how many seconds the first run is shown, step by step, to a reader who has nothing against motion; 0:
@@ -94,6 +95,8 @@ class FigureSpec:
     watched: float = 0
     stopped: str = ("The loss stopped being finite at step {stopped}: the step size is too large here. "
                     "The curve is what came before.")
+    no_slope: str = ("The gradient is NaN or infinite at step {steps}, where the loss is not: a smaller step size does "
+                     "not help. The curve is what came before.")
     _last: dict[Any, Path] = field(default_factory=dict, init=False, repr=False)
 
     def __post_init__(self) -> None:
@@ -112,7 +115,7 @@ class FigureSpec:
             _require_known(names, sliders, f"frame: {self._called(place['trace'])} is dragged along",
                            "the sliders are")
         known |= {*self.fixed, "stopped", *(f"first_{name}" for name in self.curves), *(c.name for c in self.controls)}
-        said = set(re.findall(r"{(\w+)}", self.summary + self.stopped))
+        said = set(re.findall(r"{(\w+)}", self.summary + self.stopped + self.no_slope))
         _require_known(said, known, "summary: knows nothing of", "it can say")
 
     def _called(self, k):
@@ -178,7 +181,7 @@ class FigureSpec:
                 "record": list(self.record), "curves": list(self.curves), "final": list(self.final),
                 "figure": {"data": figure["data"], "layout": figure["layout"]}, "draw": list(self.draw),
                 "drag": list(self.drag), "watched": self.watched,
-                "summary": self.summary, "stopped": self.stopped}
+                "summary": self.summary, "stopped": self.stopped, "noSlope": self.no_slope}
 
 
 def _require_known(names, known, what, instead):

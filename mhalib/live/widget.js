@@ -129,7 +129,8 @@ export function sentence(spec, values, result) {
     ]),
   );
   const known = { ...spec.fixed, ...set, ...ends, ...result.final, steps: last(result.steps), stopped: result.stopped };
-  const template = result.stopped === null ? spec.summary : spec.stopped;
+  const ended = result.noSlope ? spec.noSlope : spec.stopped;
+  const template = result.stopped === null ? spec.summary : ended;
   const said = (whole, name) => (Object.hasOwn(known, name) ? signed(digits(known[name])) : whole);
   return template.replace(/\{([^{}]+)\}/g, said);
 }

@@ -174,13 +174,16 @@ def test_a_sentence_is_filled_with_names_of_all_alphabets_and_other_braces_stand
     template = " ".join(f"{{{name}}}" for name in names)
     assert re.findall(r"{(\w+)}", template) == names
     spec = {"controls": [{"name": "η", "values": [1], "texts": ["one"]}], "summary": f"{template} of {{1, 2}}",
-            "stopped": "",
+            "stopped": "ends {stopped}", "noSlope": "no slope at {steps}",
             "fixed": {"lr": 2, "步": 3, "x²": 4, "λ_1": 5}}
     result = {"curves": {"größe": [6, 7]}, "final": {}, "steps": [0, 1], "stopped": None}
     v8 = MiniRacer()
     v8.eval(exposed(LIVE / "widget.js"))
     said = v8.eval(f"sentence({json.dumps(spec)}, {{ 'η': 1 }}, {json.dumps(result)})")
     assert said == "2 one 7 6 3 4 5 of {1, 2}"
+    for no_slope, words in ((True, "no slope at 1"), (False, "ends 2")):
+        ended = json.dumps(result | {"stopped": 2, "noSlope": no_slope})
+        assert v8.eval(f"sentence({json.dumps(spec)}, {{ 'η': 1 }}, {ended})") == words
 
 
 def test_equal_figures_are_equal_text():

@@ -1,5 +1,6 @@
 """A figure of a reader's own model: what the page computes is what Python computes, or the figure says so."""
 
+import re
 from dataclasses import dataclass, replace
 from types import SimpleNamespace
 
@@ -135,6 +136,24 @@ class Rooted(Kinked):
 
     def loss(self, X, y):
         return ((X @ self.w - y) ** 2).mean() / 2 + np.sqrt((self.w * self.w).sum())
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Meeting(Rooted):
+    """A root that a run of steps of 1 from 1 meets at 0, where it has no slope."""
+
+    def loss(self, X, y):
+        return np.sqrt(self.w * self.w).sum()
+
+
+@pytest.mark.filterwarnings("ignore:The gradient")
+def test_a_gradient_that_is_nan_on_the_way_is_said_to_be_that_in_the_page():
+    figure = of_line(mha.GradientDescent(lr=1.0), Meeting(np.ones(1)), steps=5)
+    found = in_v8(figure, figure.values)
+    assert found["noSlope"] and found["steps"][-1] == 1
+    assert re.search(r"line \d+, in the derivative of sqrt", figure.path().stopped)
+    diverged = in_v8(of_line(mha.GradientDescent(lr=1e200), steps=5), {"lr": 1e200})
+    assert diverged["stopped"] and not diverged["noSlope"]
 
 
 def test_any_slope_between_those_of_both_sides_is_one():

@@ -93,7 +93,9 @@ export class Run {
     this.result.stopped = k;
     if (k) {
       theta.set(this.before);
-      if (!this.recorded.has(k - 1)) this.record(k - 1, this.model.lossAndGrad(theta, this.grad));
+      const loss = this.model.lossAndGrad(theta, this.grad);
+      this.result.noSlope = !this.grad.every(Number.isFinite); // then no smaller step would help
+      if (!this.recorded.has(k - 1)) this.record(k - 1, loss);
     }
     this.finish();
   }
