@@ -354,8 +354,8 @@ def require_seed(seed: int) -> None:
         raise ValueError(f"seed: expected a whole number ≥ 0, got {shown(seed)}")
 
 
-MOST = 2 ** 31
-"""No size of an array or number of steps is larger."""
+MOST = 2 ** 53
+"""No count is larger: formulas with 10¹³ heads are asked for, and floats hold every whole number up to here."""
 
 
 def require_count(**counts: int) -> None:
