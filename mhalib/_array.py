@@ -85,6 +85,8 @@ def _require_one_device(tensors):
 
 def _kind(name, a):
     """The library of an array; a TypeError where the formulas would misread it."""
+    if _is_plain(a):
+        return "numpy"
     if not is_array(a):
         cure = f"; np.array({name}, float) makes one" if isinstance(a, (list, tuple)) else ""
         cure = f"; {name}.to_numpy() makes one" if hasattr(a, "to_numpy") else cure
@@ -257,9 +259,14 @@ def require_values(name: str, a: Array) -> None:
         raise TypeError(f"{name}: expected numbers, got a tensor on torch's meta device, which has none")
 
 
+PRECISIONS = np.dtype(np.float32), np.dtype(np.float64)
+
+
 def in_precision(a: Array) -> bool:
     """Whether an array is in the single or double precision of this machine, in which all formulas are tested."""
-    return str(a.dtype).removeprefix("torch.") in ("float32", "float64")
+    if isinstance(a.dtype, np.dtype):
+        return a.dtype in PRECISIONS
+    return str(a.dtype) in ("torch.float32", "torch.float64")
 
 
 def _cure(name, dtype):
@@ -302,7 +309,7 @@ def require_labels(y: Array, X: Array, cure: str = "2 * y - 1") -> None:
     if tuple(y.shape) == (len(X), 1):
         row = "np.ravel(y)" if isinstance(y, np.ndarray) else "y.ravel()"
         raise ValueError(f"y: expected shape ({len(X)},), got the column {tuple(y.shape)}; {row} is a row of it")
-    is_whole_or_truth = any(kind in str(y.dtype) for kind in ("int", "bool"))
+    is_whole_or_truth = not in_precision(y) and any(kind in str(y.dtype) for kind in ("int", "bool"))
     if has_values and is_whole_or_truth and _values(y) <= {0, 1}:
         raise TypeError(f"y: expected labels −1 and +1 as floating-point numbers, got 0 and 1 of dtype {y.dtype}; "
                         f"use y = {cure.replace('2 ', '2.0 ')}")
@@ -409,7 +416,7 @@ def precision(dtype: Any) -> np.dtype[Any]:
         found = np.dtype(dtype)
     except (TypeError, ValueError, SyntaxError):
         found = None
-    if found is None or found not in (np.dtype(np.float32), np.dtype(np.float64)):
+    if found is None or found not in PRECISIONS:
         raise TypeError(f"dtype: expected np.float64 or np.float32, got {shown(dtype)}; "
                         "model.map(torch.as_tensor) takes a model to torch")
     return found

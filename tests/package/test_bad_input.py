@@ -59,7 +59,7 @@ MODELS = {
     "integers": (lambda: mha.MultiHeadAttention(np.zeros((2, 3, 3), int), MODEL.U), TypeError,
                  ["W: expected floating-point numbers", "(H, d, d)", "int64"]),
     "complex": (lambda: mha.MultiHeadAttention(MODEL.W, MODEL.U * 1j), TypeError,
-                ["U: expected real numbers", "(2, 4, 3)", "complex128; take U.real or abs(U)"]),
+                ["U: expected floating-point numbers of shape (H, T, d)", "complex128; take U.real or abs(U)"]),
     "half precision": (lambda: mha.MultiHeadAttention(MODEL.W.astype("f2"), MODEL.U), TypeError,
                        ["W: expected", "single or double precision", "float16; W.astype(float) has them"]),
     "a dtype of whole numbers": (lambda: mha.MultiHeadAttention.zeros(1, 4, 3, dtype=int), TypeError,
