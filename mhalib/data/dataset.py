@@ -61,13 +61,13 @@ class Dataset(Samples):
     def subset(self, kept: Any) -> Self:
         """The samples with the indices ``kept``, or of a slice of them: ``data.subset(slice(50))``.
 
-        Raises ValueError if kept chooses no sample, or is no choice of samples.
+        Raises ValueError if kept is no choice of samples: one index alone is none, for it leaves no axis of samples.
         """
         try:
-            rows = np.arange(len(self))[kept]
+            axes = np.arange(len(self))[kept].ndim
         except (IndexError, TypeError, ValueError):
-            rows = np.empty(0)
-        if rows.ndim != 1 or not rows.size:
+            axes = 0
+        if axes != 1:
             raise ValueError(f"kept: expected a slice, indices or marks that choose some of {len(self)} samples, "
                              f"got {shown(kept)}")
         relevant = None if self.relevant is None else self.relevant[kept]

@@ -180,8 +180,7 @@ DATASETS = {
     "a teacher of other sizes": (
         lambda: mha.data.random_sequences(N=2, n=3, D=2, teacher=mha.AttentionLayer.random(5, 2, 1)), ValueError,
         ["teacher: expected targets (N, n, m) of tokens (2, 3, 2)", "X: expected shape (N, n, 5)"]),
-    "a subset of no sample": (lambda: DATA.subset([]), ValueError, ["kept: expected", "5 samples", "got []"]),
-    "a sample that is none": (lambda: DATA.subset([9]), ValueError, ["kept: expected", "got [9]"]),
+    "a sample that is none": (lambda: DATA.subset([9]), ValueError, ["kept: expected", "5 samples", "got [9]"]),
     "one sample without its axis": (lambda: DATA.subset(3), ValueError, ["kept: expected", "got 3"]),
     "no fresh sample": (lambda: mixture(n=2).fresh(n=0), ValueError, ["n: expected", "got 0"]),
     "too many digits": (lambda: digits(classes=(3, 8), n=357), ValueError,
