@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 
 from mhalib._array import is_array, to_numpy
-from mhalib.models.weights import weights
+from mhalib.models.weights import attributes, says_where, weights
 from mhalib.models.workspace import Workspace
 from mhalib.optim import Rule
 
@@ -57,7 +57,21 @@ def _required(answer, model, name):
         if weight not in found or _kind(found[weight]) != _kind(a):
             got = _kind(found[weight]) if weight in found else "none"
             raise TypeError(f"{expected}, with {weight} as {_kind(a)}, got {got}")
+    others = {} if says_where(type(model)) else attributes(model)
+    for attribute, mine in others.items():
+        if attribute not in found and not _same(attributes(moved).get(attribute), mine):
+            raise TypeError(f"{expected}, of which only weights move, got one with another {attribute}; train in "
+                            f"pieces, each from the last model with its new {attribute}")
     return answer
+
+
+def _same(one, other):
+    """Whether a rule has left this as it was."""
+    if one is other:
+        return True
+    if is_array(one) or is_array(other):
+        return is_array(one) and is_array(other) and np.array_equal(to_numpy(one), to_numpy(other))
+    return type(one) is type(other) and bool(one == other)
 
 
 def _kind(value):

@@ -235,11 +235,11 @@ def stroke(trace: Mapping[str, Any]) -> str:
 
 def dots(x: np.ndarray, y: np.ndarray, look: Mapping[str, Any]) -> Iterator[str]:
     """The points of a trace; where their colors are numbers, all have the ink's."""
-    color, size = look.get("color", INK), look.get("size", 6)
-    for k, (across, up) in enumerate(zip(x, y, strict=False)):
+    color = look.get("color", INK)
+    radii = np.broadcast_to(np.asarray(look.get("size", 6), float) / 2, len(x)).tolist()
+    for k, (across, up, radius) in enumerate(zip(x, y, radii, strict=False)):
         if np.isfinite(across + up):
             own = color if isinstance(color, str) else color[k]
-            radius = (size if np.isscalar(size) else size[k]) / 2
             fill = own if isinstance(own, str) else INK
             yield f'<circle cx="{across:.1f}" cy="{up:.1f}" r="{radius:.1f}" fill="{fill}"/>'
 

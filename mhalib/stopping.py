@@ -10,8 +10,8 @@ from mhalib.models.workspace import Workspace
 from mhalib.optim import Rule
 from mhalib.own_rule import not_finite
 
-NEAR = 1e-3
-"""A step this much shorter stands for a smaller step size."""
+SHORTER = [10.0 ** -k for k in range(3, 300, 3)]
+"""Parts of a step that stand for smaller step sizes."""
 
 
 def at_the_start(loss: float) -> str:
@@ -39,8 +39,8 @@ def overshot(k: int, optimizer: Rule, theta: Any, before: Any, losses: tuple[flo
              loss_at: Callable[[Any], float]) -> str:
     """Why a run ends at step k, whose loss is not finite, though loss and gradient were at the point ``before``.
 
-    ``losses`` are the first of the run and the last. A smaller step helps where the loss had risen, or is finite a part
-    of the step away.
+    ``losses`` are the first of the run and the last. A smaller step helps where the loss had risen, or is finite after
+    some part of this one.
     """
     first, last = losses
     lr = getattr(optimizer, "lr", None)
@@ -48,8 +48,8 @@ def overshot(k: int, optimizer: Rule, theta: Any, before: Any, losses: tuple[flo
     rate = f" with lr = {lr:.3g}" if isinstance(lr, Real) else ""
     said = (f"The loss stopped being finite at step {k} of {type(optimizer).__name__}{rate}; the last finite loss was "
             f"{last:.3g}. ")
-    if last > first or np.isfinite(loss_at(before + NEAR * (theta - before))):
+    if last > first or any(np.isfinite(loss_at(before + part * (theta - before))) for part in SHORTER):
         return said + ("Most likely the step size is too large: above 2 / λ_max of the Hessian a step overshoots, and "
                        "the next one more. Try a smaller lr.")
-    return said + (f"It is not finite {NEAR:g} of this step away, either: a smaller lr does not help. Does the loss "
-                   "have a root, a logarithm or a division at the edge of what it is defined for?")
+    return said + ("It is not finite after any part of this step, either: a smaller lr does not help. Does the loss have "
+                   "a root, a logarithm or a division at the edge of what it is defined for?")

@@ -75,7 +75,8 @@ def strictly() -> Iterator[None]:
         raise _refused[0]
 
 
-HIDDEN = "are there random numbers, a write in place such as W *= 2, or a branch on the type of an array?"
+HIDDEN = ("are there random numbers, a write in place such as W *= 2, a branch on the type of an array, or small whole "
+          "numbers that wrap around, which a.astype(float) mends?")
 """Why a record may be another function than its formula."""
 
 

@@ -220,6 +220,8 @@ class _Walk:
         last = self.last
         if stopped and last is not None and last.k not in self.recorder.records.steps:
             self.recorder.add(last.k, last.theta, self.ask(last.theta, last.rows)[1])
+        if last is not None and last.rows is None:
+            self.recorder.train_space.confirm(last.theta, last.loss)
         return stopped
 
     def _walked(self, steps, state, samples, theta):
@@ -372,7 +374,7 @@ def recorded_steps(steps: int, record: int | Iterable[int]) -> Sequence[int]:
     """
     if not is_whole(steps) or not 0 <= steps <= MOST:
         raise ValueError(f"steps: expected a whole number ≥ 0, and at most {MOST:,}, got {shown(steps)}")
-    if isinstance(record, Iterable):
+    if isinstance(record, Iterable) and getattr(record, "ndim", 1):
         record = list(record)
         outside = [k for k in record if not isinstance(k, Real) or not 0 <= k <= steps or k != int(k)]
         if outside or not record:

@@ -71,6 +71,7 @@ def figure(start: Any, data: Any, rule: Rule, steps: int = 500, controls: Mappin
     moved = controls_of(controls, rule, start)
     curves = curves_of(curves, moved)
     own = {name: control.values for name, control in moved.items() if name not in numbers_of(rule)}
+    data = Read(data, {name: getattr(data, name).copy() for name in doubles_of(data)})  # as they are now
     recorded = _Recorded(start, data, curves, own)
     record = recorded_steps(steps, 50)
 
@@ -217,6 +218,8 @@ class _Recorded:
         Loss, slope and curves are compared with the formulas, the slope in each weight with differences of the loss,
         too; and a step is taken.
         """
+        where = "".join(f", with {name} = {value:g}," for name, value in scalars.items())
+        self._compared_at_start(scalars, where)
         theta, probe = self._theta_and_probe()
         near, X, y = self._model(theta + 0.1 * probe, scalars), self.given.X, self.given.y
         inputs = self._inputs(near, scalars)
@@ -232,7 +235,6 @@ class _Recorded:
         length = sum(float(own[name].ravel() @ slope[slice(*self.places[name])]) for name in own) / (steepness or 1.0)
         of = {"the loss": (loss, float(near.loss(X, y))), "the length of the gradient": (steepness, length)} | {
             name: (x, float(f(near, self.given))) for (name, f), x in zip(self.of.items(), curves, strict=True)}
-        where = "".join(f", with {name} = {value:g}," for name, value in scalars.items())
         for name, (found, wanted) in (of | along).items():
             off = 1e-4 * steepness + 1e-10 * abs(loss) if name in along else 1e-9 * abs(wanted) + 1e-12
             if abs(found - wanted) <= off:
@@ -242,7 +244,6 @@ class _Recorded:
             else:
                 said = f"{wanted} by the formula in numpy and {found} by its record: {HIDDEN} {self._suspects()}"
             raise ArithmeticError(f"near the start{where} {name} is {said}")
-        self._compared_at_start(scalars, where)
         train(near, self.given, GradientDescent(lr=1e-3), 1)
         return loss, slope, curves
 

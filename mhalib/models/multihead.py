@@ -24,7 +24,7 @@ from mhalib.losses import logistic
 from mhalib.models.multihead_hessian import MultiHeadHessian
 from mhalib.models.multihead_workspace import all_heads, equal_heads, workspace_of
 from mhalib.models.vector import Vector
-from mhalib.models.workspace import ClassifierWorkspace
+from mhalib.models.workspace import ClassifierWorkspace, PlainClassifierWorkspace
 
 
 def normals(count: int, seed: int) -> np.ndarray:
@@ -144,13 +144,17 @@ class MultiHeadAttention(Vector):
         Heads that are equal here are computed as one. They have equal gradients, so they stay equal under rules that
         move every number by its own gradient alone, ``mhalib.optim.ENTRYWISE``: for these ``train`` asks for it.
         """
-        self.require_batch(X, y)
-        return workspace_of(self, X, y, equal_heads(self))
+        return self._workspace(X, y, equal_heads)
 
     def workspace_of_all_heads(self, X: Array, y: Array) -> ClassifierWorkspace:
         """The same with every head on its own, for any update rule: it may tell equal heads apart."""
+        return self._workspace(X, y, all_heads)
+
+    def _workspace(self, X, y, grouped):
         self.require_batch(X, y)
-        return workspace_of(self, X, y, all_heads(self))
+        if type(self) is not MultiHeadAttention:  # its formulas may be others
+            return PlainClassifierWorkspace(self, X, y)
+        return workspace_of(self, X, y, grouped(self))
 
     def logit_gradients(self, X: Array) -> tuple[Array, Array]:
         """Gradients ∇Φ(X_i) of the logits with respect to W (n, H, d, d) and to U (n, H, T, d)."""

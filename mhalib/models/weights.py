@@ -79,12 +79,13 @@ def require_weights(name: str, model: Any) -> None:
         raise TypeError(f"{name}: expected a model, got the class {model.__name__}; write {model.__name__}(…)")
     kind = type(model)
     _require_algebra(name, model)
+    _require_own_gradient(kind)
     fixed, moving = getattr(kind, "fixed", ()), weights(model)
     _require_no_arrays_of(kind, fixed)
     if is_dataclass(model):
         _require_nothing_beside_fields(model)
     # A class that says itself where its weights are may keep them in a dictionary.
-    known = {id(a) for a in moving.values()} if _says_where(kind) else set()
+    known = {id(a) for a in moving.values()} if says_where(kind) else set()
     for attribute, value in attributes(model).items():
         if attribute not in (*moving, *fixed) and any(id(a) not in known for a in _arrays_in(value)):
             raise TypeError(f"{attribute}: expected an array or a number, got a {type(value).__name__} that holds "
@@ -96,8 +97,20 @@ def require_weights(name: str, model: Any) -> None:
         _require_moving(weight, a)
 
 
-def _says_where(kind):
-    """Whether a class has an ``arrays`` of its own."""
+def _require_own_gradient(kind):
+    """A loss that a subclass writes anew has another gradient than the one that it inherits."""
+    names = [[name for name in ("loss", "loss_and_grad") if name in vars(base)] for base in kind.__mro__]
+    first = next((found for found in names if found), [])
+    vector = next((base for base in kind.__mro__ if base.__module__ == "mhalib.models.vector"), None)
+    derived = vector is not None and kind.loss_and_grad is vector.loss_and_grad
+    if first == ["loss"] and hasattr(kind, "loss_and_grad") and not derived:
+        raise TypeError(f"loss: expected a {kind.__name__} whose loss_and_grad is of its own loss, got one inherited "
+                        "from a class with another loss; write loss_and_grad, too, or say loss_and_grad = "
+                        "mha.models.Vector.loss_and_grad in the class, which derives it")
+
+
+def says_where(kind: type) -> bool:
+    """Whether a class says itself where its weights are: it has an ``arrays`` of its own."""
     own = (base for base in kind.__mro__ if base.__module__ != "mhalib.models.vector")
     return any("arrays" in vars(base) for base in own)
 

@@ -59,6 +59,9 @@ class Workspace:
         """What a recorded step says of the size of the weights, name → number, given θ and its model."""
         return model.norms() if hasattr(model, "norms") else {}
 
+    def confirm(self, theta: Any, loss: float) -> None:
+        """Check at the end of a run that its formula is still the one that it began with."""
+
     def origin(self, theta: Any) -> str | None:
         """Where the gradient at θ stops being finite, in words; None if that is not known."""
         return None
@@ -85,6 +88,14 @@ class ClassifierWorkspace(Workspace):
     def attention_score(self, theta: Any, relevant: Array) -> float:
         """The weight on relevant tokens, averaged over examples, heads and queries; asked for after ``logits``."""
         return float((theta.attention(self.X) * relevant[:, None, None, :]).sum(axis=-1).mean())
+
+
+class PlainClassifierWorkspace(ClassifierWorkspace):
+    """The plain formulas of a classifier, its loss among them, which need not be the logistic loss."""
+
+    def summary(self, theta: Any, relevant: Array | None = None) -> dict[str, float]:
+        """The model's own loss, accuracy and, given which tokens are relevant (n, T), the attention score."""
+        return super().summary(theta, relevant) | Workspace.summary(self, theta)
 
 
 def accuracy(y: Array, logits: Array) -> float:

@@ -172,11 +172,19 @@ def test_a_smaller_step_is_advised_where_it_helps():
         mha.train(falls, DATA, mha.GradientDescent(lr=10.0), 50)
 
 
+def test_a_smaller_step_is_advised_where_the_first_was_too_long():
+    near = model(lambda w, X, y: (np.log(w) + 1e3 * w).sum(), np.full(1, 1e-9))
+    square = model(lambda w, X, y: (w * w).sum(), np.ones(1))
+    for start, lr in ((near, 1.0), (square, 1e200)):
+        with np.errstate(all="ignore"), pytest.warns(RuntimeWarning, match="Try a smaller lr"):
+            mha.train(start, DATA, mha.GradientDescent(lr=lr), 5)
+
+
 def test_no_smaller_step_is_advised_where_the_loss_ends():
-    """The logarithm ends at 0, and the start lies there up to rounding."""
-    ends = model(lambda w, X, y: (np.log(w) + 1e3 * w).sum(), np.full(1, 1e-9))
+    """It is defined at the start alone."""
+    ends = model(lambda w, X, y: (w - np.log(np.where(w >= 1, 1.0, 0.0))).sum(), np.ones(1))
     with np.errstate(all="ignore"), pytest.warns(RuntimeWarning, match="a smaller lr does not help"):
-        mha.train(ends, DATA, mha.Adam(lr=1.0), 5)
+        mha.train(ends, DATA, mha.GradientDescent(lr=1.0), 5)
 
 
 def test_nan_at_the_start_is_not_said_to_be_too_large():

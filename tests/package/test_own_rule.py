@@ -1,7 +1,9 @@
 """A rule of a reader's own sees models, and goes where the plain loop goes, whatever computes the gradient."""
 
 import os
+from dataclasses import dataclass, replace
 from types import SimpleNamespace
+from typing import Any
 
 import numpy as np
 import pytest
@@ -11,6 +13,7 @@ import mhalib as mha
 from oracles import assert_close
 from rules import ByNorm, Noisy, Stateless, drawn, to_torch, walked
 
+own = dataclass(frozen=True, eq=False, repr=False)
 CASES = int(os.environ.get("MHALIB_RULES", "50"))
 """How many rules are drawn."""
 STEPS = 6
@@ -29,6 +32,9 @@ def test_a_run_is_the_plain_loop(seed, computing, monkeypatch):
     only = list(model.arrays())[0] if seed % 5 == 0 else None
     path = mha.train(model, data, rule, STEPS, only=only)
     right = walked(model, data, rule, STEPS, only)
+    if path.stopped:
+        assert not np.isfinite(float(right.loss(data.X, data.y)))
+        return
     for name, a in right.arrays().items():
         found = path[-1].arrays()[name]
         assert type(found) is type(a) and found.dtype == a.dtype
@@ -143,3 +149,92 @@ def test_functions_of_numpy_act_on_every_array():
     for function in (lambda: np.add.reduce(EIGHT), lambda: np.ones(3) * EIGHT, lambda: np.exp(EIGHT, out=EIGHT)):
         with pytest.raises(TypeError, match="^np.*MultiHeadAttention"):
             function()
+
+
+@own
+class Penalized(mha.models.Vector):
+    """A line with a penalty that a rule may change: a number, an array that is fixed, a dictionary."""
+
+    w: np.ndarray
+    decay: float = 1.0
+    mask: Any = None
+    settings: Any = None
+    fixed = ("mask",)
+
+    def loss(self, X, y):
+        mask = 1.0 if self.mask is None else self.mask
+        factor = 1.0 if self.settings is None else self.settings["factor"]
+        return ((X @ (mask * self.w) - y) ** 2).mean() + factor * self.decay * (self.w ** 2).sum()
+
+
+class Changing(Stateless):
+    """A rule that changes more than weights."""
+
+    def __init__(self, change):
+        super().__init__(0.1)
+        self.change = change
+
+    def step(self, theta, grad, state, k):
+        return self.change(theta - 0.1 * grad), state
+
+
+def in_place(change):
+    def changed(theta):
+        change(theta)
+        return theta
+    return changed
+
+
+def pruned(theta):
+    theta.mask[0] = 0.0
+
+
+def halved(theta):
+    theta.settings["factor"] /= 2
+
+
+LINE = SimpleNamespace(X=np.arange(12.0).reshape(4, 3) / 10, y=np.ones(4))
+MORE = {
+    "a number": (lambda theta: replace(theta, decay=theta.decay / 2), TypeError, "^optimizer: .* another decay"),
+    "a fixed array": (lambda theta: replace(theta, mask=0 * theta.mask), TypeError, "^optimizer: .* another mask"),
+    "a fixed array, in place": (in_place(pruned), ArithmeticError, "an array that it reads .* has changed"),
+    "a dictionary": (in_place(halved), ArithmeticError, "a dictionary or an array that it reads .* has changed"),
+}
+
+
+@pytest.mark.parametrize("change, kind, said", MORE.values(), ids=MORE)
+def test_a_rule_that_changes_more_than_weights_is_refused(change, kind, said):
+    start = Penalized(np.ones(3), mask=np.ones(3), settings={"factor": 1.0})
+    with pytest.raises(kind, match=said):
+        mha.train(start, LINE, Changing(change), 4)
+
+
+def test_a_kernel_stays():
+    layer = mha.AttentionLayer.random(3, 2, 1, kernel=mha.gaussian)
+    data = mha.data.random_sequences(3, 4, 3, 1)
+    with pytest.raises(TypeError, match="^optimizer: .* got one with another kernel"):
+        mha.train(layer, data, Changing(lambda theta: replace(theta, kernel=mha.softmax)), 3)
+
+
+class Decayed(mha.MultiHeadAttention):
+    """Heads with a penalty, whose gradient is that of heads without."""
+
+    def loss(self, X, y):
+        return super().loss(X, y) + 0.5 * (self.W ** 2).sum()
+
+
+class Derived(Decayed):
+    """The same with the gradient of its own loss."""
+
+    loss_and_grad = mha.models.Vector.loss_and_grad
+
+
+def test_a_loss_that_is_written_anew_needs_its_own_gradient():
+    start = mha.MultiHeadAttention.random(2, 6, 5)
+    with pytest.raises(TypeError, match="^loss: expected a Decayed whose loss_and_grad is of its own loss"):
+        mha.train(Decayed(start.W, start.U), MIXTURE, mha.GradientDescent(0.1), 3)
+    heir = Derived(start.W, start.U)
+    path = mha.train(heir, MIXTURE, mha.GradientDescent(0.1), 5)
+    right = walked(heir, MIXTURE, mha.GradientDescent(0.1), 5)
+    assert path.loss[0] == pytest.approx(heir.loss(MIXTURE.X, MIXTURE.y), rel=1e-12)
+    assert path.loss[-1] == pytest.approx(right.loss(MIXTURE.X, MIXTURE.y), rel=1e-9) and "accuracy" in path.curves
