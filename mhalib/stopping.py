@@ -6,6 +6,8 @@ from typing import Any
 
 import numpy as np
 
+from mhalib._array import to_numpy
+from mhalib.models.weights import weights
 from mhalib.models.workspace import Workspace
 from mhalib.optim import Rule
 from mhalib.own_rule import not_finite
@@ -36,7 +38,7 @@ def nan_gradient(k: int, loss: float, theta: Any, grad: Any, workspace: Workspac
 
 
 def overshot(k: int, optimizer: Rule, theta: Any, before: Any, losses: tuple[float, float],
-             loss_at: Callable[[Any], float]) -> str:
+             loss_at: Callable[[Any], float], workspace: Workspace) -> str:
     """Why a run ends at step k, whose loss is not finite, though loss and gradient were at the point ``before``.
 
     ``losses`` are the first of the run and the last. A smaller step helps where the loss had risen, or is finite after
@@ -48,8 +50,18 @@ def overshot(k: int, optimizer: Rule, theta: Any, before: Any, losses: tuple[flo
     rate = f" with lr = {lr:.3g}" if isinstance(lr, Real) else ""
     said = (f"The loss stopped being finite at step {k} of {type(optimizer).__name__}{rate}; the last finite loss was "
             f"{last:.3g}. ")
-    if last > first or any(np.isfinite(loss_at(before + part * (theta - before))) for part in SHORTER):
+    if last > first or _shorter_helps(theta, before, loss_at, workspace):
         return said + ("Most likely the step size is too large: above 2 / λ_max of the Hessian a step overshoots, and "
                        "the next one more. Try a smaller lr.")
-    return said + ("It is not finite after any part of this step, either: a smaller lr does not help. Does the loss have "
-                   "a root, a logarithm or a division at the edge of what it is defined for?")
+    return said + ("It is not finite after any part of this step, either: a smaller lr does not help. Does the loss "
+                   "have a root, a logarithm or a division at the edge of what it is defined for?")
+
+
+def _shorter_helps(theta, before, loss_at, workspace):
+    """Whether the loss is finite after some part of a step that still moves a weight."""
+    for part in SHORTER:
+        there = before + part * (theta - before)
+        moved = weights(workspace.unpack(there - before)).values()
+        if np.isfinite(loss_at(there)):
+            return any((to_numpy(a) != 0).any() for a in moved)
+    return False

@@ -245,7 +245,7 @@ class _Walk:
         _, grad = self.ask(last.theta, last.rows)
         return nan_gradient(last.k, last.loss, last.theta, grad, self.recorder.train_space) or overshot(
             k, self.optimizer, theta, last.theta, (self.first, last.loss),
-            lambda there: float(self.ask(there, last.rows)[0]))
+            lambda there: float(self.ask(there, last.rows)[0]), self.recorder.train_space)
 
 
 _interrupts_raise = False

@@ -429,7 +429,7 @@ THINGS = [
     Thing("model", "a class in place of a model", lambda: Brought(model=Line), "xxxxx", "^model|^start|unsupported"),
     Thing("model", "weights of single precision", lambda: Brought(
         Line(W.astype("f4")), data_of(X.astype("f4"), Y.astype("f4")), means=Brought(), rounding=1e-4),
-          "RxRRx", "^w"),
+          "RxRRx", "^w|^X"),
     *(Thing("model", f"a loss with {words}", with_loss(form, start), "RR-RR", beside=("landscape",))
       for words, (form, start) in KINKS.items()),
     *(Thing("model", f"a loss with {words}", with_loss(form, W), "RRRRR") for words, form in MATHEMATICS.items()),
@@ -460,7 +460,7 @@ THINGS = [
     Thing("data", "labels (n, 1) for heads", lambda: Brought(
         HEADS, data_of(TOKENS.X, TOKENS.y[:, None])), "xxxxx", "^y"),
     Thing("data", "of another length", lambda: Brought(HEADS, data_of(TOKENS.X, TOKENS.y[:3])), "xxxxx", "^y"),
-    Thing("data", "NaN", lambda: Brought(data=data_of(X * np.nan)), "xxxxx", "NaN|finite"),
+    Thing("data", "NaN", lambda: Brought(data=data_of(X * np.nan)), "xxxxx", "(?i)nan|finite"),
     Thing("data", "tensors for arrays of weights", lambda: Brought(HEADS, TOKENS.map(torch.as_tensor)), "xxxxx", ""),
     Thing("data", "none", lambda: Brought(data=3.0), "xxxxx", "^data"),
     Thing("data", "−inf in an array that a curve reads", lambda: Brought(
