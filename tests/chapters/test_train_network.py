@@ -141,7 +141,7 @@ RATES = {
     "no rise": (lambda: mha.OneCycle(0.1, 10), ["rise: expected a share of the steps between one step and all",
                                                 "got 0.1 of 10 steps, which is 1"]),
     "no fall": (lambda: mha.OneCycle(0.1, 10, rise=1.0), ["rise: expected"]),
-    "weights that grow": (lambda: mha.AdamW(0.1, weight_decay=-0.1), ["weight_decay: expected a number ≥ 0"]),
+    "weights that grow": (lambda: mha.AdamW(0.1, weight_decay=-0.1), ["weight_decay: expected a finite number ≥ 0"]),
 }
 
 
