@@ -166,7 +166,8 @@ def looks(figure):
 
 
 def test_what_stands_still_and_what_lives_have_one_code_of_marks():
-    square = {kind: (np.eye(len(runs.SIDE)), ([(0, 0)], [(1, 1)]), np.zeros((1001, 2, 2))) for kind in ("softmax", "Gaussian")}
+    found = np.eye(len(runs.SIDE)), ([(0, 0)], [(1, 1)]), np.zeros((1001, 2, 2))
+    square = dict.fromkeys(("softmax", "Gaussian"), found)
     still = runs.two_free_figure(square, "title", "alt")
     assert looks(still) == looks(two().figure()) == looks(traps().figure())
     maps = [trace.colorscale for figure in (still, two().figure()) for trace in figure.data if trace.type == "heatmap"]
