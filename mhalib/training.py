@@ -20,13 +20,18 @@ from mhalib._array import (
     require_seed,
     require_values,
     shown,
+    to_numpy,
 )
+from mhalib.data.foreign import marks
 from mhalib.models.compiled_workspace import compiled_workspace
-from mhalib.models.weights import require_weights
+from mhalib.models.weights import require_weights, weights
 from mhalib.models.workspace import Workspace
 from mhalib.optim import ENTRYWISE, Rule
 from mhalib.own_rule import NotANumber, on_models
 from mhalib.stopping import at_the_start, nan_gradient, overshot
+
+OVERFLOWING = 1e15
+"""Weights beyond this size overflow in products: a gradient that is NaN there is that of a run that diverges."""
 
 
 class Model(Protocol):
@@ -231,11 +236,18 @@ class _Walk:
                 return self._why(k, float(loss), theta)
             self.last = _Point(k, float(loss), theta, rows)
             self.first = self.first if k else float(loss)
-            if k in self.recorded and np.isnan(self.recorder.add(k, theta, grad)):
+            unknown = k in self.recorded and np.isnan(self.recorder.add(k, theta, grad))
+            if unknown and not self._diverging():
                 return nan_gradient(k, float(loss), theta, grad, self.recorder.train_space)
             if k < steps:
                 theta, state = self.step(theta, grad, state, k)
         return None
+
+    def _diverging(self):
+        """Whether loss or weights are so large that a gradient which is NaN has overflowed."""
+        large = self.recorder.train_space.unpack(self.last.theta)
+        return self.last.loss > 10 * self.first or any(
+            (abs(to_numpy(a)) > OVERFLOWING).any() for a in weights(large).values())
 
     def _why(self, k, loss, theta):
         """Why the run ends at step k, whose loss is not finite."""
@@ -243,7 +255,8 @@ class _Walk:
         if last is None:
             return at_the_start(loss)
         _, grad = self.ask(last.theta, last.rows)
-        return nan_gradient(last.k, last.loss, last.theta, grad, self.recorder.train_space) or overshot(
+        undefined = nan_gradient(last.k, last.loss, last.theta, grad, self.recorder.train_space)
+        return undefined if undefined and not self._diverging() else overshot(
             k, self.optimizer, theta, last.theta, (self.first, last.loss),
             lambda there: float(self.ask(there, last.rows)[0]), self.recorder.train_space)
 
@@ -455,4 +468,4 @@ class _Recorder:
 def relevant_tokens(data: Data) -> Array | None:
     """The marks of a dataset in the library of its tokens, or None."""
     relevant = getattr(data, "relevant", None)
-    return None if relevant is None else as_like(relevant, data.X)
+    return None if relevant is None else as_like(marks(relevant, data.X.shape[:2]), data.X)

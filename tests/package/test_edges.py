@@ -26,6 +26,8 @@ EDGES = {
     "clip by names": (lambda x: np.clip(x, min=-1, max=0), lambda x: torch.clamp(x, -1, 0)),
     "clip to one number": (lambda x: np.clip(x, 1, -1), lambda x: torch.clamp(x, 1, -1)),
     "where": (lambda x: np.where(x > 0, x * x, -3 * x), lambda x: torch.where(x > 0, x * x, -3 * x)),
+    "root of what was chosen": (lambda x: np.sqrt(np.where(x > 0, x, 0.0)) + 1,
+                                lambda x: torch.sqrt(torch.where(x > 0, x, torch.tensor(0.0).double())) + 1),
     "root of a maximum": (lambda x: np.sqrt(np.maximum(x + 1.5, 0)),
                           lambda x: torch.sqrt(torch.maximum(x + 1.5, torch.tensor(0.0)))),
     "norm": (lambda x: np.linalg.norm(0 * x) + 1, lambda x: torch.linalg.norm(0 * x) + 1),
@@ -164,6 +166,12 @@ def test_a_gradient_that_becomes_nan_on_the_way_is_said_to_be_that():
     with np.errstate(all="ignore"), pytest.warns(RuntimeWarning, match="infinite at step 1, where the loss is 0;"):
         path = mha.train(meets, DATA, mha.GradientDescent(lr=1.0), 5, record=[0, 5])
     assert path.steps.tolist() == [0, 1]
+
+
+def test_a_gradient_that_is_nan_at_the_last_step_is_said_to_be_that():
+    meets = model(lambda w, X, y: np.sqrt(w * w).sum(), np.ones(1))
+    with np.errstate(all="ignore"), pytest.warns(RuntimeWarning, match="NaN or infinite at step 1, where the loss"):
+        mha.train(meets, DATA, mha.GradientDescent(lr=1.0), 1)
 
 
 def test_a_smaller_step_is_advised_where_it_helps():

@@ -189,6 +189,18 @@ class Hidden(Penalized):
         return (X @ self.w - y).mean() * (2 if isinstance(X, np.ndarray) else 1)
 
 
+class Beside(Hidden):
+    """A loss whose record is another function but at the weights 0."""
+
+    def loss(self, X, y):
+        return (X @ self.w - y).mean() * (2 if isinstance(X, np.ndarray) and self.w.any() else 1)
+
+
+def test_a_record_is_compared_beside_the_weights_too():
+    with pytest.raises(ArithmeticError, match="^near the weights the loss is"):
+        mha.train(Beside(np.zeros(3)), LINE_DATA, mha.GradientDescent(lr=0.1), 5)
+
+
 def test_a_run_does_not_follow_the_gradient_of_another_function():
     with pytest.raises(ArithmeticError, match="by the record .* a branch on the type of an array"):
         mha.train(Hidden(np.zeros(3)), LINE_DATA, mha.GradientDescent(lr=0.1), 5)

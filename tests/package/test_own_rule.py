@@ -95,6 +95,27 @@ class Returning(Stateless):
         return self.answer(theta)
 
 
+class Reusing(Stateless):
+    """A rule that returns the same object at every step, and writes into it."""
+
+    def __init__(self):
+        super().__init__(0.1)
+        self.mine = None
+
+    def step(self, theta, grad, state, k):
+        self.mine = theta if self.mine is None else self.mine
+        for name, a in self.mine.arrays().items():
+            a -= 0.1 * grad.arrays()[name]
+        return self.mine, state
+
+
+def test_a_rule_may_return_the_same_object_at_every_step():
+    path = mha.train(Penalized(np.ones(3)), LINE, Reusing(), 4)
+    right = mha.train(Penalized(np.ones(3)), LINE, mha.GradientDescent(0.1), 4)
+    for one, two in zip(path, right, strict=True):
+        np.testing.assert_allclose(one.w, two.w, rtol=1e-12)
+
+
 REFUSED = {
     "no pair": (lambda theta: theta, "the pair of a MultiHeadAttention and a state, got MultiHeadAttention"),
     "three": (lambda theta: (theta, None, None), "got tuple"),

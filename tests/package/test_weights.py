@@ -137,6 +137,10 @@ class Unannotated(Plain):
     b = np.zeros(3)
 
 
+class Inheriting(Unannotated):
+    """A line whose class inherits an array."""
+
+
 class Undecorated(mha.models.Vector):
     def __init__(self, w):
         self.w = w
@@ -176,6 +180,7 @@ REFUSED = {
     "object": (lambda: Containing(np.ones(3), SimpleNamespace(w=np.ones(2))), "^layers: .* got a SimpleNamespace"),
     "module": (lambda: Containing(np.ones(3), torch.nn.Linear(2, 1)), "^layers: .* got a Linear"),
     "of the class": (lambda: Unannotated(np.ones(3)), "^b: .* write b: np.ndarray"),
+    "of a class above": (lambda: Inheriting(np.ones(3)), "^b: .* write b: np.ndarray"),
     "no dataclass": (lambda: Undecorated(np.ones(3)), "^(model|first|start): expected a dataclass"),
     "a layer called norm": (lambda: Normed(np.ones(3)), "^norm: expected the method that every model has"),
     "a layer called map": (lambda: Mapped(np.ones(3)), "^map: expected the method that every model has"),

@@ -94,13 +94,16 @@ export class Run {
     if (k) {
       theta.set(this.before);
       const loss = this.model.lossAndGrad(theta, this.grad);
-      this.result.noSlope = !this.grad.every(Number.isFinite); // then no smaller step would help
+      // Then no smaller step would help, unless it is the overflow of a run that diverges.
+      const diverging = loss > 10 * this.firstLoss || theta.some((weight) => Math.abs(weight) > 1e15);
+      this.result.noSlope = !this.grad.every(Number.isFinite) && !diverging;
       if (!this.recorded.has(k - 1)) this.record(k - 1, loss);
     }
     this.finish();
   }
 
   move(loss) {
+    this.firstLoss ??= loss;
     if (this.recorded.has(this.k)) this.record(this.k, loss);
     if (this.k === this.last) {
       this.finish();
