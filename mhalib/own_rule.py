@@ -11,6 +11,10 @@ from mhalib.models.workspace import Workspace
 from mhalib.optim import Rule
 
 
+LARGE = 1e15
+"""Beyond this size numbers overflow in products of many."""
+
+
 class NotANumber(ArithmeticError):
     """A rule returned NaN: the message says so."""
 
@@ -27,11 +31,16 @@ def on_models(rule: Rule, workspace: Workspace, model: Any) -> Callable[..., tup
         here, slope = workspace.unpack(theta), workspace.unpack(grad)
         moved, state = _required(rule.step(1.0 * here, 1.0 * slope, state, k), model, type(rule).__name__)
         wrong = not_a_number(moved)
-        if wrong and not not_a_number(here) and not not_finite(slope):
+        if wrong and not _beyond(here) and not _beyond(slope):
             raise NotANumber(f"{type(rule).__name__}.step returned NaN in {', '.join(wrong)} at step {k}, from a "
                              "gradient that is finite: does it divide 0 by 0? Add a small number to the divisor.")
         return workspace.pack_unchecked(1.0 * moved), state
     return step
+
+
+def _beyond(model):
+    """Whether a point has NaN, or numbers so large that a rule may overflow on them: then the run diverges."""
+    return any(not (abs(to_numpy(a)) < LARGE).all() for a in weights(model).values())
 
 
 def not_a_number(model: Any) -> list[str]:

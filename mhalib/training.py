@@ -30,8 +30,8 @@ from mhalib.optim import ENTRYWISE, Rule
 from mhalib.own_rule import NotANumber, on_models
 from mhalib.stopping import at_the_start, nan_gradient, overshot
 
-OVERFLOWING = 1e15
-"""Weights beyond this size overflow in products: a gradient that is NaN there is that of a run that diverges."""
+GROWN = 1e3
+"""Weights that are so many times as large as at the start, and as 1, are those of a run that diverges."""
 
 
 class Model(Protocol):
@@ -208,7 +208,7 @@ class _Walk:
     def __init__(self, ask: Callable[..., Any], step: Callable[..., Any], optimizer: Rule, recorder: "_Recorder",
                  recorded: set[int]) -> None:
         self.ask, self.step, self.optimizer, self.recorder, self.recorded = ask, step, optimizer, recorder, recorded
-        self.first = np.inf
+        self.first, self.start = np.inf, None
         self.last: _Point | None = None
 
     def to(self, steps: int, state: Any, samples: Iterable[Any], theta: Any) -> str | None:
@@ -235,7 +235,8 @@ class _Walk:
             if not np.isfinite(float(loss)):
                 return self._why(k, float(loss), theta)
             self.last = _Point(k, float(loss), theta, rows)
-            self.first = self.first if k else float(loss)
+            if k == 0:
+                self.first, self.start = float(loss), theta
             unknown = k in self.recorded and np.isnan(self.recorder.add(k, theta, grad))
             if unknown and not self._diverging():
                 return nan_gradient(k, float(loss), theta, grad, self.recorder.train_space)
@@ -244,10 +245,10 @@ class _Walk:
         return None
 
     def _diverging(self):
-        """Whether loss or weights are so large that a gradient which is NaN has overflowed."""
-        large = self.recorder.train_space.unpack(self.last.theta)
-        return self.last.loss > 10 * self.first or any(
-            (abs(to_numpy(a)) > OVERFLOWING).any() for a in weights(large).values())
+        """Whether loss or weights have grown so far that a gradient which is NaN has overflowed."""
+        start, last = (max(abs(to_numpy(a)).max() for a in weights(self.recorder.train_space.unpack(theta)).values())
+                       for theta in (self.start, self.last.theta))
+        return self.last.loss > 10 * self.first or last > GROWN * max(1.0, start)
 
     def _why(self, k, loss, theta):
         """Why the run ends at step k, whose loss is not finite."""

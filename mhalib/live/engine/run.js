@@ -95,7 +95,8 @@ export class Run {
       theta.set(this.before);
       const loss = this.model.lossAndGrad(theta, this.grad);
       // Then no smaller step would help, unless it is the overflow of a run that diverges.
-      const diverging = loss > 10 * this.firstLoss || theta.some((weight) => Math.abs(weight) > 1e15);
+      const largest = (weights) => weights.reduce((most, weight) => Math.max(most, Math.abs(weight)), 1);
+      const diverging = loss > 10 * this.firstLoss || largest(theta) > 1e3 * largest(this.first);
       this.result.noSlope = !this.grad.every(Number.isFinite) && !diverging;
       if (!this.recorded.has(k - 1)) this.record(k - 1, loss);
     }
