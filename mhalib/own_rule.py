@@ -10,7 +10,6 @@ from mhalib.models.weights import attributes, says_where, weights
 from mhalib.models.workspace import Workspace
 from mhalib.optim import Rule
 
-
 LARGE = 1e15
 """Beyond this size numbers overflow in products of many."""
 
