@@ -59,6 +59,11 @@ def _remembered(kind):
     return {name for base in kind.__mro__ for name, value in vars(base).items() if isinstance(value, cached_property)}
 
 
+def _vector_of(kind):
+    """The ``Vector`` that a class extends, which this file, beneath it, cannot import; None of another class."""
+    return next((base for base in kind.__mro__ if base.__module__ == "mhalib.models.vector"), None)
+
+
 def weights(model: Any) -> dict[str, Array]:
     """The weights of a model by name: its arrays."""
     named = model.arrays() if hasattr(model, "arrays") else attributes(model)
@@ -101,7 +106,7 @@ def _require_own_gradient(kind):
     """A loss that a subclass writes anew has another gradient than the one that it inherits."""
     names = [[name for name in ("loss", "loss_and_grad") if name in vars(base)] for base in kind.__mro__]
     first = next((found for found in names if found), [])
-    vector = next((base for base in kind.__mro__ if base.__module__ == "mhalib.models.vector"), None)
+    vector = _vector_of(kind)
     derived = vector is not None and kind.loss_and_grad is vector.loss_and_grad
     if first == ["loss"] and hasattr(kind, "loss_and_grad") and not derived:
         raise TypeError(f"loss: expected a {kind.__name__} whose loss_and_grad is of its own loss, got one inherited "
@@ -120,7 +125,7 @@ def _require_algebra(name, model):
     a layer that is called ``norm`` is something else.
     """
     kind = type(model)
-    vector = next((base for base in kind.__mro__ if base.__module__ == "mhalib.models.vector"), None)
+    vector = _vector_of(kind)
     if vector is None:
         return
     if _fields(kind) is None:
