@@ -59,14 +59,19 @@ class Axis:
     """Where the numbers of an axis stand: from ``start`` to ``end``, in pixels."""
 
     def __init__(self, said: Mapping[str, Any], values: np.ndarray, start: float, end: float) -> None:
-        self.said, self.log = said, said.get("type") == "log"
-        self.start, self.end = start, end
-        self.low, self.high = self._range(self.scaled(values))
+        self.said: Mapping[str, Any] = said
+        self.log: bool = said.get("type") == "log"
+        self.start: float = start
+        self.end: float = end
+        low, high = self._range(self.scaled(values))
+        self.low: float = low
+        self.high: float = high
 
-    def _range(self, values):
+    def _range(self, values: np.ndarray) -> tuple[float, float]:
         given = self.said.get("range")
         if given is not None and None not in given:
-            return given
+            low, high = given
+            return low, high
         finite = values[np.isfinite(values)]
         low, high = (finite.min(), finite.max()) if finite.size else (0.0, 1.0)
         low = min(low, 0.0) if self.said.get("rangemode") == "tozero" else low
@@ -111,7 +116,9 @@ class Panel:
     """A pair of axes, and the traces that are drawn on it."""
 
     def __init__(self, x: Axis, y: Axis, traces: list[Mapping[str, Any]]) -> None:
-        self.x, self.y, self.traces = x, y, traces
+        self.x: Axis = x
+        self.y: Axis = y
+        self.traces: list[Mapping[str, Any]] = traces
 
     @classmethod
     def of(cls, layout: Mapping[str, Any], traces: list[Mapping[str, Any]]) -> "list[Panel]":
