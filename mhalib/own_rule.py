@@ -8,7 +8,10 @@ import numpy as np
 from mhalib._array import is_array, to_numpy
 from mhalib.models.weights import attributes, says_where, weights
 from mhalib.models.workspace import Workspace
-from mhalib.optim import Rule
+from mhalib.optim import Backtracking, Preconditioned, Rule, StructureAware
+
+TRUSTED = Backtracking, Preconditioned, StructureAware
+"""The package's own rules that move a model as a whole: they write into nothing, and return what they should."""
 
 LARGE = 1e15
 """Beyond this size numbers overflow in products of many."""
@@ -21,7 +24,7 @@ class NotANumber(ArithmeticError):
 def on_models(rule: Rule, workspace: Workspace, model: Any) -> Callable[..., tuple[Any, Any]]:
     """``rule.step`` for θ in the form of a workspace. The rule itself gets and returns points like ``model``.
 
-    Both are copied, so that a rule may write into them or keep them.
+    Both are copied, so that a rule may write into them or keep them; but not for a rule of the package's own.
 
     The step raises TypeError if the rule returns anything but a pair whose first is a point of the model's class, with
     its shapes, library and dtypes; NotANumber if that has NaN where weights and gradient have none.
@@ -34,7 +37,11 @@ def on_models(rule: Rule, workspace: Workspace, model: Any) -> Callable[..., tup
             raise NotANumber(f"{type(rule).__name__}.step returned NaN in {', '.join(wrong)} at step {k}, from a "
                              "gradient that is finite: does it divide 0 by 0? Add a small number to the divisor.")
         return workspace.pack_unchecked(1.0 * moved), state
-    return step
+
+    def trusted(theta: Any, grad: Any, state: Any, k: int) -> tuple[Any, Any]:
+        moved, state = rule.step(workspace.unpack(theta), workspace.unpack(grad), state, k)
+        return workspace.pack_unchecked(moved), state
+    return trusted if type(rule) in TRUSTED else step
 
 
 def _beyond(model):

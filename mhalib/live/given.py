@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from mhalib._array import is_array, same_value
+from mhalib._array import is_array, require_own_meaning, same_value
 from mhalib.live.spec import Control
 from mhalib.models.weights import attributes, require_weights, weights
 from mhalib.trace import Traced, Untraceable
@@ -263,10 +263,7 @@ def _require_plain_array(name, value):
     if not isinstance(value, np.ndarray):
         raise TypeError(f"{name}: expected a numpy array, got {type(value).__module__}.{type(value).__name__}; "
                         f"{name}.detach().numpy() is one")
-    if isinstance(value, (np.ma.MaskedArray, np.matrix)):
-        raise TypeError(f"{name}: expected a numpy array, got numpy's {type(value).__name__}, which computes "
-                        "otherwise; np.asarray makes a plain one" + (
-                            ", without its mask" if isinstance(value, np.ma.MaskedArray) else ""))
+    require_own_meaning(name, value)
     if not value.size:
         raise ValueError(f"{name}: expected an array with no empty axis, got shape {value.shape}")
     if value.dtype.kind == "f" and value.dtype.itemsize != 8:

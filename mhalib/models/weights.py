@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from mhalib._array import Array, is_array
+from mhalib._array import Array, is_array, require_detached, require_own_meaning
 
 DEPTH = 5
 """So many containers and objects within each other are searched for arrays."""
@@ -188,13 +188,10 @@ def _arrays_in(value: Any, depth: int = DEPTH) -> Iterator[Any]:
 
 def _require_moving(name, a):
     """Check that a weight is one that steps can move."""
-    if isinstance(a, (np.ma.MaskedArray, np.matrix)):
-        raise TypeError(f"{name}: expected a plain array as weights, got a {type(a).__name__}; write "
-                        f"np.asarray({name}), for a masked array {name}.filled(…)")
     kind = str(a.dtype).removeprefix("torch.")
     if not kind.startswith(("float", "bfloat")):
         raise TypeError(f"{name}: expected weights that are floating-point numbers, got {kind} of shape "
                         f"{tuple(a.shape)}; write {name}.astype(float)")
-    if getattr(a, "requires_grad", False):
-        raise TypeError(f"{name}: expected weights that do not want a gradient of torch, because mhalib computes its "
-                        f"own, got requires_grad=True; write {name}.detach()")
+    if isinstance(a, np.ndarray):
+        require_own_meaning(name, a)
+    require_detached(name, a)

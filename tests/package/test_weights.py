@@ -187,9 +187,9 @@ REFUSED = {
     "integers": (lambda: Plain(np.zeros(3, int)), r"^w: .* got int64 of shape \(3,\); write w.astype"),
     "complex numbers": (lambda: Plain(np.zeros(3, complex)), "^w: .* got complex128"),
     "booleans": (lambda: Plain(np.zeros(3, bool)), "^w: .* got bool"),
-    "masked": (lambda: Plain(np.ma.masked_array(np.ones(3), [True, False, False])), r"^w: .* w.filled\(…\)"),
-    "matrix": (lambda: Plain(np.matrix([[1.0, 2, 3]])), r"^w: expected a plain array .* got a matrix"),
-    "a gradient": (lambda: Plain(torch.zeros(3).double().requires_grad_()), r"^w: .* write w.detach\(\)"),
+    "masked": (lambda: Plain(np.ma.masked_array(np.ones(3), [True, False, False])), r"^w: .* w.filled\(value\)"),
+    "matrix": (lambda: Plain(np.matrix([[1.0, 2, 3]])), r"^w: expected a plain numpy array, got a matrix"),
+    "a gradient": (lambda: Plain(torch.zeros(3).double().requires_grad_()), r"^w: .* w.detach\(\) gives"),
     "no weights": (Empty, "expected a model with weights that are arrays; Empty has none"),
 }
 ASKING = {
