@@ -60,13 +60,14 @@ def namespace(*arrays: Array, **named: Array) -> Any:
         return _numpy()  # the usual case, decided in a microsecond
     named = {f"argument {k + 1}": a for k, a in enumerate(arrays)} | named
     kinds = {name: _kind(name, a) for name, a in named.items()}
-    if len(mixed := sorted(set(kinds.values()))) > 1:
+    libraries = set(kinds.values())
+    if len(libraries) > 1 and libraries != {"numpy", "recorded"}:  # a record takes numbers of numpy
         found = ", ".join(f"{name} is {kind}" for name, kind in kinds.items())
-        raise TypeError(f"expected all arrays from one library, got {' and '.join(mixed)} mixed: {found}; "
+        raise TypeError(f"expected all arrays from one library, got {' and '.join(sorted(libraries))} mixed: {found}; "
                         "convert one side, for example model.map(torch.as_tensor)")
-    if "recorded" in kinds.values():
+    if "recorded" in libraries:
         return sys.modules["mhalib.trace"].namespace()
-    if "numpy" in kinds.values():
+    if "numpy" in libraries:
         return _numpy()
     _require_one_device(named)
     return _torch_namespace()
