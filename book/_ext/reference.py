@@ -12,7 +12,7 @@ def label_statements(app, env):
 
     std = env.get_domain("std")
     for statement in ledger:
-        places = {f"ledger-{statement.id}": "book/ledger", statement.id: f"book/{statement.chapter}"}
+        places = {f"ledger-{statement.id}": "book/ledger", statement.id: env.proof_list[statement.id]["docname"]}
         for label, page in places.items():
             std.anonlabels[label] = page, label
             std.labels[label] = page, label, statement.title

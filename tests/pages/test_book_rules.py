@@ -31,7 +31,7 @@ HEADINGS += ["Exercises", "What we have seen", "Sources"]
 EXERCISE = (
     "```{{exercise}} Title\n:label: ex-{0}\nWhy?\n```\n```{{solution}} ex-{0}\n:class: dropdown\nSo.\n```\n"
 )
-THEOREM = "```{prf:theorem} Smoothness [ours]\n:label: smooth\nIt is smooth ([ledger](../ledger.ipynb)).\n```"
+THEOREM = "```{prf:theorem} Smoothness [ours]\n:label: smooth\nIt is smooth.\n```"
 TEXT_OUTPUT = {"output_type": "execute_result", "data": {"text/plain": "3"}}
 CHAPTER = notebook(
     markdown("\n\n".join(f"## {heading}" for heading in HEADINGS), "sections"),
@@ -85,7 +85,6 @@ BAD = {
     ],
     "unmarked_statements": [
         markdown(THEOREM.replace("[ours]", "")),
-        markdown(THEOREM.replace("../ledger.ipynb", "index.md")),
         markdown("```{prf:definition} Margin\nA number.\n```"),
         markdown(NESTED),
     ],
