@@ -50,6 +50,10 @@ class View {
         control(said, (value) => this.moved({ ...this.values, [said.name]: value })),
       ]),
     );
+    this.tries = spec.tries.map(({ label, values: tried }) => {
+      const made = button(label, () => this.moved({ ...tried }));
+      return { made, tried };
+    });
     this.show(el);
     this.stop = opened(
       model,
@@ -66,7 +70,12 @@ class View {
       figure: { picture, root },
       grips,
       controls,
+      tries,
     } = this;
+    if (tries.length) {
+      const named = { className: "mha-tries", role: "group", "aria-label": "Try this" };
+      picture.before(element("div", named, "Try: ", ...tries.map(({ made }) => made)));
+    }
     const all = [...Object.values(controls).map((one) => one.root), button("Reset", () => this.reset())];
     picture.before(element("div", { className: "mha-controls" }, ...all));
     picture.append(grips.layer);
@@ -129,6 +138,10 @@ class View {
 
   setAll() {
     for (const [name, { set }] of Object.entries(this.controls)) set(this.values[name]);
+    for (const { made, tried } of this.tries) {
+      const isSet = Object.entries(tried).every(([name, value]) => this.values[name] === value);
+      made.setAttribute("aria-pressed", String(isSet));
+    }
   }
 
   move(next) {

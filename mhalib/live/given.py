@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from mhalib._array import is_array, require_own_meaning, same_value
+from mhalib._array import is_array, require_own_meaning, same_value, shown
 from mhalib.live.spec import Control
 from mhalib.models.weights import attributes, require_weights, weights
 from mhalib.trace import Traced, Untraceable
@@ -24,18 +24,35 @@ WHOLE = 2**53
 """From here on a double is no longer every whole number."""
 
 
-def require_title(title: str) -> None:
-    """Check that a title is a text that a page and a file can hold.
+def require_text(argument: str, text: str) -> None:
+    """Check that a text is one that a page and a file can hold.
 
     Raises TypeError if it is no text, ValueError if it has half of a character.
     """
-    if not isinstance(title, str):
-        raise TypeError(f"title: expected a text, got {title!r}")
+    if not isinstance(text, str):
+        raise TypeError(f"{argument}: expected a text, got {shown(text)}")
     try:
-        title.encode("utf-8")
+        text.encode("utf-8")
     except UnicodeEncodeError as error:
-        raise ValueError(f"title: expected whole characters, got {short(title)} with half of one, a lone surrogate, at "
-                         f"place {error.start}") from None
+        raise ValueError(f"{argument}: expected whole characters, got {short(text)} with half of one, a lone "
+                         f"surrogate, at place {error.start}") from None
+
+
+def tries_of(tries: Any) -> dict[str, dict[str, Any]]:
+    """The words of a button → the values that it sets.
+
+    Raises TypeError or ValueError where words are no text, or values no dictionary.
+    """
+    if tries is None:
+        return {}
+    if not isinstance(tries, Mapping):
+        raise TypeError("tries: expected a dictionary, the words of a button → the values that it sets, such as "
+                        f"{{'Ten times the step': {{'lr': 10.0}}}}, got {shown(tries)}")
+    for words, values in tries.items():
+        require_text("tries", words)
+        if not isinstance(values, Mapping):
+            raise TypeError(f"tries: expected for {short(words)} a dictionary, name → value, got {shown(values)}")
+    return {words: dict(values) for words, values in tries.items()}
 
 
 # --- controls ---------------------------------------------------------------------------------------------------------

@@ -18,7 +18,8 @@ from mhalib.live.given import (
     doubles_of,
     numbers_of,
     require_number,
-    require_title,
+    require_text,
+    tries_of,
     weights_of,
 )
 from mhalib.live.payload import numbers
@@ -33,7 +34,8 @@ from mhalib.training import Path, recorded_steps, train
 
 
 def figure(start: Any, data: Any, rule: Rule, steps: int = 500, controls: Mapping[str, Sequence[Any]] | None = None,
-           curves: Mapping[str, Callable[[Any, Any], Any]] | None = None, title: str = "A model, live") -> LiveFigure:
+           curves: Mapping[str, Callable[[Any, Any], Any]] | None = None, title: str = "A model, live",
+           tries: Mapping[str, Mapping[str, Any]] | None = None) -> LiveFigure:
     """A live figure of any model whose loss is written in numpy: the page trains it, by the same formulas.
 
     The formulas are run once on arrays that record what is done with them, and the record is printed as JavaScript.
@@ -56,6 +58,8 @@ def figure(start: Any, data: Any, rule: Rule, steps: int = 500, controls: Mappin
         that rule or model has
     curves : name, one word → function of (model, data), drawn beside the loss
     title : the figure's caption
+    tries : telling cases as buttons: words → the values that they set, ``{"Ten times the step": {"lr": 10.0}}``; the
+        other controls go to where they start
 
     Examples
     --------
@@ -66,7 +70,7 @@ def figure(start: Any, data: Any, rule: Rule, steps: int = 500, controls: Mappin
     True
     """
     require_count(steps=steps)
-    require_title(title)
+    require_text("title", title)
     _require_rule(rule)
     moved = controls_of(controls, rule, start)
     curves = curves_of(curves, moved)
@@ -92,7 +96,7 @@ def figure(start: Any, data: Any, rule: Rule, steps: int = 500, controls: Mappin
         summary=f"After {{steps}} steps of {type(rule).__name__} with "
                 + ", ".join(f"{control.label} = {{{name}}}" for name, control in moved.items())
                 + ": " + ", ".join(f"{name} {{{name}}}" for name in ("loss", *curves)) + ".",
-        train=run,
+        train=run, tries=tries_of(tries),
         no_slope="The gradient is NaN or infinite at step {steps}, where the loss is not: a smaller step size does not "
                  "help. The curve is what came before; in Python, figure.path(…).stopped names the formula's line.")
     first = description.path(description.defaults)

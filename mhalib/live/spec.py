@@ -73,6 +73,8 @@ class FigureSpec:
     no_slope : the sentence for a run that ended because its gradient was NaN or infinite where its loss was not
     train : values → ``Path``, the same run by mhalib, with every name of ``curves`` among its curves
     measure : name → function of (path, values), for each name of ``final`` that is no curve
+    tries : telling cases as buttons, words → the values that they set: ``{"Ten times the step": {"lr": 10.0}}``; the
+        other controls go to where they start
     watched : in how many seconds the first run is shown, step by step, to a reader who has nothing against motion; 0:
         as fast as it goes
     """
@@ -92,6 +94,7 @@ class FigureSpec:
     final: tuple[str, ...] = ()
     measure: dict[str, Callable[..., Any]] = field(default_factory=dict)
     test: dict[str, Any] | None = None
+    tries: dict[str, dict[str, Any]] = field(default_factory=dict)
     watched: float = 0
     stopped: str = ("The loss stopped being finite at step {stopped}: the step size is too large here. "
                     "The curve is what came before.")
@@ -117,6 +120,11 @@ class FigureSpec:
         known |= {*self.fixed, "stopped", *(f"first_{name}" for name in self.curves), *(c.name for c in self.controls)}
         said = set(re.findall(r"{(\w+)}", self.summary + self.stopped + self.no_slope))
         _require_known(said, known, "summary: knows nothing of", "it can say")
+        for words, changes in self.tries.items():
+            try:
+                self.values(changes)
+            except ValueError as error:
+                raise ValueError(f"tries: {words}: {error}") from None
 
     def _called(self, k):
         return f"trace {k} ({self.frame.data[k].name})"
@@ -181,6 +189,7 @@ class FigureSpec:
                 "record": list(self.record), "curves": list(self.curves), "final": list(self.final),
                 "figure": {"data": figure["data"], "layout": figure["layout"]}, "draw": list(self.draw),
                 "drag": list(self.drag), "watched": self.watched,
+                "tries": [{"label": words, "values": self.values(changes)} for words, changes in self.tries.items()],
                 "summary": self.summary, "stopped": self.stopped, "noSlope": self.no_slope}
 
 

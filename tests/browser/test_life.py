@@ -232,6 +232,20 @@ def test_what_takes_the_focus_keeps_its_keys_from_jupyterlab(mounted):
     assert takes and all(keeps == "true" for _, keeps in takes), takes
 
 
+@pytest.mark.parametrize("mounted", ["own"], indirect=True)
+def test_a_button_sets_a_telling_case_and_says_that_it_is_set(mounted):
+    pressed = """() => [...shown.el.querySelectorAll(".mha-tries button")]
+      .map((one) => one.getAttribute("aria-pressed"))"""
+    mounted.wait_for_function(FINISHED)
+    assert mounted.evaluate(pressed) == ["true", "false"]
+    mounted.get_by_role("button", name="Ten times the step").click()
+    mounted.wait_for_function(FINISHED)
+    assert mounted.evaluate(pressed) == ["false", "true"]
+    assert "η = 10:" in mounted.locator(".mha-live-summary").text_content()
+    mounted.get_by_role("slider").press("ArrowLeft")
+    assert mounted.evaluate(pressed) == ["true", "false"]
+
+
 TAKEN = {"the browser says so": '[["pointerdown"], ["pointercancel"]]',
          "it goes upward": '[["pointerdown"], ["pointermove", { clientY: -20 }], ["pointerup"]]'}
 

@@ -93,6 +93,7 @@ TEXTS = {
     "a weight": lambda name: small(named(weight=name)),
     "a number": lambda name: small(named(number=name), controls={name: [0.0, 0.1, 0.5]}),
     "a curve": lambda name: small(named(), curves={name: length}),
+    "a telling case": lambda name: small(named(), tries={name: {}}),
     "a title": lambda name: small(named(), title=name),
 }
 
@@ -154,7 +155,8 @@ def test_a_text_of_the_reader_is_no_code(make, sample, tmp_path, monkeypatch):
         figure = make(sample)
     except (TypeError, ValueError) as error:
         start = repr(sample)[1:10]
-        assert str(error).startswith(("controls: ", "curves: ", "title: ", "start: ")) and start in str(error)
+        assert str(error).startswith(("controls: ", "curves: ", "title: ", "tries: ", "start: "))
+        assert start in str(error)
         assert len(str(error)) < 300
         return
     assert figure._esm == plain(make)._esm, "a program has no names in it"
@@ -354,6 +356,16 @@ REFUSED = {
                                       "curves: expected a name that a Path does not use itself, got 'models'"),
     "a curve with a name of sentences": (of({"first_loss": lambda model, data: model.w.sum()}), ValueError,
                                          "curves: expected a name that the figure does not use itself"),
+    "cases that are none": (lambda: small(Line(np.zeros(3)), tries=["lr"]), TypeError,
+                            r"tries: expected a dictionary, .* got \['lr'\]"),
+    "a case without values": (lambda: small(Line(np.zeros(3)), tries={"Try": 0.1}), TypeError,
+                              "tries: expected for 'Try' a dictionary, name → value, got 0.1"),
+    "a case without words": (lambda: small(Line(np.zeros(3)), tries={3: {"lr": 0.1}}), TypeError,
+                             "tries: expected a text, got 3"),
+    "a case of no control": (lambda: small(Line(np.zeros(3)), tries={"Try": {"momentum": 0.9}}), ValueError,
+                             "tries: Try: momentum: no such control; this figure has lr"),
+    "a case of no value": (lambda: small(Line(np.zeros(3)), tries={"Try": {"lr": 7.0}}), ValueError,
+                           "tries: Try: lr: expected one of .* got 7.0"),
     "a title that is none": (lambda: small(Line(np.zeros(3)), title=None), TypeError, "title: .* a text, got None"),
     "a weight called as a method": (lambda: with_method("loss"), TypeError, "start: .* methods of Line, got 'loss'"),
     "a weight that is a number": (lambda: small(Tempered(*list(TEMPERED.arrays().values())[:2], 0.0), data=DATA),

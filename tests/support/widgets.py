@@ -5,10 +5,20 @@ import json
 import plotly.offline
 
 import mhabook
+import mhalib as mha
 from mhabook.start import figure_surface
 
+
+def own(steps=20):
+    """The figure of a model of one's own, with buttons for two telling cases."""
+    data = mha.data.tokenized_mixture(n=8, T=4, d=6, M=2, zeta=0.25, seed=0)
+    zero = mha.MultiHeadAttention.zeros(H=1, T=4, d=6)
+    return mha.live.figure(zero, data, mha.GradientDescent(lr=1.0), steps, {"lr": [0.1, 1.0, 10.0]},
+                           tries={"As it starts": {}, "Ten times the step": {"lr": 10}})
+
+
 MADE = {"figure": lambda: figure_surface.surface(steps=20), "laboratory": mhabook.laboratory,
-        "exercise": lambda: mhabook.exercise("ex-1-half")}
+        "exercise": lambda: mhabook.exercise("ex-1-half"), "own": own}
 # A page that counts what is opened and what is closed, and a model that no kernel is behind.
 WATCHED = """
 window.counts = { workers: 0, addresses: 0, observers: 0, listeners: 0 };
