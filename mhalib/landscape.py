@@ -21,6 +21,7 @@ from mhalib._array import (
     to_numpy,
 )
 from mhalib.data.foreign import converted
+from mhalib.models.given_gradient import require_gradient
 from mhalib.models.weights import require_weights
 from mhalib.training import Data
 
@@ -105,6 +106,7 @@ class Slice:
     def derivatives(self, a: float, b: float) -> tuple[float, np.ndarray, np.ndarray]:
         """Loss, gradient (2,) and Hessian (2, 2) of the slice at (a, b), by the model's own formulas."""
         here, (X, y) = self.at(a, b), _arrays(self.model, self.data)
+        require_gradient(here, X, y)
         loss, grad = here.loss_and_grad(X, y)
         images = [here.hvp(X, y, w) for w in (self.u, self.v)]
         hessian = np.array([[image.dot(w) for w in (self.u, self.v)] for image in images])
@@ -300,6 +302,7 @@ def _on_vectors(model, data, only):
     """The Hessian in the P weights that move: P, how a vector (P,) becomes a direction, and the product with one."""
     _require_model("model", model)
     zero, (X, y) = 0 * model, _arrays(model, data)
+    require_gradient(model, X, y)
     names = list(model.arrays()) if only is None else model.chosen(only)
     hvp = model.hessian_operator(X, y) if hasattr(model, "hessian_operator") else partial(model.hvp, X, y)
 

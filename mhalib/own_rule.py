@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from typing import Any
+from zlib import crc32
 
 import numpy as np
 
@@ -21,27 +22,48 @@ class NotANumber(ArithmeticError):
     """A rule returned NaN: the message says so."""
 
 
-def on_models(rule: Rule, workspace: Workspace, model: Any) -> Callable[..., tuple[Any, Any]]:
+def on_models(rule: Rule, workspace: Workspace, model: Any, data: Any) -> Callable[..., tuple[Any, Any]]:
     """``rule.step`` for θ in the form of a workspace. The rule itself gets and returns points like ``model``.
 
     Both are copied, so that a rule may write into them or keep them; but not for a rule of the package's own.
 
     The step raises TypeError if the rule returns anything but a pair whose first is a point of the model's class, with
-    its shapes, library and dtypes; NotANumber if that has NaN where weights and gradient have none.
+    its shapes, library and dtypes, or has changed the data; NotANumber if that has NaN where weights and gradient have
+    none.
     """
+    before = fingerprint(data)
+
     def step(theta: Any, grad: Any, state: Any, k: int) -> tuple[Any, Any]:
         here, slope = workspace.unpack(theta), workspace.unpack(grad)
-        moved, state = _required(rule.step(1.0 * here, 1.0 * slope, state, k), model, type(rule).__name__)
+        moved, state = _required(rule.step(here * 1.0, slope * 1.0, state, k), model, type(rule).__name__)
+        if fingerprint(data) != before:
+            raise TypeError(f"data: expected data that {type(rule).__name__}.step leaves as they are, got others after "
+                            f"step {k}; train in pieces, each from the last model on its own data")
         wrong = not_a_number(moved)
         if wrong and not _beyond(here) and not _beyond(slope):
             raise NotANumber(f"{type(rule).__name__}.step returned NaN in {', '.join(wrong)} at step {k}, from a "
                              "gradient that is finite: does it divide 0 by 0? Add a small number to the divisor.")
-        return workspace.pack_unchecked(1.0 * moved), state
+        return workspace.pack_unchecked(moved * 1.0), state
 
     def trusted(theta: Any, grad: Any, state: Any, k: int) -> tuple[Any, Any]:
         moved, state = rule.step(workspace.unpack(theta), workspace.unpack(grad), state, k)
         return workspace.pack_unchecked(moved), state
     return trusted if type(rule) in TRUSTED else step
+
+
+def fingerprint(data: Any) -> tuple[int, ...]:
+    """A number for each array of the data, which is another one after a change."""
+    return tuple(0 if a is None else crc32(np.ascontiguousarray(to_numpy(a)).data.cast("B")) for a in (data.X, data.y))
+
+
+def require_steady(name: str, data: Any) -> None:
+    """Check that data have the same numbers whenever they are asked.
+
+    Raises TypeError if they do not.
+    """
+    if not (data.X is data.X and data.y is data.y) and fingerprint(data) != fingerprint(data):
+        raise TypeError(f"{name}: expected arrays X and y that stay as they are, got others at the second look; train "
+                        "in pieces, each on data of its own")
 
 
 def _beyond(model):

@@ -220,8 +220,10 @@ class Traced(NDArrayOperatorsMixin):
             _refuse(f"astype({kind}); a program computes in double precision")
         return Traced(self.node, self.groups)
 
-    def reshape(self, *shape: int | tuple[int, ...]) -> "Traced":
-        """As of a numpy array."""
+    def reshape(self, *shape: int | tuple[int, ...], order: str = "C") -> "Traced":
+        """As of a numpy array, row by row."""
+        if order != "C":
+            _refuse(f"reshape with order={order!r}; transpose before and after it")
         wanted = [int(s) for s in (shape[0] if isinstance(shape[0], (tuple, list)) else shape)]  # pyright: ignore
         if wanted.count(-1) == 1:
             wanted[wanted.index(-1)] = self.size // max(1, -prod(wanted))
@@ -400,6 +402,8 @@ def einsum(subscripts: str, *arrays: Traced, **_: Any) -> Traced:
 def concatenate(arrays: Sequence[Any], axis: int = 0) -> Traced:
     """As np.concatenate: the sum of the arrays, each of which is 0 beyond its ends."""
     arrays = [recorded(x) for x in arrays]
+    if axis is None:
+        _refuse("concatenate with axis=None; ravel the arrays first")
     axis = axis % arrays[0].ndim
     if len({(*x.shape[:axis], *x.shape[axis + 1:]) for x in arrays}) > 1:
         _refuse(f"concatenate of shapes {', '.join(str(x.shape) for x in arrays)} along axis {axis}, which do not fit")

@@ -24,12 +24,15 @@ from mhalib._array import (
 )
 from mhalib.data.foreign import marks
 from mhalib.models.compiled_workspace import compiled_workspace
+from mhalib.models.given_gradient import require_gradient
 from mhalib.models.weights import require_weights, weights
 from mhalib.models.workspace import Workspace
-from mhalib.optim import ENTRYWISE, Rule
-from mhalib.own_rule import NotANumber, on_models
+from mhalib.optim import ENTRYWISE, GradientDescent, Rule
+from mhalib.own_rule import NotANumber, on_models, require_steady
 from mhalib.stopping import at_the_start, nan_gradient, overshot
 
+OF_EVERY_PATH = ("steps", "models", "curves", "stopped", "loss", "grad_norm", "test_loss")
+"""Names that what a model measures cannot have."""
 GROWN = 1e3
 """Weights that are so many times as large as at the start, and as 1, are those of a run that diverges."""
 
@@ -55,6 +58,7 @@ class Model(Protocol):
     def __add__(self, other: Self, /) -> Self: ...
     def __sub__(self, other: Self, /) -> Self: ...
     def __mul__(self, number: float, /) -> Self: ...
+    def __rmul__(self, number: float, /) -> Self: ...
 
 
 class Data(Protocol):
@@ -176,19 +180,24 @@ def run(model: Model, data: Data, optimizer: Rule, steps: int, test: Data | None
     _require_parts(model, optimizer, data=data, **({} if test is None else {"test": test}))
     optimizer = _told(optimizer, data)
     recorder, samples = _Recorder(model, data, optimizer, test), _samples(data, optimizer, batch, seed)
-    ask, step = _ask_and_step(model, optimizer, recorder.train_space, only)
-    start = recorder.train_space.pack(model) if type(optimizer) in ENTRYWISE else 1.0 * model
+    require_gradient(model, data.X, data.y)
+    space = recorder.train_space
+    ask, step = _ask_and_step(model, data, optimizer, space, only)
+    own = model * 1.0  # a copy: the path keeps no array of the reader's
+    state = optimizer.start(space.pack(own) if type(optimizer) in ENTRYWISE else own * 1.0)
     walk = _Walk(ask, step, optimizer, recorder, recorded)
-    return recorder.records.path(walk.to(steps, optimizer.start(start), samples, recorder.train_space.pack(model)))
+    return recorder.records.path(walk.to(steps, state, samples, space.pack(own)))
 
 
-def _ask_and_step(model, optimizer, workspace, only):
+def _ask_and_step(model, data, optimizer, workspace, only):
     """How a run asks for loss and gradient, and how it steps, for θ in the form of the workspace."""
     ask, step = partial(_loss_and_grad, workspace), optimizer.step
     if type(optimizer) not in ENTRYWISE:
-        step = on_models(optimizer, workspace, model)
+        step = on_models(optimizer, workspace, model, data)
     if only is not None:
         _require_apart(optimizer)
+        if not hasattr(model, "chosen"):
+            raise TypeError(f"only: expected a model that extends mha.models.Vector, got a {type(model).__name__}")
         step, ask = _holding(step, workspace, model, only), _restricted(ask, workspace, only)
     return ask, step
 
@@ -225,9 +234,13 @@ class _Walk:
         last = self.last
         if stopped and last is not None and last.k not in self.recorder.records.steps:
             self.recorder.add(last.k, last.theta, self.ask(last.theta, last.rows)[1])
-        if last is not None and last.rows is None:
-            self.recorder.train_space.confirm(last.theta, last.loss)
+        self._confirm()
         return stopped
+
+    def _confirm(self):
+        """Check that the loss of all samples is still computed by the formula that the run began with."""
+        if self.last is not None and self.last.rows is None:
+            self.recorder.train_space.confirm(self.last.theta, self.last.loss, self.last.k)
 
     def _walked(self, steps, state, samples, theta):
         for k, rows in zip(range(steps + 1), samples, strict=False):
@@ -238,6 +251,8 @@ class _Walk:
             if k == 0:
                 self.first, self.start = float(loss), theta
             unknown = k in self.recorded and np.isnan(self.recorder.add(k, theta, grad))
+            if k in self.recorded:
+                self._confirm()
             if unknown and not self._diverging():
                 return nan_gradient(k, float(loss), theta, grad, self.recorder.train_space)
             if k < steps:
@@ -278,7 +293,7 @@ def interrupts_raised() -> Iterator[None]:
 
 def _told(optimizer, data):
     """The rule, which is told the data if it asks for them."""
-    if not hasattr(optimizer, "on"):
+    if not callable(getattr(optimizer, "on", None)):
         return optimizer
     told = optimizer.on(data)
     _require_rule(told, f"expected {type(optimizer).__name__}.on(data) to return an update rule")
@@ -364,8 +379,20 @@ def _require_parts(model, optimizer, **datasets):
                             "mhalib.data.from_arrays(X, y) makes one from arrays")
         require_values("X", data.X)
         require_values("y", data.y)
+        require_steady(name, data)
     require_weights("model", model)
     _require_rule(optimizer, "expected an update rule such as GradientDescent(lr=0.1)")
+    _require_operators(model, optimizer)
+
+
+def _require_operators(model, rule):
+    """Check that a model has what a rule of the package does with points; all that extend ``Vector`` have."""
+    needed = {GradientDescent: ["__rmul__"]}.get(type(rule), ["__rmul__", "__truediv__", "__pow__"])
+    missing = [name for name in needed if not hasattr(model, name)] if type(rule) in ENTRYWISE else []
+    if missing:
+        raise TypeError(f"model: expected a point with + − * / **, a number on either side, as {type(rule).__name__} "
+                        f"asks for; got a {type(model).__name__} without {', '.join(missing)}; extend "
+                        "mha.models.Vector, which has all of them")
 
 
 def _require_rule(rule, expected):
@@ -456,9 +483,12 @@ class _Recorder:
         """Measure at step k, and give the norm of the gradient."""
         space = self.train_space
         model = space.unpack(theta)
-        row = space.summary(theta, self.relevant) | space.norms(theta, model)
-        row |= model.against(self.data) if hasattr(model, "against") else {}
-        row["grad_norm"] = space.grad_norm(grad)
+        row = space.summary(theta, self.relevant) | {"grad_norm": space.grad_norm(grad)}
+        own = space.norms(theta, model) | (model.against(self.data) if hasattr(model, "against") else {})
+        taken = sorted(name for name in own if name in row or name in OF_EVERY_PATH)
+        if taken:
+            raise ValueError(f"norms, against: expected names that a Path does not use itself, got {', '.join(taken)}")
+        row |= own
         if self.test_space is not None:
             own = self.test_space.pack_unchecked(model)  # one may be compiled, and the other not
             row |= {f"test_{name}": value for name, value in self.test_space.summary(own).items()}

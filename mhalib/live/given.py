@@ -9,12 +9,13 @@ from math import inf, isfinite
 from numbers import Real
 from reprlib import repr as short
 from typing import Any
+from unicodedata import normalize
 
 import numpy as np
 
 from mhalib._array import is_array, require_own_meaning, same_value, shown
 from mhalib.live.spec import Control
-from mhalib.models.weights import attributes, require_weights, weights
+from mhalib.models.weights import attributes, require_weights, weights, with_attributes
 from mhalib.trace import Traced, Untraceable
 from mhalib.training import Path
 
@@ -75,11 +76,10 @@ def controls_of(controls: Any, rule: Any, start: Any) -> dict[str, Control]:
     if not controls:
         raise ValueError("controls: expected at least one name; leave controls out for a slider of the step size")
     found = {}
-    for name, values in controls.items():
+    for name, values in _as_python_reads("controls", controls).items():
         value = _number_at_start(name, rule, start)
         choices = _choices(name, values, value)
-        if name in numbers_of(rule):
-            _require_allowed(name, choices, rule)
+        _require_allowed(name, choices, rule if name in numbers_of(rule) else start)
         found[name] = Control(name, "step size η" if name == "lr" else name, choices, value)
     return found
 
@@ -149,13 +149,24 @@ def _finite(name, value):
     return number
 
 
-def _require_allowed(name, choices, rule):
-    """Check that a rule takes all values of a slider: the page asks nobody before it trains with one."""
-    for choice in choices:
+def _require_allowed(name, choices, of):
+    """Check that rule or model takes all values of a slider as they are: a page asks nobody before it trains."""
+    for choice in choices if is_dataclass(of) and name in {field.name for field in fields(of)} else ():
         try:
-            replace(rule, **{name: choice})
+            taken = getattr(replace(of, **{name: choice}), name)
         except ValueError as error:
             raise ValueError(f"controls: {error}") from None
+        if taken != choice:
+            raise ValueError(f"controls: expected values of {name} that {type(of).__name__} takes as they are, got "
+                             f"{choice}, of which it makes {short(taken)}")
+
+
+def _as_python_reads(argument, named):
+    """The same dictionary with its names as Python reads them in a program: the sign µ is the letter μ."""
+    found = {normalize("NFKC", name) if isinstance(name, str) else name: value for name, value in named.items()}
+    if len(found) < len(named):
+        raise ValueError(f"{argument}: expected each name once, got two that Python reads as one")
+    return found
 
 
 # --- curves -----------------------------------------------------------------------------------------------------------
@@ -169,6 +180,7 @@ def curves_of(curves: Any, controls: Collection[str]) -> dict[str, Callable[[Any
     if not isinstance(curves, Mapping):
         raise TypeError("curves: expected a dictionary, name → function of (model, data), got "
                         f"{type(curves).__name__}")
+    curves = _as_python_reads("curves", curves)
     for name, of in curves.items():
         _require_name("curves", name, "score")
         if name in ("loss", "grad_norm", *(field.name for field in fields(Path))) or hasattr(Path, name):
@@ -210,10 +222,10 @@ def require_number(name: str, value: Any) -> None:
 
 # --- model and data ---------------------------------------------------------------------------------------------------
 
-def weights_of(start: Any) -> dict[str, np.ndarray]:
-    """The weights of a model that a page can train, by name.
+def require_model(start: Any) -> None:
+    """Check that a model is one that a page can train: with its weights by their numbers alone.
 
-    Raises TypeError or ValueError if it is no model, or its weights are no arrays of doubles.
+    Raises TypeError naming what it lacks, or what its class does beside.
     """
     for name in ("loss", "loss_and_grad"):
         if not hasattr(start, name):
@@ -230,13 +242,32 @@ def weights_of(start: Any) -> dict[str, np.ndarray]:
                             "number")
     _require_no_lone_numbers(start)
     require_weights("start", start)
+
+
+def weights_of(start: Any) -> dict[str, np.ndarray]:
+    """The weights of a model that a page can train, by name.
+
+    Raises TypeError or ValueError if they are no arrays of doubles, or move otherwise than number by number.
+    """
     found = weights(start)
     for name, value in found.items():
         _require_plain_array(name, value)
         if value.dtype != float:
             raise TypeError(f"{name}: expected an array in double precision, as the page computes, got {value.dtype}; "
                             f"{name}.astype(float) is one")
+    _require_plain_operators(start, found)
     return found
+
+
+def _require_plain_operators(start, found):
+    """Check that points are added and multiplied number by number, which is how a page steps."""
+    numbers = {name: np.cos(np.arange(a.size) + 1.0).reshape(a.shape) for name, a in found.items()}
+    other = with_attributes(start, numbers)
+    moved = weights(start - other * 0.5)
+    for name, a in found.items():
+        if not np.allclose(moved[name], a - 0.5 * numbers[name], rtol=1e-12, atol=1e-12):
+            raise TypeError(f"start: expected points whose − and * act number by number, as the page steps, got a "
+                            f"{type(start).__name__} with operators of its own; mha.train takes it")
 
 
 def _require_no_lone_numbers(start):

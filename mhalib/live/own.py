@@ -17,6 +17,7 @@ from mhalib.live.given import (
     curves_of,
     doubles_of,
     numbers_of,
+    require_model,
     require_number,
     require_text,
     tries_of,
@@ -72,6 +73,7 @@ def figure(start: Any, data: Any, rule: Rule, steps: int = 500, controls: Mappin
     require_count(steps=steps)
     require_text("title", title)
     _require_rule(rule)
+    require_model(start)
     moved = controls_of(controls, rule, start)
     curves = curves_of(curves, moved)
     own = {name: control.values for name, control in moved.items() if name not in numbers_of(rule)}

@@ -69,8 +69,8 @@ class Derived(Workspace):
         self._last = theta, found[0]
         return found
 
-    def confirm(self, theta: Any, loss: float) -> None:
-        """Check at the end of a run that the loss is still the recorded one.
+    def confirm(self, theta: Any, loss: float, k: int) -> None:
+        """Check at a recorded step that the loss is still the recorded one.
 
         Raises ArithmeticError if it is not, because what it reads beside weights and data has changed.
         """
@@ -78,7 +78,7 @@ class Derived(Workspace):
             now = float(theta.loss(self.X, self.y))
         precision = max(np.finfo(str(a.dtype).removeprefix("torch.")).eps for a in theta.arrays().values())
         if np.isfinite(now) and not np.isclose(loss, now, rtol=precision ** 0.5, atol=precision):
-            raise ArithmeticError(f"the loss at the last step is {loss} by the formula as it was when the run began, "
+            raise ArithmeticError(f"the loss at step {k} is {loss} by the formula as it was when the run began, "
                                   f"and {now} as it is now: a variable, a dictionary or an array that it reads beside "
                                   "weights and data has changed on the way; train in pieces, and change it in between")
 

@@ -94,13 +94,15 @@ class MultiHeadAttention(Vector):
         return tuple(self.U.shape)
 
     def __call__(self, X: Array) -> Array:
-        """Logits Φ(X) (n,) of a batch X (n, T, d)."""
-        A, P = self._attend(X)
+        """Logits Φ(X) (n,) of a batch X (n, T, d), by what ``attention`` gives."""
+        A, P = self.attention(X), self._readings(X)
         return (A * P).sum(axis=-1).sum(axis=(1, 2)) / self.sizes[0] ** 0.5
 
     def attention(self, X: Array) -> Array:
         """Attention weights A (n, H, T, T): A[i, h, t] = softmax(X_i W_hᵀ x_t), one row for each query token t."""
-        return self._attend(X)[0]
+        self._check(X)
+        Xh = X[:, None]  # (n, 1, T, d)
+        return softmax(Xh @ self.W @ Xh.mT)
 
     def loss(self, X: Array, y: Array) -> Any:
         """Mean logistic loss (1/n) Σ log(1 + exp(−y_i Φ(X_i))) of labels y (n,) in {−1, +1}."""
@@ -208,9 +210,10 @@ class MultiHeadAttention(Vector):
 
     def _attend(self, X):
         """Attention weights A and decoder readings P = U Xᵀ, both (n, H, T, T), queries before keys."""
-        self._check(X)
-        Xh = X[:, None]  # (n, 1, T, d)
-        return softmax(Xh @ self.W @ Xh.mT), self.U @ Xh.mT
+        return MultiHeadAttention.attention(self, X), self._readings(X)
+
+    def _readings(self, X):
+        return self.U @ X[:, None].mT
 
     def _pull(self, X, g, dS, A):
         """Σ_i g_i (Xᵀ dS X, A X): from derivatives with respect to the scores to those with respect to (W, U)."""

@@ -40,6 +40,9 @@ class Vector:
             if hasattr(Vector, name) and name != "fixed":
                 raise TypeError(f"{name}: expected a field with a name of its own, got one that every model has: "
                                 f"Vector.{name}; rename the field of {cls.__name__}")
+        for name in ("hvp", "hessian_operator"):
+            if any(_is_newer(cls, loss, name) for loss in ("loss", "loss_and_grad")):
+                setattr(cls, name, getattr(Vector, name))  # an inherited one is that of another loss
 
     def arrays(self) -> dict[str, Array]:
         """The array fields by name, in order, without those that are ``fixed``."""
@@ -235,6 +238,12 @@ class Vector:
         0.0
         """
         return self.dot(self) ** 0.5
+
+
+def _is_newer(kind, name, than):
+    """Whether a class has, or inherits from one nearer by, another method of one name than of the other."""
+    of = [next(k for k, base in enumerate(kind.__mro__) if each in vars(base)) for each in (name, than)]
+    return of[0] < of[1]
 
 
 def _equal(mine, theirs):

@@ -32,7 +32,9 @@ def attributes(model: Any) -> dict[str, Any]:
 
 def with_attributes(model: Any, changes: dict[str, Any]) -> Any:
     """The same object with some of its attributes replaced, unchecked: a diverging run may reach infinity."""
-    new, held = object.__new__(type(model)), attributes(model) | changes
+    new, held = object.__new__(type(model)), attributes(model)
+    for name, value in changes.items():
+        held[name] = np.asarray(value) if isinstance(value, np.generic) else value  # what numpy makes of shape ()
     if _has_slots(type(model)):
         for name, value in held.items():
             object.__setattr__(new, name, value)  # past a dataclass that is frozen
@@ -85,10 +87,15 @@ def require_weights(name: str, model: Any) -> None:
     kind = type(model)
     _require_algebra(name, model)
     _require_own_gradient(kind)
-    fixed, moving = getattr(kind, "fixed", ()), weights(model)
+    fixed = getattr(kind, "fixed", ())
+    if not (isinstance(fixed, (tuple, list)) and all(isinstance(each, str) for each in fixed)):
+        raise TypeError(f'fixed: expected names of arrays that are no weights, as fixed = ("mask",) in the class '
+                        f"{kind.__name__}, got a {type(fixed).__name__}; a field needs another name")
+    moving = weights(model)
     _require_no_arrays_of(kind, fixed)
     if is_dataclass(model):
         _require_nothing_beside_fields(model)
+        _require_made_as_it_moves(model, moving)
     # A class that says itself where its weights are may keep them in a dictionary.
     known = {id(a) for a in moving.values()} if says_where(kind) else set()
     for attribute, value in attributes(model).items():
@@ -152,6 +159,10 @@ def _require_no_arrays_of(kind, fixed):
     for base in kind.__mro__:
         for attribute, value in vars(base).items():
             if is_array(value) and attribute not in (fixed if _fields(kind) is None else (*fixed, *_fields(kind))):
+                if attribute in vars(base).get("__annotations__", {}):
+                    raise TypeError(f"{attribute}: expected a field of {kind.__name__}, got an array of the class, "
+                                    "which would not be trained; write @dataclass(frozen=True, eq=False) above class "
+                                    f"{base.__name__}, too")
                 raise TypeError(f"{attribute}: expected an array in a field of {kind.__name__}, got one of the class, "
                                 f"which would not be trained; write {attribute}: np.ndarray if it is a weight, or "
                                 f'fixed = ("{attribute}",) in the class if it is to stay as it is')
@@ -166,6 +177,29 @@ def _require_nothing_beside_fields(model):
         attribute = [*derived, *beside][0]
         raise TypeError(f"{attribute}: expected a field that {kind.__name__}(…) is given, got a value that was set "
                         "when it was made, which would stay as it is while the weights move; make it a property")
+
+
+def _require_made_as_it_moves(model, moving):
+    """What ``__post_init__`` makes of weights when a model is made would not be done while they move."""
+    kind = type(model)
+    makers = [base for base in kind.__mro__ if "__post_init__" in vars(base)]
+    if not makers or makers[0].__module__.startswith("mhalib."):
+        return  # those of the package only check
+    for sign in (-3.0, 3.0):
+        moved = {name: sign * (abs(a) + 1.0) + 0.5 for name, a in moving.items() if name in _fields(kind)}
+        try:
+            made = kind(**{f.name: getattr(model, f.name) for f in fields(model)} | moved)
+        except Exception:  # it refuses these numbers, and leaves those that it takes
+            continue
+        changed = [name for name, a in moved.items() if not _equal(getattr(made, name), a)]
+        if changed:
+            raise TypeError(f"{changed[0]}: expected weights that {kind.__name__}.__post_init__ leaves as they are, "
+                            "because steps move them without it; do what it does to them in loss, or in an update rule "
+                            "of your own")
+
+
+def _equal(one, other):
+    return one is other or (np.shape(one) == np.shape(other) and bool((one == other).all()))
 
 
 def _arrays_in(value: Any, depth: int = DEPTH) -> Iterator[Any]:

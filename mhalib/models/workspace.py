@@ -59,8 +59,8 @@ class Workspace:
         """What a recorded step says of the size of the weights, name → number, given θ and its model."""
         return model.norms() if hasattr(model, "norms") else {}
 
-    def confirm(self, theta: Any, loss: float) -> None:
-        """Check at the end of a run that its formula is still the one that it began with."""
+    def confirm(self, theta: Any, loss: float, k: int) -> None:
+        """Check at a recorded step that the formula is still the one that the run began with."""
 
     def origin(self, theta: Any) -> str | None:
         """Where the gradient at θ stops being finite, in words; None if that is not known."""
