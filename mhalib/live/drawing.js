@@ -31,9 +31,16 @@ function insert(source) {
   window.define = define;
 }
 
+// What the reader has drawn on this page before, {x, y}, or null.
+const guessed = (name) => window.mhaGuess?.(name) ?? null;
+
 // What was recorded, put where the description says it is drawn; no result: the frame that Python drew.
-function fill(figure, draw, result) {
+function fill({ figure, draw, guesses = [] }, result) {
   const data = figure.data.map((trace) => ({ ...trace }));
+  for (const { trace, guess } of guesses) {
+    const said = guessed(guess);
+    Object.assign(data[trace], { visible: said !== null }, said);
+  }
   if (!result) return data;
   const known = { steps: result.steps, ...result.curves, ...result.final, ...result.looks };
   for (const { trace, once, layout, ...parts } of draw) {
@@ -148,7 +155,7 @@ export class Drawer {
 
   async one(frame) {
     const { Plotly, box, spec, lines } = this,
-      data = fill(spec.figure, spec.draw, frame);
+      data = fill(spec, frame);
     if (!frame || frame.done || this.grows || box.clientWidth !== this.width) await this.whole(data, frame);
     else
       await Plotly.animate(box, { data: lines.map((k) => ({ x: data[k].x, y: data[k].y })), traces: lines }, AT_ONCE);

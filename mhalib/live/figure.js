@@ -55,6 +55,8 @@ class View {
       return { made, tried };
     });
     this.show(el);
+    this.redraw = () => this.drawing?.last && this.drawing.draw(this.drawing.last);
+    if (spec.guesses?.length) document.addEventListener("mha-guess", this.redraw);
     this.stop = opened(
       model,
       figure,
@@ -165,6 +167,7 @@ class View {
 
   close() {
     this.stop();
+    document.removeEventListener("mha-guess", this.redraw);
     this.watched = false;
     this.figure.cancelAnnouncement();
     this.kept.close();

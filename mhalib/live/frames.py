@@ -47,6 +47,12 @@ def line(frame: go.Figure, name: str, column: int, row: int = 1, *, shows: str |
                       showlegend=(column == 1 or not gray) if legend is None else legend, meta=meta or None)
 
 
+def guess(frame: go.Figure, name: str, column: int, row: int = 1) -> None:
+    """Add the line that the reader has drawn on the page as the guess of this name, if there is one."""
+    frame.add_scatter(name="your guess", mode="lines+markers", x=[], y=[], row=row, col=column, visible=False,
+                      line={"color": COLORS[3], "dash": "dot"}, meta={"guess": name})
+
+
 def step_axis(frame: go.Figure, steps: float, **place: Any) -> None:
     """The horizontal axes of ``frame``, or those at a place (``row``, ``col``), count steps, on a logarithmic scale."""
     frame.update_xaxes(title="step", type="log", range=[0, np.log10(steps)], dtick=1, exponentformat="power", **place)

@@ -68,6 +68,7 @@ class FigureSpec:
         - ``"xaxis": {"ticktext": name}``: what is measured sets a part of the trace's axis; likewise ``"yaxis"``
         - ``"drag": {"x": "q"}``: a pointer can take its points; pulled along x they move the slider ``q``, as far as
           the point would move; likewise along y
+        - ``"guess": name``: it is what the reader has drawn on the page under this name; in Python it is nothing
     summary, stopped : the sentence that says the result, and the one for a run that diverged; ``{loss}`` is replaced by
         the last number of that curve, ``{first_loss}`` by its first, ``{lr}`` by the value of that control
     no_slope : the sentence for a run that ended because its gradient was NaN or infinite where its loss was not
@@ -141,6 +142,12 @@ class FigureSpec:
         return tuple({"trace": k} | sliders for k, sliders in moved if sliders)
 
     @property
+    def guesses(self) -> tuple[dict[str, Any], ...]:
+        """Lines that the reader may have drawn, and their names: ``{"trace": 3, "guess": "chapter-1-1b"}``."""
+        named = ((k, (trace.meta or {}).get("guess")) for k, trace in enumerate(self.frame.data))
+        return tuple({"trace": k, "guess": name} for k, name in named if name)
+
+    @property
     def defaults(self) -> dict[str, Any]:
         """The values at the start."""
         return {control.name: control.value for control in self.controls}
@@ -188,7 +195,7 @@ class FigureSpec:
                 "controls": [control.to_json() for control in self.controls], "fixed": self.fixed,
                 "record": list(self.record), "curves": list(self.curves), "final": list(self.final),
                 "figure": {"data": figure["data"], "layout": figure["layout"]}, "draw": list(self.draw),
-                "drag": list(self.drag), "watched": self.watched,
+                "drag": list(self.drag), "guesses": list(self.guesses), "watched": self.watched,
                 "tries": [{"label": words, "values": self.values(changes)} for words, changes in self.tries.items()],
                 "summary": self.summary, "stopped": self.stopped, "noSlope": self.no_slope}
 
@@ -221,6 +228,7 @@ def places(frame: go.Figure) -> tuple[dict[str, Any], ...]:
     for k, trace in enumerate(frame.data):
         shown = dict(trace.meta or {})
         shown.pop("drag", None)
+        shown.pop("guess", None)
         axes = {letter: shown.pop(f"{letter}axis", {}) for letter in "xy"}
         if shown:
             found.append({"trace": k} | shown)

@@ -40,14 +40,14 @@ def require_gradient(model: Any, X: Array, y: Array) -> None:
     if not np.isclose(loss, own, rtol=rounding ** 0.5, atol=rounding):
         raise ArithmeticError(f"at the start the loss is {own:.6g} by {kind.__name__}.loss, and {loss:.6g} by its "
                               f"loss_and_grad: {CURE}")
-    far = STEPS[size] * max(1.0, *(float(abs(to_numpy(a)).max(initial=0.0)) for a in moving.values()))
-    ways = {name: np.cos(np.arange(a.size) + k + 1.0).reshape(a.shape) for k, (name, a) in enumerate(slopes.items())}
+    far = STEPS[size] * max(1.0, float(model.dot(model)) ** 0.5)
+    way = _with(model, {name: np.cos(np.arange(a.size) + k + 1.0).reshape(a.shape)
+                        for k, (name, a) in enumerate(slopes.items())})
+    way = way * (1.0 / float(way.dot(way)) ** 0.5)
     with np.errstate(all="ignore"):
-        sides = [(float(_moved(model, ways, by).loss(X, y)) - own) / by for by in (far, -far)]
-    slope = sum(float(np.vdot(ways[name], a)) for name, a in slopes.items())
-    steepness = sum(float(np.vdot(a, a)) for a in slopes.values()) ** 0.5
-    length = sum(float(np.vdot(way, way)) for way in ways.values()) ** 0.5
-    off = TOLERANCES[size] * steepness * length + 20 * rounding * max(1.0, abs(own)) / far
+        sides = [(float((model + way * by).loss(X, y)) - own) / by for by in (far, -far)]
+    slope, steepness = float(grad.dot(way)), float(grad.dot(grad)) ** 0.5
+    off = TOLERANCES[size] * steepness + 20 * rounding * max(1.0, abs(own)) / far
     if np.isfinite(sides).all() and not min(sides) - off <= slope <= max(sides) + off:
         raise ArithmeticError(f"at the start the loss rises by {sum(sides) / 2:.6g} along a direction in which all "
                               f"weights move, by differences of {kind.__name__}.loss, and by {slope:.6g} by its "
@@ -58,7 +58,7 @@ def _is_finite(a):
     return bool(np.isfinite(a).all())
 
 
-def _moved(model, ways, by):
-    """The model, so far along a direction."""
-    there = {name: a + as_like(by * ways[name], a) for name, a in weights(model).items()}
+def _with(model, arrays):
+    """A point like the model, of these numbers."""
+    there = {name: as_like(arrays[name], a) for name, a in weights(model).items()}
     return model.with_arrays(**there) if hasattr(model, "with_arrays") else with_attributes(model, there)

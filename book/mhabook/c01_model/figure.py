@@ -1,9 +1,12 @@
-"""The live figure of chapter 1: a mixture in the reader's hands."""
+"""The live figure of chapter 1: a head that finds a token, in the reader's hands."""
+
+import numpy as np
 
 from mhabook.frames import mixture_draws
 from mhalib._array import require_count
-from mhalib.data.mixture import tokenized_mixture
-from mhalib.live.frames import STEP_SIZES, line, panels, step_axis
+from mhalib.data import Dataset
+from mhalib.data.mixture import Mixture, tokenized_mixture
+from mhalib.live.frames import STEP_SIZES, guess, line, panels, step_axis
 from mhalib.live.spec import Control, FigureSpec
 from mhalib.live.widget import LiveFigure
 from mhalib.models import MultiHeadAttention
@@ -11,32 +14,41 @@ from mhalib.optim import GradientDescent
 from mhalib.plots import SEQUENTIAL
 from mhalib.training import recorded_steps, train
 
+NOISES = (0.0, 0.2, 0.5, 0.75, 1.0, 1.5, 2.0)
 
-def mixture(n: int = 64, T: int = 8, d: int = 8, M: int = 4, S: float = 2.0, steps: int = 500,
-            seed: int = 0) -> LiveFigure:
-    """A live figure: how many tokens carry the label, how noisy the others are, and the step size, for one head.
 
-    The page carries the draws of a ``tokenized_mixture`` and of as many fresh samples, and assembles both anew for
-    every share ζ and noise σ.
+def finding(data: Dataset, start: MultiHeadAttention, rule: GradientDescent, steps: int = 500) -> LiveFigure:
+    """A live figure of the run that these arguments describe: does a head find the token that carries the label?
+
+    Sliders change the step size, the noise on the other tokens and how many tokens carry the label. The page carries
+    the draws of ``data`` and of as many fresh samples, and assembles both anew for every share ζ and noise σ.
 
     Parameters
     ----------
-    n, T, d, M, S, seed : as in ``tokenized_mixture``
+    data : the samples of a ``tokenized_mixture``, as it draws them
+    start : heads that are zero, ``MultiHeadAttention.zeros(H, T, d)``
+    rule : ``GradientDescent`` with a number as its step size
     steps : how many steps a run has
 
-    Raises ValueError for what ``tokenized_mixture`` refuses, or if steps is no whole number ≥ 1.
+    Raises TypeError or ValueError if data, start or rule are others, or steps is no whole number ≥ 1.
 
     Source: Deora et al. 2023, data model DM1 [recalled].
     """
     require_count(steps=steps)
+    mixture, n, (H, T, d) = _mixture_of(data), len(data), _zero(start).sizes
+    M, S = len(mixture.nu), float(np.linalg.norm(mixture.nu[0]))
+    if type(rule) is not GradientDescent or callable(rule.lr):
+        raise TypeError(f"rule: expected GradientDescent with a number as its step size, got {rule!r}; "
+                        "mha.live.figure takes other rules")
+    own = {"zeta": mixture.n_relevant / T, "sigma": mixture.sigma, "lr": float(rule.lr)}
     record = recorded_steps(steps, 60)
 
-    def sample(zeta=1 / T, sigma=0.2, **_):
-        return tokenized_mixture(n=n, T=T, d=d, M=M, S=S, zeta=zeta, sigma=sigma, seed=seed)
+    def sample(zeta, sigma, **_):
+        return tokenized_mixture(n, T, d, M, zeta, S, sigma, mixture.seed)
 
     def run(values):
-        data, rule = sample(**values), GradientDescent(values["lr"])
-        return train(MultiHeadAttention.zeros(1, T, d), data, rule, steps, test=data.fresh(seed=1), record=record)
+        seen = sample(**values)
+        return train(start, seen, GradientDescent(values["lr"]), steps, test=seen.truth.sample(n, 1), record=record)
 
     def attention(path, values):
         return path[-1].attention(sample(**values).X[:1]).mean(axis=1)[0].tolist()
@@ -44,31 +56,64 @@ def mixture(n: int = 64, T: int = 8, d: int = 8, M: int = 4, S: float = 2.0, ste
     def token_names(path, values):
         return [f"{t}★" if star else f"{t}" for t, star in enumerate(sample(**values).relevant[0])]
 
-    source = sample().truth
+    twice = min(2 * mixture.n_relevant, T // 2) / T
+    return LiveFigure(FigureSpec(
+        title="Does the head find the token?",
+        alt=f"Left, over {steps} steps of one run from zero: the share of right labels in training and on fresh "
+            "samples, and the weight on the token that carries the label, which rises later. Right, where the tokens "
+            "of the first sample look after the last step: the column of that token, which carries a star, stands out.",
+        model="multihead", data=mixture_draws(mixture, n, (mixture.seed, 1)), start={"kind": "zeros"},
+        test=mixture_draws(mixture, n, (mixture.seed, 2, 1)), record=tuple(record),
+        fixed={"H": H, "shortcut": True, "optimizer": "gd"},
+        curves=("loss", "accuracy", "test_accuracy", "attention_score"), final=("attention", "token_names"),
+        controls=(Control("lr", "step size η", _with(STEP_SIZES, own["lr"]), own["lr"]),
+                  Control("sigma", "noise on the other tokens σ", _with(NOISES, own["sigma"]), own["sigma"]),
+                  Control("zeta", "share of tokens that carry the label ζ",
+                          _with([k / T for k in range(1, max(T // 2, 1) + 1)], own["zeta"]), own["zeta"])),
+        tries={"As it starts": {}, "Two tokens carry the label": {"zeta": twice},
+               "Noise twice as long as the patterns": {"sigma": 2.0}, "Steps thirty times as long": {"lr": 30.0}},
+        frame=_frame(T, steps),
+        summary="After {steps} steps: training loss {loss}; {test_accuracy} of the fresh labels are right; the token "
+                "that carries the label gets {attention_score} of the weight.",
+        train=run, measure={"attention": attention, "token_names": token_names}))
 
-    frame = panels("loss", "attention of sample 0 at the end")
-    line(frame, "training loss, default settings", 1, shows="loss", once=True)
-    line(frame, "training loss", 1, shows="loss")
-    line(frame, "test loss", 1, shows="test_loss", color=1)
+
+def _mixture_of(data):
+    mixture = getattr(data, "truth", None)
+    if isinstance(mixture, Mixture):
+        (M, d), S = mixture.nu.shape, float(np.linalg.norm(mixture.nu[0]))
+        drawn = tokenized_mixture(len(data), mixture.T, d, M, mixture.n_relevant / mixture.T, S, mixture.sigma,
+                                  mixture.seed)
+        if drawn.X.shape == data.X.shape and np.allclose(drawn.X, data.X, rtol=1e-12, atol=1e-12):
+            return mixture
+    raise TypeError("data: expected the samples of a tokenized_mixture as it draws them, because sliders draw them "
+                    "anew; mha.live.heads(data) takes any Dataset")
+
+
+def _zero(start):
+    if type(start) is not MultiHeadAttention or start.norm() != 0:
+        raise TypeError("start: expected MultiHeadAttention.zeros(H, T, d), got another model; mha.live.figure takes "
+                        "any")
+    return start
+
+
+def _with(values, own):
+    """The values of a slider, with the one of the run among them."""
+    return tuple(sorted({*map(float, values), own}))
+
+
+def _frame(T, steps):
+    frame = panels("shares, step by step", "who looks where, at the end")
+    line(frame, "training labels right", 1, shows="accuracy", color=0)
+    line(frame, "fresh labels right", 1, shows="test_accuracy", color=1)
+    line(frame, "weight on the token, as it starts", 1, shows="attention_score", once=True)
+    line(frame, "weight on the token", 1, shows="attention_score", color=2)
+    guess(frame, "chapter-1-1b", 1)
     frame.add_heatmap(zmin=0, zmax=1, colorscale=SEQUENTIAL, colorbar={"title": "weight"}, row=1, col=2,
                       meta={"z": "attention", "xaxis": {"ticktext": "token_names"}})
     step_axis(frame, steps, col=1)
-    frame.update_yaxes(type="log", range=[-8, 4], dtick=2, exponentformat="power", col=1)
-    frame.update_xaxes(title="key token", tickvals=list(range(T)), constrain="domain", col=2)
-    frame.update_yaxes(title="query token", autorange="reversed", tickvals=list(range(T)), constrain="domain", col=2)
-    return LiveFigure(FigureSpec(
-        title="Relevant tokens, noise, step size",
-        alt="Left, training and test loss over 500 steps of one head from zero. Right, the attention weights of one "
-            "sample after the last step: the column of the relevant token, which carries a star, stands out.",
-        model="multihead", data=mixture_draws(source, n, (seed, 1)), start={"kind": "zeros"},
-        test=mixture_draws(source, n, (seed, 2, 1)), record=tuple(record),
-        fixed={"H": 1, "optimizer": "gd"},
-        curves=("loss", "test_loss"), final=("attention", "attention_score", "test_accuracy", "token_names"),
-        controls=(Control("zeta", "relevant share ζ", tuple(k / T for k in range(1, max(T // 2, 1) + 1)), 1 / T),
-                  Control("sigma", "noise σ", (0.0, 0.2, 0.4, 0.6, 0.8, 1.0, 1.5, 2.0), 0.2),
-                  Control("lr", "step size η", STEP_SIZES, 1.0)),
-        frame=frame,
-        summary="After {steps} steps with ζ = {zeta}, σ = {sigma}, η = {lr}: training loss {loss}, "
-                "test loss {test_loss}, test accuracy {test_accuracy}, "
-                "attention score {attention_score}.",
-        train=run, measure={"attention": attention, "token_names": token_names}))
+    frame.update_yaxes(range=[0, 1.03], col=1)
+    frame.update_xaxes(title="token that is looked at", tickvals=list(range(T)), constrain="domain", col=2)
+    frame.update_yaxes(title="token that looks", autorange="reversed", tickvals=list(range(T)), constrain="domain",
+                       col=2)
+    return frame

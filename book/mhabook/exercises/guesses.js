@@ -31,6 +31,15 @@ function show() {
   for (const none of all("[data-unless]")) none.hidden = Boolean(said(none.dataset.unless));
 }
 
+// What the reader has drawn, for a live figure to draw: {x, y}, or null.
+window.mhaGuess = (name) => {
+  const guess = said(name),
+    columns = guess ? plotOf(name).querySelectorAll("label") : [];
+  return columns.length
+    ? { x: Array.from(columns, (one) => Number(one.textContent.replace("−", "-"))), y: guess.split(", ").map(Number) }
+    : null;
+};
+
 function fill(input) {
   const guess = said(input.name) ?? "";
   if (input.type === "radio") input.checked = input.value === guess;
@@ -44,6 +53,7 @@ for (const fields of all(".mha-guesses")) {
     const plot = target.closest(".mha-plot");
     keep(`guess:${target.name}`, plot ? drawn(plot).join(", ") : target.value.trim(), fields);
     show();
+    document.dispatchEvent(new Event("mha-guess"));
   });
 }
 for (const button of all(".mha-forget")) {
@@ -56,3 +66,4 @@ for (const button of all(".mha-forget")) {
   });
 }
 show();
+document.dispatchEvent(new Event("mha-guess"));
