@@ -47,11 +47,29 @@ class Page:
 
 
 def pages(root):
-    """List the pages in the order of _toc.yml."""
+    """List the pages in the order of _toc.yml; a chapter's further page follows it."""
     toc = yaml.safe_load((root / "_toc.yml").read_text("utf-8"))
     named = [(toc["root"], "")]
-    named += [(chapter["file"], part["caption"]) for part in toc["parts"] for chapter in part["chapters"]]
+    named += [(page["file"], part["caption"]) for part in toc["parts"] for chapter in part["chapters"]
+              for page in (chapter, *chapter.get("sections", ()))]
     return [Page(name, part, f"{web_address(root)}{name}.html") for name, part in named]
+
+
+def list_guesses(article):
+    """Put a list of what is asked in place of fields for guesses, unless there is one above them."""
+    new_tag = BeautifulSoup("", "html.parser").new_tag
+    for fields in article.select(".mha-guesses"):
+        asked = new_tag("ul")
+        for guess in fields.select(".mha-guess"):
+            words = re.sub(r"^\w+\. ", "", (guess.legend or guess).get_text().strip())
+            choices = [label.get_text().strip() for label in guess.select("label:has(> input[type=radio])")]
+            row = new_tag("li")
+            row.string = f"{words}: {', '.join(choices[:-1])}, or {choices[-1]}?" if choices else f"{words}."
+            asked.append(row)
+        if fields.find_previous_sibling("ol"):
+            fields.decompose()
+        else:
+            fields.replace_with(asked)
 
 
 def citation(root):
@@ -99,6 +117,7 @@ def article(page, html, known):
         picture_alone(figure, page)
     for view in box.select(WIDGET):
         address_of_widget(view, page)
+    list_guesses(box)
     for thing in box.select(LEFT_OUT):
         thing.decompose()
     for thing in box.select("details"):

@@ -69,7 +69,8 @@ new_tag = BeautifulSoup("", "html.parser").new_tag
 
 def prepare(article: Tag, page: edition.Page, runnable: dict[str, edition.Page]) -> list[tuple[str, bool]]:
     """Make the article of a page ready for ``Markdown``; returns its formulas, each with whether it is displayed."""
-    for thing in article.select("script, style, .headerlink, .mha-guesses, .mha-guessed"):
+    edition.list_guesses(article)
+    for thing in article.select("script, style, .headerlink, .mha-guessed"):
         thing.decompose()
     marks = mark(article)
     formulas = [put_aside(formula, k) for k, formula in enumerate(article.select(".math"))]

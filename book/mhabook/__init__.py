@@ -38,15 +38,16 @@ if TYPE_CHECKING:
     from mhabook import plots
     from mhabook.c17_laboratory import laboratory
     from mhabook.exercises import exercise
+    from mhabook.saying import say
     from mhabook.studies import sweep
     from mhabook.tables import Table, stored
 
-__all__ = ["Table", "exercise", "laboratory", "ledger", "plots", "stored", "sweep"]
+__all__ = ["Table", "exercise", "laboratory", "ledger", "plots", "say", "stored", "sweep"]
 
 # Widgets and figures take longer to import than all statements together; sweeps need joblib.
 __getattr__: Getattr = later("mhabook", {
-    "Table": "tables", "exercise": "exercises", "laboratory": "c17_laboratory", "plots": "plots", "stored": "tables",
-    "sweep": "studies"})
+    "Table": "tables", "exercise": "exercises", "laboratory": "c17_laboratory", "plots": "plots", "say": "saying",
+    "stored": "tables", "sweep": "studies"})
 
 
 def __dir__() -> list[str]:

@@ -76,19 +76,20 @@ def words(made, path, first, lr):
     }, [("η = {}", lr), ("“great” has {} of the attention; loss {}.", score[-1], loss[-1])]
 
 
-def mixture(made, path, first, zeta, sigma, lr):
-    data = mha.data.tokenized_mixture(n=64, T=8, d=8, M=4, S=2.0, zeta=zeta, sigma=sigma, seed=0)
-    usual = mha.data.tokenized_mixture(n=64, T=8, d=8, M=4, S=2.0, zeta=1 / 8, sigma=0.2, seed=0)
+def finding(made, path, first, zeta, sigma, lr):
+    data = mha.data.tokenized_mixture(n=100, T=10, d=8, M=4, S=2.0, zeta=zeta, sigma=sigma, seed=0)
+    usual = mha.data.tokenized_mixture(n=100, T=10, d=8, M=4, S=2.0, zeta=0.1, sigma=0.2, seed=0)
     test = data.fresh(seed=1)
-    loss, test_loss = losses(path, data), losses(path, test)
+    right, fresh, score = accuracies(path, data), accuracies(path, test), attention_scores(path, data)
     return {
-        "loss": Panel("log step", "log", {"training loss, default settings": losses(first, usual),
-                                          "training loss": loss, "test loss": test_loss}, path.steps),
-        "attention of sample 0 at the end": Panel("key token", "query token", {
+        "shares, step by step": Panel("log step", "", {
+            "training labels right": right, "fresh labels right": fresh, "weight on the token": score,
+            "weight on the token, as it starts": attention_scores(first, usual)}, path.steps),
+        "who looks where, at the end": Panel("token that is looked at", "token that looks", {
             "heatmap": path[-1].attention(data.X[:1])[0, 0]}, ticks={
                 "x": [f"{t}★" if star else f"{t}" for t, star in enumerate(data.relevant[0])]}),
-    }, [("ζ = {}, σ = {}, η = {}", zeta, sigma, lr), ("training loss {}, test loss {}", loss[-1], test_loss[-1]),
-        ("test accuracy {}", accuracies(path, test)[-1]), ("attention score {}", attention_scores(path, data)[-1])]
+    }, [("step size {}, noise {}, and a share {} of tokens", lr, sigma, zeta), ("weight on the token {}", score[-1]),
+        ("training loss {}", losses(path, data)[-1]), ("share of fresh labels right {}", fresh[-1])]
 
 
 def heads(made, path, first, H, lr, optimizer):
@@ -582,8 +583,8 @@ def attention_scores_of_one(path, data):
 
 SHOWN = {
     ("book/index.html", 0): (words, {"lr": 0.3}),
-    ("book/multihead/01_a_small_attention_model.html", 0): (mixture, {"zeta": 0.25, "sigma": 0.6, "lr": 0.3}),
-    ("book/multihead/01_a_small_attention_model.html", 1): (heads, {"H": 4, "lr": 0.03, "optimizer": "adam"}),
+    ("book/multihead/01_a_small_attention_model.html", 0): (finding, {"zeta": 0.2, "sigma": 0.75, "lr": 0.3}),
+    ("book/multihead/01_further.html", 0): (heads, {"H": 4, "lr": 0.03, "optimizer": "adam"}),
     ("book/multihead/02_how_steep_how_curved.html", 0): (curvature, {"H": 4, "lr": 0.3, "scale": 0.1}),
     ("book/multihead/03_what_one_random_step_knows.html", 0): (
         realizability, {"zeta": 0.4, "sigma": 0.2, "mirror": False}),

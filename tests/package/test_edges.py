@@ -209,6 +209,15 @@ class Interrupted(mha.GradientDescent):
         return super().step(theta, grad, state, k)
 
 
+@pytest.fixture
+def python_is_interrupted():
+    """SIGINT raises KeyboardInterrupt, which it does not in a process that began in the background."""
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    signal.signal(signal.SIGINT, before)
+
+
+@pytest.mark.usefixtures("python_is_interrupted")
 def test_an_interrupt_keeps_the_path_so_far():
     start, data = mha.MultiHeadAttention.zeros(2, 10, 8), mha.data.tokenized_mixture(n=20, seed=0)
     with pytest.warns(RuntimeWarning, match="^Interrupted after step 7"):
@@ -218,6 +227,7 @@ def test_an_interrupt_keeps_the_path_so_far():
     np.testing.assert_allclose(path.loss, whole.loss, rtol=1e-12)
 
 
+@pytest.mark.usefixtures("python_is_interrupted")
 def test_an_interrupt_ends_a_run_that_must_be_whole():
     from mhalib.training import interrupts_raised
 

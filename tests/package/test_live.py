@@ -27,10 +27,11 @@ from mhalib.live.frames import line, panels
 from mhalib.live.spec import Control, places
 
 DATA = mha.data.tokenized_mixture(n=6, T=4, d=6, M=2, zeta=0.25, seed=1)
+ZERO, STEP = mha.MultiHeadAttention.zeros(1, 4, 6), mha.GradientDescent(1.0)
 FIGURES = {
     "heads": lambda: mha.live.heads(DATA, steps=12),
     "heads without known tokens": lambda: mha.live.heads(mha.data.from_arrays(DATA.X, DATA.y), steps=12),
-    "mixture": lambda: c01.mixture(n=5, T=4, d=6, M=2, steps=12),
+    "finding": lambda: c01.finding(DATA, ZERO, STEP, steps=12),
     "curvature": lambda: c02.curvature(DATA, steps=12),
 }
 ROOT = Path(__file__).parents[2]
@@ -55,12 +56,13 @@ def test_path_is_that_of_train():
 
 
 def test_mixture_draws_are_those_of_the_generator():
-    figure = c01.mixture(n=5, T=4, d=6, M=2, steps=10, seed=3)
-    data = mha.data.tokenized_mixture(n=5, T=4, d=6, M=2, zeta=0.5, sigma=0.8, seed=3)
-    path = mha.train(mha.MultiHeadAttention.zeros(1, 4, 6), data, mha.GradientDescent(1.0), 10, test=data.fresh(seed=1),
-                     record=figure.path().steps)
-    found = figure.path(zeta=0.5, sigma=0.8)
-    assert (found.loss == path.loss).all() and (found.test_loss == path.test_loss).all()
+    own = mha.data.tokenized_mixture(n=5, T=4, d=6, M=2, zeta=0.25, seed=3)
+    figure = c01.finding(own, ZERO, STEP, steps=10)
+    data = mha.data.tokenized_mixture(n=5, T=4, d=6, M=2, zeta=0.5, sigma=0.75, seed=3)
+    path = mha.train(ZERO, data, STEP, 10, test=data.fresh(seed=1), record=figure.path().steps)
+    found = figure.path(zeta=0.5, sigma=0.75)
+    np.testing.assert_allclose(found.loss, path.loss, rtol=1e-12)
+    np.testing.assert_allclose(found.test_loss, path.test_loss, rtol=1e-12)
 
 
 def test_curvature_bounds_hold_along_its_path():
@@ -113,9 +115,27 @@ def test_what_is_no_dataset_is_refused(bad, words):
 
 
 @pytest.mark.parametrize("bad, words", [
+    (lambda: c01.finding(DATA.subset([1, 0, 2]), ZERO, STEP), "data: expected the samples of a tokenized_mixture as"),
+    (lambda: c01.finding(mha.data.from_arrays(DATA.X, DATA.y), ZERO, STEP), "data: expected the samples of a"),
+    (lambda: c01.finding(DATA, ZERO + 1, STEP), "start: expected MultiHeadAttention.zeros"),
+    (lambda: c01.finding(DATA, ZERO, mha.Adam(0.1)), "rule: expected GradientDescent with a number"),
+    (lambda: c01.finding(DATA, ZERO, mha.GradientDescent(lambda k: 0.1)), "rule: expected GradientDescent with a"),
+])
+def test_a_chapters_figure_refuses_what_its_sliders_cannot_move(bad, words):
+    with pytest.raises(TypeError, match=words):
+        bad()
+
+
+def test_the_figure_of_the_first_chapter_is_the_run_of_its_lines():
+    figure = c01.finding(DATA, mha.MultiHeadAttention.zeros(3, 4, 6), mha.GradientDescent(0.7), steps=12)
+    path = mha.train(mha.MultiHeadAttention.zeros(3, 4, 6), DATA, mha.GradientDescent(0.7), 12)
+    assert (figure.path().loss == path.loss).all()
+    assert 0.7 in figure.controls["lr"].values and DATA.truth.sigma in figure.controls["sigma"].values
+
+
+@pytest.mark.parametrize("bad, words", [
     (lambda: mha.live.heads(DATA, steps=0), "steps: expected"),
-    (lambda: c01.mixture(steps=2.5), "steps: expected"),
-    (lambda: c01.mixture(d=4), "d: expected room for M"),
+    (lambda: c01.finding(DATA, ZERO, STEP, steps=2.5), "steps: expected"),
     (lambda: c02.curvature(DATA, scale=0.5), "scale: expected .* one of .*, got 0.5"),
     (lambda: Control("lr", "step size", (1.0, 2.0), 3.0), "lr: expected .* one of .*, got 3.0"),
 ])
@@ -147,7 +167,8 @@ def test_default_frame_is_drawn_by_mhalib(make):
     for place in spec["draw"]:
         for part in {"x", "y", "z"} & set(place):
             assert spec["figure"]["data"][place["trace"]][part] == drawn[place[part]]
-    assert figure.figure(lr=3.0).data[1].y != figure.figure().data[1].y
+    moved, still = figure.figure(lr=3.0).data, figure.figure().data
+    assert any(one.y != other.y for one, other in zip(moved, still, strict=True) if one.type == "scatter")
 
 
 @each
@@ -261,6 +282,7 @@ def test_a_notebook_that_shows_a_figure_twice_passes_nbval(tmp_path, monkeypatch
 
 
 def test_display_is_the_still_and_then_the_widget(monkeypatch):
+    monkeypatch.delenv("MHALIB_FIGURES", raising=False)
     shown = []
     monkeypatch.setattr("mhalib.live.widget.display", lambda *what, **options: shown.append((*what, options)))
     figure = mha.live.heads(DATA, steps=5)

@@ -9,7 +9,9 @@ from notebooks import directives, option, paths, read
 
 ROOT = Path(__file__).parents[2]
 NOTEBOOKS = paths()
-CHAPTERS = [p for p in NOTEBOOKS if p.match("book/*/[0-9][0-9]_*.ipynb")]
+NUMBERED = [p for p in NOTEBOOKS if p.match("book/*/[0-9][0-9]_*.ipynb")]
+CHAPTERS = [p for p in NUMBERED if not p.stem.endswith("_further")]
+"""The walks; each may have a further page, with the same number."""
 
 
 def of_each(paths):
@@ -18,6 +20,12 @@ def of_each(paths):
 
 every_notebook = of_each(NOTEBOOKS)
 every_chapter = of_each(CHAPTERS)
+every_numbered = of_each(NUMBERED)
+
+
+def in_order(path):
+    """A chapter comes before its further page."""
+    return path.name[:2], path.stem.endswith("_further")
 
 
 def assert_keeps(rule, path, *more):
@@ -83,7 +91,7 @@ def test_visible_cells_are_thin(path):
     assert_keeps(rules.long_visible_cells, path)
 
 
-@every_chapter
+@every_numbered
 def test_hidden_cells_are_short(path):
     assert_keeps(rules.long_hidden_cells, path)
 
@@ -98,12 +106,12 @@ def test_visible_code_defines_only_the_lesson(path):
     assert_keeps(rules.visible_definitions, path)
 
 
-@every_chapter
+@every_numbered
 def test_visible_code_does_not_plot(path):
     assert_keeps(rules.visible_plotting, path)
 
 
-@every_chapter
+@every_numbered
 def test_visible_code_draws_no_random_numbers(path):
     assert_keeps(rules.visible_randomness, path)
 
@@ -123,12 +131,12 @@ def test_exercises_have_solutions(path):
     assert_keeps(rules.missing_exercises, path)
 
 
-@every_chapter
+@every_numbered
 def test_statements_say_where_they_come_from(path):
     assert_keeps(rules.unmarked_statements, path)
 
 
-@every_chapter
+@every_numbered
 def test_nothing_is_clear_without_a_reason(path):
     assert_keeps(rules.bluster, path)
 
@@ -148,7 +156,7 @@ def test_every_statement_but_a_definition_is_a_row_of_the_ledger():
 
     registered = {statement.id for statement in ledger}
     kinds = {"prf:theorem", "prf:lemma", "prf:proposition", "prf:corollary"}
-    stated = {option(body, "label") for path in CHAPTERS for kind, _, body in directives(read(path)) if kind in kinds}
+    stated = {option(body, "label") for path in NUMBERED for kind, _, body in directives(read(path)) if kind in kinds}
     assert stated == registered
 
 
@@ -156,7 +164,7 @@ def test_the_ledger_lists_every_definition_in_the_order_of_the_book():
     from mhabook.definitions import DEFINITIONS
 
     stated = []
-    for path in sorted(CHAPTERS, key=lambda path: path.name):
+    for path in sorted(NUMBERED, key=in_order):
         chapter = path.relative_to(ROOT / "book").with_suffix("").as_posix()
         found = [each for each in directives(read(path)) if each[0] == "prf:definition"]
         stated += [(option(body, "label"), title, rules.MARK.search(body)[1], chapter) for _, title, body in found]

@@ -26,7 +26,7 @@ def notebook(*cells, kernel="python3"):
     return {"cells": list(cells), "metadata": {"kernelspec": {"name": kernel}}}
 
 
-HEADINGS = ["Predict", "See it", "Prove it", "Check it by number", "Move the sliders", "Where it breaks"]
+HEADINGS = ["Predict", "See it", "The idea", "Check it by number", "Where it breaks"]
 HEADINGS += ["Exercises", "What we have seen", "Sources"]
 EXERCISE = (
     "```{{exercise}} Title\n:label: ex-{0}\nWhy?\n```\n```{{solution}} ex-{0}\n:class: dropdown\nSo.\n```\n"
@@ -63,7 +63,7 @@ BAD = {
     "emoji": [markdown("Well done \U0001f389"), python("x  # \u26a0")],
     "long_visible_cells": [python(LONG), python("x = 1\n" * 5)],
     "long_hidden_cells": [python(LONGEST, "remove-cell"), python(LONGEST, "hide-input")],
-    "visible_loops": [python("for x in y:\n    x"), python("while x:\n    x")],
+    "visible_loops": [(python("for x in y:\n    x"), python("while x:\n    x", cell_id="second"))],
     "visible_definitions": [
         (python("def f(x):\n    return x"), python("class A: pass", cell_id="second")),
         python("f = lambda x: x"),

@@ -205,7 +205,9 @@ def test_the_glossary_has_its_terms_in_order_and_each_leads_somewhere():
 
 
 def test_a_term_of_the_glossary_is_used_where_its_entry_leads():
-    texts = {file: course.markdown_of(file) for file in PAGES if (ROOT / f"{file}.ipynb").exists()}
+    files = [*PAGES, *(section["file"] for part in PARTS for page in part["chapters"]
+                       for section in page.get("sections", ()))]
+    texts = {file: course.markdown_of(file) for file in files if (ROOT / f"{file}.ipynb").exists()}
     homes = {label: file for file, text in texts.items() for label in re.findall(r":label: (\S+)", text)}
     for term, entry in TERMS.items():
         pages = [homes[label] for label in re.findall(r"\{prf:ref\}`([^`]+)`", entry)]

@@ -1,6 +1,7 @@
 """What the code of the reference pages writes: numbers as in the built book, and Markdown for whoever runs a page."""
 
 import re
+from collections import Counter
 
 import pytest
 
@@ -18,12 +19,15 @@ CELLS = {"ledger": 2, "reproduction": 4, "theory_and_practice": 3, "large_runs":
 
 def test_statements_and_definitions_have_the_numbers_of_the_book():
     """Sphinx counts all kinds of a chapter together."""
-    expected, chapters = {}, sorted(paths(), key=lambda path: path.name)
-    for path in (path for path in chapters if path.match("book/*/[0-9][0-9]_*.ipynb")):
-        stated = [one for one in directives(read(path)) if STATEMENT.fullmatch(one[0])]
-        for k, (kind, _, body) in enumerate(stated, 1):
-            number = f"{chapter_number(f'part/{path.name}')}.{k}"
-            expected[option(body, "label")] = f"{kind.removeprefix('prf:').capitalize()} {number}"
+    expected, counts = {}, Counter()
+    chapters = [path for path in paths() if path.match("book/*/[0-9][0-9]_*.ipynb")]
+    for path in sorted(chapters, key=lambda path: (path.name[:2], path.stem.endswith("_further"))):
+        chapter = chapter_number(f"part/{path.name}")
+        for kind, _, body in directives(read(path)):
+            if STATEMENT.fullmatch(kind):
+                counts[chapter] += 1  # a further page counts on
+                number = f"{kind.removeprefix('prf:').capitalize()} {chapter}.{counts[chapter]}"
+                expected[option(body, "label")] = number
     assert list(NUMBERS.items()) == list(expected.items())
     assert NUMBERS.keys() == CHAPTERS.keys()
 
@@ -72,7 +76,7 @@ def test_in_the_built_book_the_text_is_displayed_as_it_is(monkeypatch):
 
 def test_a_reader_sees_a_box_as_a_quotation_and_a_number_as_a_link():
     box = "````{admonition} A title\n:class: c\n\nOne, by {prf:ref}`thm-collapse`.\n\nTwo.\n````"
-    place = f"{text.web_address(text.repository())}book/multihead/01_a_small_attention_model.html#thm-collapse"
+    place = f"{text.web_address(text.repository())}book/multihead/01_further.html#thm-collapse"
     assert text.plain(box) == f"> **A title.** One, by [Theorem 1.8]({place}).\n> \n> Two."
 
 

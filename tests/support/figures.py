@@ -28,8 +28,10 @@ from mhabook.start import figure_linearized, figure_scores, figure_surface, figu
 FIGURES = {
     "book/index.html": (figure_words.words,),
     "book/multihead/01_a_small_attention_model.html": (
-        c01.mixture,
-        lambda: mha.live.heads(mha.data.tokenized_mixture(n=64, T=8, zeta=0.125))),
+        lambda: c01.finding(mha.data.tokenized_mixture(), mha.MultiHeadAttention.zeros(1, 10, 8),
+                            mha.GradientDescent(1.0), 2000),),
+    "book/multihead/01_further.html": (
+        lambda: mha.live.heads(mha.data.tokenized_mixture(n=64, T=8, zeta=0.125)),),
     "book/multihead/02_how_steep_how_curved.html": (
         lambda: c02.curvature(
             mha.data.tokenized_mixture(n=40, T=8, d=6, M=3, zeta=0.25, S=1.0, sigma=0.1, seed=0)),),

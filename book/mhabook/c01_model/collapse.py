@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from mhabook.c01_model.instances import token_radius
-from mhabook.c01_model.selection import CHAPTER
+from mhabook.c01_model.selection import FURTHER
 from mhabook.ledger import Check, Checks, statement
 from mhalib.data import Dataset, from_arrays
 from mhalib.models import MultiHeadAttention
@@ -62,7 +62,7 @@ def _run(seed):
     return {"data": data, "rule": RULES[rng.integers(4)], "H": int(rng.integers(2, 17))}
 
 
-@statement(id="thm-collapse", title="Zero-initialization collapse", mark="ours", source="this book", chapter=CHAPTER,
+@statement(id="thm-collapse", title="Zero-initialization collapse", mark="ours", source="this book", chapter=FURTHER,
            assumptions=ZERO, random=_run,
            broken=lambda seed: (instance := _run(seed)) | {
                "start": MultiHeadAttention.random(instance["H"], *instance["data"].X.shape[1:], seed=seed)},

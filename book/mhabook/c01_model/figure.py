@@ -67,14 +67,15 @@ def finding(data: Dataset, start: MultiHeadAttention, rule: GradientDescent, ste
         fixed={"H": H, "shortcut": True, "optimizer": "gd"},
         curves=("loss", "accuracy", "test_accuracy", "attention_score"), final=("attention", "token_names"),
         controls=(Control("lr", "step size η", _with(STEP_SIZES, own["lr"]), own["lr"]),
-                  Control("sigma", "noise on the other tokens σ", _with(NOISES, own["sigma"]), own["sigma"]),
-                  Control("zeta", "share of tokens that carry the label ζ",
+                  Control("sigma", "noise σ", _with(NOISES, own["sigma"]), own["sigma"]),
+                  Control("zeta", "tokens that carry the label, share ζ",
                           _with([k / T for k in range(1, max(T // 2, 1) + 1)], own["zeta"]), own["zeta"])),
         tries={"As it starts": {}, "Two tokens carry the label": {"zeta": twice},
                "Noise twice as long as the patterns": {"sigma": 2.0}, "Steps thirty times as long": {"lr": 30.0}},
         frame=_frame(T, steps),
-        summary="After {steps} steps: training loss {loss}; {test_accuracy} of the fresh labels are right; the token "
-                "that carries the label gets {attention_score} of the weight.",
+        summary="With step size {lr}, noise {sigma}, and a share {zeta} of tokens that carry the label, after {steps} "
+                "steps: training loss {loss}, share of fresh labels right {test_accuracy}, weight on the token "
+                "{attention_score}.",
         train=run, measure={"attention": attention, "token_names": token_names}))
 
 

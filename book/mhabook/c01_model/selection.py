@@ -20,7 +20,7 @@ from mhalib.attention import softmax
 from mhalib.data import Dataset, tokenized_mixture
 from mhalib.models import MultiHeadAttention
 
-CHAPTER = "multihead/01_a_small_attention_model"
+CHAPTER, FURTHER = "multihead/01_a_small_attention_model", "multihead/01_further"
 
 
 def selected_mass(zeta: float, gap: float | Array) -> Any:
@@ -65,7 +65,7 @@ def selection(scores: Array, relevant: Array, gap: float | None = None) -> Check
 
 
 @statement(id="prop-head-scale", title="At a random start the logit's size has a bound without H", mark="ours",
-           source="this book", chapter=CHAPTER,
+           source="this book", chapter=FURTHER,
            assumptions=f"{TOKENS}; decoder entries independent with mean 0 and variance 1", random=problem,
            extremal=(equal_tokens,), broken=lambda seed: short(seed, equal_tokens), breaks=TOKENS,
            hypotheses=tokens_fit)
@@ -124,7 +124,7 @@ def _equal_heads(seed):
     return instance | {"model": MultiHeadAttention(model.W[heads], model.U[heads])}
 
 
-@statement(id="prop-equal-heads", title="Equal heads are one head", mark="ours", source="this book", chapter=CHAPTER,
+@statement(id="prop-equal-heads", title="Equal heads are one head", mark="ours", source="this book", chapter=FURTHER,
            assumptions="all heads are equal", random=_equal_heads,
            broken=lambda seed: {"model": MultiHeadAttention.random(3, 10, 8, seed=seed), "data": tokenized_mixture()},
            breaks="all heads are equal",

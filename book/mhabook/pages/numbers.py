@@ -4,7 +4,7 @@ from mhabook.definitions import DEFINITIONS
 from mhabook.ledger import ledger
 
 IN_CHAPTERS = {
-    1: "def-mixture def-head def-model lemma-selection prop-head-scale prop-first-step prop-equal-heads thm-collapse",
+    1: "def-mixture def-head def-model prop-first-step lemma-selection prop-head-scale prop-equal-heads thm-collapse",
     2: "lemma-1-derivatives lemma-1-blocks prop-1-gradient prop-1-gradient-sharp lemma-deviation prop-1-hessian "
        "prop-1-hessian-sharp prop-1-recalled lemma-logistic cor-1-gradient cor-1-smoothness cor-1-weak-convexity "
        "cor-1-self-bounded cor-1-quasi-convexity",

@@ -1,0 +1,19 @@
+"""Words that a cell has computed, for the prose of its page."""
+
+from IPython.display import display
+
+KEPT = "application/papermill.record/"
+"""Under this kind of output the book finds them, and a notebook shows nothing."""
+
+
+def say(**words: str) -> None:
+    """Keep words under names: ``mhabook.say(weight=f"{x:.1f}")``, and the text says them by ``{glue:text}`weight```.
+
+    A number in prose comes from the cell that computes it, rounded there as far as the text claims it.
+
+    Raises TypeError for what is no text: how a number is rounded is for the page to say.
+    """
+    for name, text in words.items():
+        if not isinstance(text, str):
+            raise TypeError(f'{name}: expected a text such as f"{{x:.2f}}", got {type(text).__name__}')
+        display({f"{KEPT}text/plain": text}, raw=True, metadata={"scrapbook": {"name": name, "mime_prefix": KEPT}})
