@@ -1,12 +1,28 @@
 """What the page multihead/01_further says, held against what its cells leave."""
 
 import numpy as np
+import pytest
 from sklearn.linear_model import LogisticRegression
 
+import mhabook
 from page import Page
 
 page = Page("multihead/01_further")
 HEADS = (1, 2, 4, 8, 16)
+
+
+@page.after("runs")
+def test_distracting_queries_look_at_the_relevant_token_more_than_it_looks_at_itself(data, path):
+    weights, star = path[-1].attention(data.X)[:, 0], data.relevant
+    itself, others = (weights[asking[:, :, None] & star[:, None]].mean() for asking in (star, ~star))
+    assert others > 0.8 > 0.4 > itself
+
+
+@pytest.mark.parametrize("name", ["prop-head-scale", "prop-equal-heads", "thm-collapse"])
+def test_each_statement_holds_and_fails_without_its_hypothesis(name):
+    assert mhabook.ledger[name].chapter == page.name
+    assert mhabook.ledger[name].check(0).holds
+    assert not mhabook.ledger[name].twin(0).holds
 
 
 @page.after("digits-train")
