@@ -25,7 +25,7 @@ from mhalib._array import (
 from mhalib.data.foreign import marks
 from mhalib.models.compiled_workspace import compiled_workspace
 from mhalib.models.given_gradient import require_gradient
-from mhalib.models.weights import require_weights, weights
+from mhalib.models.weights import require_weights, weights, with_weights
 from mhalib.models.workspace import Workspace
 from mhalib.optim import ENTRYWISE, GradientDescent, Rule
 from mhalib.own_rule import NotANumber, on_models, require_steady
@@ -183,10 +183,14 @@ def run(model: Model, data: Data, optimizer: Rule, steps: int, test: Data | None
     require_gradient(model, data.X, data.y)
     space = recorder.train_space
     ask, step = _ask_and_step(model, data, optimizer, space, only)
-    own = model * 1.0  # a copy: the path keeps no array of the reader's
-    state = optimizer.start(space.pack(own) if type(optimizer) in ENTRYWISE else own * 1.0)
+    own = _copied(model)  # the path keeps no array of the reader's
+    state = optimizer.start(space.pack(own) if type(optimizer) in ENTRYWISE else _copied(own))
     walk = _Walk(ask, step, optimizer, recorder, recorded)
     return recorder.records.path(walk.to(steps, state, samples, space.pack(own)))
+
+
+def _copied(model):
+    return with_weights(model, {name: a * 1.0 for name, a in weights(model).items()})
 
 
 def _ask_and_step(model, data, optimizer, workspace, only):
@@ -256,7 +260,10 @@ class _Walk:
             if unknown and not self._diverging():
                 return nan_gradient(k, float(loss), theta, grad, self.recorder.train_space)
             if k < steps:
-                theta, state = self.step(theta, grad, state, k)
+                before, (theta, state) = theta, self.step(theta, grad, state, k)
+                if type(theta) is not type(before):
+                    raise TypeError(f"model: expected + − * of {type(before).__name__} to give a "
+                                    f"{type(before).__name__}, got a {type(theta).__name__}, whose loss may be another")
         return None
 
     def _diverging(self):

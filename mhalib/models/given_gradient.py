@@ -6,7 +6,7 @@ import numpy as np
 
 from mhalib._array import Array, as_like, to_numpy
 from mhalib.models.vector import Vector
-from mhalib.models.weights import weights, with_attributes
+from mhalib.models.weights import weights, with_weights
 
 STEPS = {8: 1e-6, 4: 3e-3}
 """How far to look to both sides, relative to the weights, by the bytes of a number."""
@@ -41,8 +41,8 @@ def require_gradient(model: Any, X: Array, y: Array) -> None:
         raise ArithmeticError(f"at the start the loss is {own:.6g} by {kind.__name__}.loss, and {loss:.6g} by its "
                               f"loss_and_grad: {CURE}")
     far = STEPS[size] * max(1.0, float(model.dot(model)) ** 0.5)
-    way = _with(model, {name: np.cos(np.arange(a.size) + k + 1.0).reshape(a.shape)
-                        for k, (name, a) in enumerate(slopes.items())})
+    way = with_weights(model, {name: as_like(np.cos(np.arange(a.size) + k + 1.0).reshape(a.shape), moving[name])
+                               for k, (name, a) in enumerate(slopes.items())})
     way = way * (1.0 / float(way.dot(way)) ** 0.5)
     with np.errstate(all="ignore"):
         sides = [(float((model + way * by).loss(X, y)) - own) / by for by in (far, -far)]
@@ -56,9 +56,3 @@ def require_gradient(model: Any, X: Array, y: Array) -> None:
 
 def _is_finite(a):
     return bool(np.isfinite(a).all())
-
-
-def _with(model, arrays):
-    """A point like the model, of these numbers."""
-    there = {name: as_like(arrays[name], a) for name, a in weights(model).items()}
-    return model.with_arrays(**there) if hasattr(model, "with_arrays") else with_attributes(model, there)

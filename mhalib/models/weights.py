@@ -72,6 +72,11 @@ def weights(model: Any) -> dict[str, Array]:
     return {name: a for name, a in named.items() if is_array(a)}
 
 
+def with_weights(model: Any, arrays: Mapping[str, Array]) -> Any:
+    """A point like the model, of its class, with other weights."""
+    return model.with_arrays(**arrays) if hasattr(model, "with_arrays") else with_attributes(model, dict(arrays))
+
+
 def require_weights(name: str, model: Any) -> None:
     """Check that the weights of a model are its own arrays of floating-point numbers, and that nothing else it holds
     could depend on them. ``train``, live figures and landscapes ask for it.

@@ -330,6 +330,22 @@ def test_a_class_of_ones_own_descends_and_is_told_what_other_rules_ask_for():
         mha.train(Bare(W), ROWS, STEP, 5, only="w")
 
 
+class Steeper(Bare):
+    """Its − and * give points of the class that it extends."""
+
+    def loss(self, X, y):
+        return 2 * super().loss(X, y)
+
+    def loss_and_grad(self, X, y):
+        loss, grad = super().loss_and_grad(X, y)
+        return 2 * loss, Steeper(2 * grad.w)
+
+
+def test_points_that_change_their_class_are_refused():
+    with pytest.raises(TypeError, match=r"model: expected \+ − \* of Steeper to give a Steeper, got a Bare"):
+        mha.train(Steeper(W), ROWS, STEP, 5)
+
+
 def test_a_flag_of_a_rule_is_no_method():
     rule = Changing(lambda k: None)
     rule.on = True

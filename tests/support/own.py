@@ -41,13 +41,13 @@ class Line:
         self.w = w
 
     def __add__(self, other):
-        return Line(self.w + other.w)
+        return type(self)(self.w + other.w)
 
     def __sub__(self, other):
-        return Line(self.w - other.w)
+        return type(self)(self.w - other.w)
 
     def __mul__(self, number):
-        return Line(self.w * number)
+        return type(self)(self.w * number)
 
     __rmul__ = __mul__
 
