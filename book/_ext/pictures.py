@@ -49,7 +49,8 @@ DRAW = """async (width) => {
     Plotly.toImage(box, { width, height: high(box), format: "svg", imageDataOnly: true })));
   const desk = boxes.map(high);
   document.body.style.width = "358px";
-  for (let k = 0; k < 3; k++) await new Promise(requestAnimationFrame);
+  const isWide = (box) => box.closest(".mha-live") && box.layout.width > 358;
+  for (let k = 0; k < 3 || boxes.some(isWide); k++) await new Promise(requestAnimationFrame);
   const text = (box, parts) => [...box.closest(".mha-live").querySelectorAll(parts)].map((part) => {
     part.querySelectorAll("input").forEach((input) => {
       if (input.type === "range") input.setAttribute("value", input.value);
@@ -59,7 +60,7 @@ DRAW = """async (width) => {
     return part.outerHTML.replace(/ (id|for|data-[\\w-]+)="[^"]*"/g, "");
   }).join("");
   return boxes.map((box, k) => ({ svg: drawn[k], ...(box.closest(".mha-live:has(> .mha-controls)") && {
-    above: text(box, ":scope > :is(.mha-controls, .mha-hint)"), below: text(box, ":scope > .mha-live-summary"),
+    above: text(box, ":scope > :is(.mha-tries, .mha-controls, .mha-hint)"), below: text(box, ":scope > .mha-live-summary"),
     heights: [desk[k], high(box)] }) }));
 }"""
 

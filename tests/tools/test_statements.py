@@ -27,6 +27,13 @@ def test_mark_and_row_move_to_the_number():
     assert "<p>Let it be so.</p>" in body
 
 
+def test_a_mark_may_end_in_a_formula():
+    first = BOX.format("prop-head-scale", '<strong>[ours, for every <span class="mha-together"><i>r</i>]</span></strong> ')
+    body = marked(first + "</section></div>" + BOX.format("lemma-selection", "<strong>[ours]</strong> "))
+    assert '<span class="mha-known">ours, for every <span class="mha-together"><i>r</i></span> · <a' in body
+    assert body.count("in the ledger") == 2 and "<strong>" not in body
+
+
 def test_a_definition_has_no_row():
     body = marked(BOX.format("def-head", "<strong>[recalled]</strong> "))
     assert '<span class="mha-known">recalled</span>' in body and "ledger" not in body
