@@ -60,7 +60,8 @@ DRAW = """async (width) => {
     return part.outerHTML.replace(/ (id|for|data-[\\w-]+)="[^"]*"/g, "");
   }).join("");
   return boxes.map((box, k) => ({ svg: drawn[k], ...(box.closest(".mha-live:has(> .mha-controls)") && {
-    above: text(box, ":scope > :is(.mha-tries, .mha-controls, .mha-hint)"), below: text(box, ":scope > .mha-live-summary"),
+    above: text(box, ":scope > :is(.mha-tries, .mha-controls, .mha-hint)"),
+    below: text(box, ":scope > .mha-live-summary"),
     heights: [desk[k], high(box)] }) }));
 }"""
 

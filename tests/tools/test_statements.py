@@ -28,7 +28,8 @@ def test_mark_and_row_move_to_the_number():
 
 
 def test_a_mark_may_end_in_a_formula():
-    first = BOX.format("prop-head-scale", '<strong>[ours, for every <span class="mha-together"><i>r</i>]</span></strong> ')
+    mark = '<strong>[ours, for every <span class="mha-together"><i>r</i>]</span></strong> '
+    first = BOX.format("prop-head-scale", mark)
     body = marked(first + "</section></div>" + BOX.format("lemma-selection", "<strong>[ours]</strong> "))
     assert '<span class="mha-known">ours, for every <span class="mha-together"><i>r</i></span> · <a' in body
     assert body.count("in the ledger") == 2 and "<strong>" not in body
