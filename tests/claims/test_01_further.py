@@ -17,7 +17,7 @@ def test_distracting_queries_look_at_the_relevant_token_more_than_it_looks_at_it
     assert others > 0.8 > 0.4 > itself
 
 
-@pytest.mark.parametrize("name", ["prop-head-scale", "prop-equal-heads", "thm-collapse"])
+@pytest.mark.parametrize("name", ["prop-head-scale"])
 def test_each_statement_holds_and_fails_without_its_hypothesis(name):
     assert mhabook.ledger[name].chapter == page.name
     assert mhabook.ledger[name].check(0).holds

@@ -135,7 +135,7 @@ def test_the_first_page_lists_every_page_of_the_course_with_its_title_and_its_mi
     rows = [row for folder in folders for row in course.contents(FOUND, folder)]
     assert re.findall(r"</(book/[\w/]+)>", "\n".join(rows)) == list(PAGES)
     long = "book/multihead/05_more_heads_slower_or_faster"
-    row = f"- {{doc}}`Chapter 5 · More heads: slower, or faster? </{long}>` · {course.minutes(long)} minutes\\"
+    row = f"- {{doc}}`Chapter 5 · One head, two step sizes </{long}>` · {course.minutes(long)} minutes\\"
     assert rows[rows.index(row) + 1] == "  " + PAGES[long]["about"]
 
 

@@ -12,8 +12,8 @@ IN_CHAPTERS = {
        "prop-start-logits prop-ntk-margins thm-exact-margin prop-zero-margin prop-saturated",
     4: "prop-groups def-neighborhood lemma-descent lemma-one-point lemma-regret lemma-bounded-iterates thm-1-training "
        "thm-1-fewer-heads lemma-linearization lemma-reference cor-2-mixture",
-    5: "prop-equal-heads thm-collapse thm-slow-attention prop-second-step prop-second-step-adam thm-many-heads prop-pull "
-       "prop-lever",
+    5: "prop-equal-heads thm-collapse thm-slow-attention prop-second-step prop-second-step-adam thm-many-heads "
+       "prop-pull prop-lever",
     6: "def-planted def-alignment prop-alignment-heads prop-alignment-start prop-equal-rows prop-first-look "
        "prop-split-decoders",
     7: "def-leave-one-out lemma-expansion lemma-leave-one-out thm-2-stability lemma-symmetrization "
