@@ -1,14 +1,141 @@
 """What the page multihead/05_more_heads_slower_or_faster says, held against what its cells leave."""
 
 import numpy as np
+import pytest
 
+import mhabook
 from page import Page
 
 page = Page("multihead/05_more_heads_slower_or_faster")
+SAME, ROOT, ADAM = {"H": 64}, {"H": 64, "scaling": "root"}, {"H": 64, "optimizer": "adam", "lr": 0.01}
+
+
+def rises(values, axis=0):
+    return (np.diff(values, axis=axis) > 0).all()
 
 
 def falls(values, axis=0):
     return (np.diff(values, axis=axis) < 0).all()
+
+
+@pytest.mark.parametrize("name", ["prop-equal-heads", "thm-collapse", "thm-slow-attention"])
+def test_each_statement_holds_and_fails_without_its_hypothesis(name):
+    assert mhabook.ledger[name].chapter == page.name
+    assert mhabook.ledger[name].check(0).holds
+    assert not mhabook.ledger[name].twin(0).holds
+
+
+def test_these_are_all_statements_of_the_chapter():
+    assert sum(statement.chapter == page.name for statement in mhabook.ledger) == 3
+
+
+# See: more heads, three ways
+
+
+def moved(path):
+    """The first recorded step at which the attention score is above 0.12."""
+    return path.steps[path.attention_score > 0.12][0]
+
+
+@page.after("train")
+def test_the_figure_is_the_run_of_the_lines_above_it(live, path):
+    np.testing.assert_allclose(live.path().loss[-1], path.loss[-1], rtol=1e-9)
+    assert path.steps[path.attention_score > 0.12][0] <= 10
+    assert path.attention_score[-1] > 0.5
+
+
+@page.after("train")
+def test_the_buttons_are_the_cases_that_the_text_tells(live):
+    tried = [case["values"] for case in live.spec["tries"]]
+    assert tried == [live.spec["tries"][0]["values"] | values for values in ({}, SAME, ROOT, ADAM)]
+
+
+@page.after("train")
+def test_64_heads_with_the_same_step_wait_long_and_end_ten_times_higher(live):
+    one, many = live.path(), live.path(**SAME)
+    assert moved(many) > 8 * moved(one)
+    assert 8 < many.loss[-1] / one.loss[-1] < 13
+
+
+@page.after("train")
+def test_64_heads_with_the_root_start_to_attend_with_one_head_and_end_a_little_lower(live):
+    one, many = live.path(), live.path(**ROOT)
+    assert moved(many) <= moved(one)
+    assert 0.5 < many.loss[-1] / one.loss[-1] < 0.9
+
+
+@page.after("train")
+def test_64_heads_under_adam_start_to_attend_with_one_head_and_end_ten_times_lower(live):
+    one, many = live.path(**(ADAM | {"H": 1})), live.path(**ADAM)
+    assert moved(many) <= moved(one)
+    assert many.loss[-1] < one.loss[-1] / 10
+
+
+@page.after("train")
+def test_64_heads_end_with_less_attention_and_a_longer_decoder_each_time(live):
+    for values in (SAME, ROOT, ADAM):
+        one, many = live.path(**(values | {"H": 1})), live.path(**values)
+        assert many.attention_score[-1] < one.attention_score[-1]
+        assert many.norm_U[-1] > 1.5 * one.norm_U[-1]
+
+
+# The theorem
+
+
+def along(grid, power, down):
+    """Medians of the loss at step 2,000 for 1, 4, 16, 64 heads: with the step size 2^power, or with that times √H."""
+    return np.array([np.median(grid.where(eta_U=2.0 ** (power + k * (not down)), H=4 ** k)["loss"][:, -1])
+                     for k in range(4)])
+
+
+@page.after("figure-plane-gd")
+def test_straight_down_the_loss_rises_and_down_the_diagonal_it_hardly_changes(grid):
+    for power in (-2, -1):  # on both sides of 0.3
+        down, diagonal = (along(grid, power, down) for down in (True, False))
+        assert rises(down)
+        assert down[-1] > 8 * down[0]
+        assert diagonal.max() < 2 * diagonal.min()
+
+
+@page.after("figure-plane-gd")
+def test_at_the_right_edge_more_heads_are_not_always_slower(grid):
+    assert not rises(along(grid, 3, down=True))
+
+
+# Check it by number
+
+
+@page.after("check-same")
+def test_64_heads_are_one_head_with_two_step_sizes(many, one):
+    assert abs(many.W - one.W).max() < 1e-12
+    assert abs(8 * many.U - one.U).max() < 1e-12
+
+
+@page.after("check-adam")
+def test_under_adam_the_two_losses_agree(adam, data, pair):
+    assert abs(adam.loss[-1] / pair.loss(data.X, data.y) - 1) < 1e-9
+
+
+@page.after("waits")
+def test_with_the_same_step_the_wait_grows_like_the_root_or_faster(heads, waits):
+    same, *others = waits.values()
+    assert rises(same)
+    assert same[0] == 7
+    assert 70 < same[heads.index(64)] < 95
+    assert (np.array(same[2:]) / same[0] > np.sqrt(heads[2:])).all()
+    assert all(max(other) < 1.5 * min(other) for other in others)
+
+
+# Where it breaks
+
+
+@page.after("figure-specialize")
+def test_from_a_random_start_one_head_gives_most_of_its_weight_and_some_hardly_look(from_random):
+    assert (from_random > 0.5).sum() == 1
+    assert (from_random < 0.15).sum() >= 2
+
+
+# Exercises
 
 
 @page.after("solution-decay")
