@@ -193,7 +193,7 @@ def step_sizes(made, path, first, H, lr, scaling, optimizer):
         f"{title}, step by step": Panel("log step", "log" if k == 0 else "", {
             name: pair[k] for name, pair in curves.items()}, path.steps)
         for k, title in enumerate(("training loss", "attention score"))
-    }, [("H = {}, momentum", H), ("η √H at η = {}", lr),
+    }, [("With {} heads, momentum", H), ("η √H where η = {}", lr),
         ("training loss {}, attention score {}.", *(curve[-1] for curve in curves["H heads"]))]
 
 

@@ -62,8 +62,8 @@ def step_sizes(data: Dataset, start: MultiHeadAttention, rule: Rule, steps: int 
         tries={"1 head": {}, "64 heads, the same step": {"H": 64}, "64 heads, step × √64": {"H": 64, "scaling": "root"},
                "64 heads, Adam": {"H": 64, "optimizer": "adam", "lr": 0.01}},
         frame=_two_panels(steps, record, one_head),
-        summary="After {steps} steps with H = {H}, {optimizer}, step size {scaling} at η = {lr}: training loss {loss}, "
-                "attention score {attention_score}.", train=run))
+        summary="With {H} heads, {optimizer}, and the step size {scaling} where η = {lr}, after {steps} steps: training "
+                "loss {loss}, attention score {attention_score}.", train=run))
 
 
 def _from_zero(data, H, rule, record):
