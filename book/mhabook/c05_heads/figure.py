@@ -51,19 +51,20 @@ def step_sizes(data: Dataset, start: MultiHeadAttention, rule: Rule, steps: int 
     return LiveFigure(FigureSpec(
         title="Are more heads slower, or faster?",
         alt=f"Over {steps} steps from zero, left the training loss, right the attention score, the weight on the token "
-            "that carries the label. Two broad gray lines, one head under gradient descent and one head under Adam, "
-            "and the line of the run that the controls describe, which at first is that of one head.",
+            "that carries the label. Broad gray lines show one head under the rule of the page and one head under "
+            "Adam, a thin line the run that the controls describe.",
         model="multihead", data=arrays(data), start={"kind": "zeros"}, record=tuple(record),
         curves=("loss", "attention_score"), fixed={"shortcut": True},
         controls=(Control("H", "heads H", tuple(sorted({*HEADS, H})), H),
                   Control("lr", "step size η", tuple(sorted({*STEP_SIZES, float(rule.lr)})), float(rule.lr)),
                   scaling_control("step size of H heads"),
                   rule_control(optimizer)),
-        tries={"1 head": {}, "64 heads, the same step": {"H": 64}, "64 heads, step × √64": {"H": 64, "scaling": "root"},
-               "64 heads, Adam": {"H": 64, "optimizer": "adam", "lr": 0.01}},
+        tries={"1 head": {"H": 1}, "64 heads, the same step": {"H": 64},
+               "64 heads, step × √64": {"H": 64, "scaling": "root"},
+               "64 heads, Adam": {"H": 64, "optimizer": "adam", "lr": float(of_adam.lr)}},
         frame=_two_panels(steps, record, one_head),
-        summary="With {H} heads, {optimizer}, and the step size {scaling} where η = {lr}, after {steps} steps: training "
-                "loss {loss}, attention score {attention_score}.", train=run))
+        summary="With {H} heads, {optimizer}, and the step size {scaling} where η = {lr}, after {steps} steps: "
+                "training loss {loss}, attention score {attention_score}.", train=run))
 
 
 def _from_zero(data, H, rule, record):
