@@ -13,11 +13,11 @@ from mhalib._later import Getattr, later
 
 # The order of the book, which is the order of the ledger.
 for _module in (
-    "c01_model.selection", "c01_model.collapse",
+    "c01_model.selection",
     "c02_curvature.derivatives", "c02_curvature.bounds", "c02_curvature.loss_bounds",
     "c03_first_step.max_margin", "c03_first_step.first_phase", "c03_first_step.ntk",
     "c04_convergence.statements",
-    "c05_heads.early_steps", "c05_heads.late_steps",
+    "c05_heads.collapse", "c05_heads.early_steps", "c05_heads.late_steps",
     "c06_planted.statements",
     "c07_generalization.statements",
     "c08_digits.random_start",

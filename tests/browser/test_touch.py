@@ -152,7 +152,7 @@ def at_least(found, wanted):
     assert found >= wanted
 
 
-CUT = """() => ["def-head", "def-model", "thm-collapse"].flatMap((id) =>
+CUT = """() => ["def-head", "def-model"].flatMap((id) =>
   [...document.querySelectorAll(`#${id} :is(mjx-container[display=true], table)`)]
     .map((part) => [id, part.scrollWidth - part.clientWidth]))"""
 
@@ -162,5 +162,5 @@ def test_what_chapter_1_defines_is_seen_whole(open_page, width):
     visit = open_page("book/multihead/01_a_small_attention_model.html").show(width=width)
     found = visit.page.evaluate(CUT)
     visit.show()
-    assert {name for name, _ in found} == {"def-head", "def-model", "thm-collapse"}
+    assert {name for name, _ in found} == {"def-head", "def-model"}
     assert all(beyond <= 0 for _, beyond in found)

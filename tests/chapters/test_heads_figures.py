@@ -7,7 +7,7 @@ import pytest
 
 import mhabook
 import mhalib as mha
-from mhabook.c05_heads.figure import width
+from mhabook.c05_heads.figure import step_sizes, width
 from scripts import load
 
 RESULTS = Path(__file__).parents[2] / "book" / "results"
@@ -164,3 +164,26 @@ def test_plane_draws_powers_of_two_and_paths_on_them():
     assert figure.data[1].x.tolist() == [0, 1] and figure.data[1].y.tolist() == [-2, 0]
     assert figure.layout.xaxis.ticktext == ("1/2", "2")
     assert "from 1 to 6" in figure.layout.meta["alt"]
+
+
+FEW, ZERO = mha.data.tokenized_mixture(n=6, T=4, d=6, M=2, zeta=0.25, seed=1), mha.MultiHeadAttention.zeros(3, 4, 6)
+
+
+@pytest.mark.parametrize("rule", [mha.GradientDescent(0.7), mha.Momentum(0.05), mha.Adam(0.02)])
+def test_the_figure_of_step_sizes_is_the_run_of_its_lines(rule):
+    made = step_sizes(FEW, ZERO, rule, steps=12)
+    np.testing.assert_allclose(made.path().loss, mha.train(ZERO, FEW, rule, 12).loss, rtol=1e-12)
+    assert made.controls["H"].value == 3 and rule.lr in made.controls["lr"].values
+
+
+@pytest.mark.parametrize("data, start, rule, words", [
+    (FEW.X, ZERO, mha.Adam(0.1), "data: expected a Dataset"),
+    (mha.data.from_arrays(FEW.X, FEW.y), ZERO, mha.Adam(0.1), "data: expected samples that say which"),
+    (FEW, mha.MultiHeadAttention.random(1, 4, 6), mha.Adam(0.1), "start: expected MultiHeadAttention.zeros"),
+    (FEW, ZERO, mha.Momentum(0.1, 0.5), "rule: expected GradientDescent, Momentum or Adam"),
+    (FEW, ZERO, mha.GradientDescent(lambda k: 0.1), "rule: expected GradientDescent, Momentum or Adam"),
+    (FEW, ZERO, mha.AdamW(0.1), "rule: expected GradientDescent, Momentum or Adam"),
+])
+def test_the_figure_of_step_sizes_refuses_what_its_controls_cannot_move(data, start, rule, words):
+    with pytest.raises(TypeError, match=words):
+        step_sizes(data, start, rule)

@@ -184,6 +184,19 @@ def attention_scores_of_groups(path, data):
     return each(path, score)
 
 
+def step_sizes(made, path, first, H, lr, scaling, optimizer):
+    data, zero = mha.data.tokenized_mixture(), mha.MultiHeadAttention.zeros(1, 10, 8)
+    adam = mha.train(zero, data, mha.Adam(0.01), 2000, record=first.steps)
+    runs = {"one head, gradient descent, 0.3": first, "one head, Adam, 0.01": adam, "H heads": path}
+    curves = {name: (losses(run, data), attention_scores(run, data)) for name, run in runs.items()}
+    return {
+        f"{title}, step by step": Panel("log step", "log" if k == 0 else "", {
+            name: pair[k] for name, pair in curves.items()}, path.steps)
+        for k, title in enumerate(("training loss", "attention score"))
+    }, [("With {} heads, momentum", H), ("η √H where η = {}", lr),
+        ("training loss {}, attention score {}.", *(curve[-1] for curve in curves["H heads"]))]
+
+
 def width(made, path, first, H, lr, scaling, zeta, sigma):
     def curves(of, zeta, sigma):
         data = mha.data.tokenized_mixture(64, 8, 8, 4, zeta, 2.0, sigma, seed=0)
@@ -584,13 +597,15 @@ def attention_scores_of_one(path, data):
 SHOWN = {
     ("book/index.html", 0): (words, {"lr": 0.3}),
     ("book/multihead/01_a_small_attention_model.html", 0): (finding, {"zeta": 0.2, "sigma": 0.75, "lr": 0.3}),
-    ("book/multihead/01_further.html", 0): (heads, {"H": 4, "lr": 0.03, "optimizer": "adam"}),
     ("book/multihead/02_how_steep_how_curved.html", 0): (curvature, {"H": 4, "lr": 0.3, "scale": 0.1}),
     ("book/multihead/03_what_one_random_step_knows.html", 0): (
         realizability, {"zeta": 0.4, "sigma": 0.2, "mirror": False}),
     ("book/multihead/04_why_training_cannot_get_lost.html", 0): (
         theory, {"H": 10 ** 4, "lr": 0.1, "zeta": 0.4, "S": 0.5, "T": 5}),
     ("book/multihead/05_more_heads_slower_or_faster.html", 0): (
+        step_sizes, {"H": 16, "lr": 0.1, "scaling": "root", "optimizer": "momentum"}),
+    ("book/multihead/05_further.html", 0): (heads, {"H": 4, "lr": 0.03, "optimizer": "adam"}),
+    ("book/multihead/05_further.html", 1): (
         width, {"H": 4, "lr": 0.3, "scaling": "root", "zeta": 0.25, "sigma": 0.6}),
     ("book/multihead/06_a_planted_head.html", 0): (planted, {"H": 2, "n": 50, "lr": 0.01, "start": "random"}),
     ("book/multihead/07_does_it_generalize.html", 0): (

@@ -32,7 +32,7 @@ def test_every_page_of_the_course_is_in_the_book_in_its_order_and_needs_only_wha
     for k, page in enumerate(PAGES.values()):
         assert set(page["needs"]) <= set(list(PAGES)[:k])
     assert all(5 <= course.minutes(file) <= 90 for file in PAGES)
-    long, short = "book/multihead/05_more_heads_slower_or_faster", "book/kernels/12_two_kernels_one_rank"
+    long, short = "book/multihead/05_more_heads_slower_or_faster", "book/multihead/01_a_small_attention_model"
     assert course.minutes(long) > course.minutes(short)
 
 
@@ -135,7 +135,7 @@ def test_the_first_page_lists_every_page_of_the_course_with_its_title_and_its_mi
     rows = [row for folder in folders for row in course.contents(FOUND, folder)]
     assert re.findall(r"</(book/[\w/]+)>", "\n".join(rows)) == list(PAGES)
     long = "book/multihead/05_more_heads_slower_or_faster"
-    row = f"- {{doc}}`Chapter 5 · More heads: slower, or faster? </{long}>` · {course.minutes(long)} minutes\\"
+    row = f"- {{doc}}`Chapter 5 · One head, two step sizes </{long}>` · {course.minutes(long)} minutes\\"
     assert rows[rows.index(row) + 1] == "  " + PAGES[long]["about"]
 
 

@@ -76,8 +76,8 @@ def test_in_the_built_book_the_text_is_displayed_as_it_is(monkeypatch):
 
 def test_a_reader_sees_a_box_as_a_quotation_and_a_number_as_a_link():
     box = "````{admonition} A title\n:class: c\n\nOne, by {prf:ref}`thm-collapse`.\n\nTwo.\n````"
-    place = f"{text.web_address(text.repository())}book/multihead/01_further.html#thm-collapse"
-    assert text.plain(box) == f"> **A title.** One, by [Theorem 1.8]({place}).\n> \n> Two."
+    place = f"{text.web_address(text.repository())}book/multihead/05_more_heads_slower_or_faster.html#thm-collapse"
+    assert text.plain(box) == f"> **A title.** One, by [Theorem 5.2]({place}).\n> \n> Two."
 
 
 @pytest.mark.parametrize("unknown", ["{cite:t}`deora2023`", "{doc}`ledger`", "```{note}\nA note.\n```", "::::{grid} 2"])

@@ -12,6 +12,7 @@ from mhalib.models import MultiHeadAttention
 from mhalib.training import Model
 
 TOKENS = "every token has norm at most R"
+ZERO = "all parameters start at zero"
 
 
 class Heads(Model, Protocol):
@@ -56,6 +57,11 @@ def radius_or_given(data: Dataset | None, R: float | None) -> float:
 def tokens_fit(data: Dataset, R: float | None = None, **_: Any) -> dict[str, bool]:
     """The hypothesis of every bound that is told R: no token is longer."""
     return {TOKENS: token_radius(data.X) <= (1 + 1e-9) * radius_or_given(data, R)}
+
+
+def from_zero(start: Any = None, **_: Any) -> dict[str, bool]:
+    """The hypothesis of every statement on runs from zero."""
+    return {ZERO: start is None or start.norm() == 0}
 
 
 def problem(seed: int, largest: int = 4) -> Instance:

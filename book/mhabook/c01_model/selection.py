@@ -116,31 +116,3 @@ def first_step(model: MultiHeadAttention, data: Dataset) -> Checks:
               "∇_W L = 0": abs(grad.W).max() / size ** 3,
               "∇_U L = −mean(y x̄)/(2√H)": abs(grad.U - row).max() / size}
     return tuple(Check(float(error), 1e-12, f"{claim} at θ = 0") for claim, error in errors.items())
-
-
-def _equal_heads(seed):
-    instance = problem(seed)
-    model, heads = instance["model"], np.zeros(np.random.default_rng([seed, 22]).integers(1, 9), dtype=int)
-    return instance | {"model": MultiHeadAttention(model.W[heads], model.U[heads])}
-
-
-@statement(id="prop-equal-heads", title="Equal heads are one head", mark="ours", source="this book", chapter=FURTHER,
-           assumptions="all heads are equal", random=_equal_heads,
-           broken=lambda seed: {"model": MultiHeadAttention.random(3, 10, 8, seed=seed), "data": tokenized_mixture()},
-           breaks="all heads are equal",
-           hypotheses=lambda model, **_: {
-               "all heads are equal": not any(np.ptp(part, axis=0).any() for part in (model.W, model.U))})
-def equal_heads(model: MultiHeadAttention, data: Dataset) -> Checks:
-    """H heads (W, U) have the logit of one head (W, √H U), and H ∇_{W_h} L, √H ∇_{U_h} L are its two gradients.
-
-    So a step η leaves the heads equal, moves √H U by −η ∇_Ũ L and W by −(η/H) ∇_W L. In the checks lhs is the largest
-    error relative to the bounds √T R ‖√H U‖, √T R³ ‖√H U‖ and √T R, and rhs 1e-12.  Source: this book.
-    """
-    (H, T, _), R = model.sizes, token_radius(data.X)
-    one = MultiHeadAttention(model.W[:1], H ** 0.5 * model.U[:1])
-    (_, grad), (_, grad_1) = (each.loss_and_grad(data.X, data.y) for each in (model, one))
-    u, scale = np.linalg.norm(one.U), T ** 0.5 * R
-    errors = {"Φ is that of one head": abs(model(data.X) - one(data.X)).max() / (scale * u),
-              "H ∇_{W_h} L = ∇_W L of one head": abs(H * grad.W - grad_1.W).max() / (scale * R ** 2 * u),
-              "√H ∇_{U_h} L = ∇_Ũ L of one head": abs(H ** 0.5 * grad.U - grad_1.U).max() / scale}
-    return tuple(Check(float(error), 1e-12, claim) for claim, error in errors.items())

@@ -7,8 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from mhabook.c01_model.collapse import ZERO, from_zero
-from mhabook.c01_model.instances import problem, token_radius
+from mhabook.c01_model.instances import ZERO, from_zero, problem, token_radius
 from mhabook.c03_first_step.max_margin import CHAPTER
 from mhabook.ledger import Check, Checks, statement
 from mhalib._array import Array, namespace, require_count, require_seed

@@ -4,8 +4,8 @@ from math import exp
 
 import numpy as np
 
-from mhabook.c01_model.collapse import ZERO, from_zero, one_head_run
-from mhabook.c01_model.instances import opposite_tokens, token_radius
+from mhabook.c01_model.instances import ZERO, from_zero, opposite_tokens, token_radius
+from mhabook.c05_heads.collapse import CHAPTER, FURTHER, one_head_run
 from mhabook.ledger import Check, Checks, statement
 from mhalib._array import Array
 from mhalib.data import Dataset, from_arrays
@@ -13,7 +13,6 @@ from mhalib.losses import logistic
 from mhalib.models import MultiHeadAttention
 from mhalib.optim import Adam, GradientDescent
 
-CHAPTER = "multihead/05_more_heads_slower_or_faster"
 SAME = "the step size is the same for every H"
 
 
@@ -53,7 +52,7 @@ def _elsewhere(seed):
 
 
 @statement(id="prop-second-step", title="The second step, in closed form", mark="ours", source="this book",
-           chapter=CHAPTER, assumptions=ZERO, random=_run, broken=_elsewhere, breaks=ZERO, hypotheses=from_zero)
+           chapter=FURTHER, assumptions=ZERO, random=_run, broken=_elsewhere, breaks=ZERO, hypotheses=from_zero)
 def second_step(data: Dataset, H: int, lr: float, start: MultiHeadAttention | None = None) -> Checks:
     """After two steps of gradient descent from zero: W_h = η_u η_w T (1/n) Σ σ(−z_i) y_i x̄_i (C_i χ)ᵀ for every head.
 
@@ -74,7 +73,7 @@ def second_step(data: Dataset, H: int, lr: float, start: MultiHeadAttention | No
 
 
 @statement(id="prop-second-step-adam", title="Adam's first two steps, in closed form", mark="ours",
-           source="this book", chapter=CHAPTER, assumptions=ZERO, random=_run, broken=_elsewhere, breaks=ZERO,
+           source="this book", chapter=FURTHER, assumptions=ZERO, random=_run, broken=_elsewhere, breaks=ZERO,
            hypotheses=from_zero)
 def second_step_adam(data: Dataset, H: int, lr: float, start: MultiHeadAttention | None = None) -> Checks:
     """Two steps of Adam from zero move W_h by ±η √(1+b₂)/(1+b₁) · |g|/(|g| + ε √(1+b₂)) entry by entry, g = ∇_{W_h} L.
@@ -156,7 +155,7 @@ def _steps(seed):
 
 
 @statement(id="thm-many-heads", title="Infinitely many heads from zero do not attend", mark="ours",
-           source="this book", chapter=CHAPTER, assumptions=f"{ZERO}; {SAME}", random=_steps,
+           source="this book", chapter=FURTHER, assumptions=f"{ZERO}; {SAME}", random=_steps,
            broken=lambda seed: _steps(seed) | {"growth": 0.5}, breaks=SAME,
            hypotheses=lambda growth=0.0, **_: {SAME: growth == 0})
 def many_heads(data: Dataset, lr: float, steps: int, H: int = 10 ** 9, growth: float = 0.0) -> Checks:

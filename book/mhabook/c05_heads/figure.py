@@ -1,18 +1,109 @@
-"""The live figure of chapter 5: the number of heads, how the step size goes with it, and five curves at once."""
+"""The live figures of chapter 5: how the step size goes with the number of heads, in two curves and in five."""
 
 import numpy as np
 
 from mhabook.frames import mixture_draws, scaling_control
 from mhalib._array import require_count
+from mhalib.data import Dataset
 from mhalib.data.mixture import tokenized_mixture
-from mhalib.live.frames import STEP_SIZES, chosen_rule, line, panels, rule_control
+from mhalib.live.frames import RULE_NAMES, RULES, STEP_SIZES, chosen_rule, line, panels, rule_control, step_axis
+from mhalib.live.payload import arrays, in_doubles
 from mhalib.live.spec import Control, FigureSpec
 from mhalib.live.widget import LiveFigure
 from mhalib.models import MultiHeadAttention
+from mhalib.optim import Adam, Rule
 from mhalib.plots import GRAY
 from mhalib.training import recorded_steps, train
 
+HEADS = (1, 2, 4, 8, 16, 32, 64)
 CURVES = ("loss", "test_loss", "norm_W", "norm_U", "attention_score")
+
+
+def step_sizes(data: Dataset, start: MultiHeadAttention, rule: Rule, steps: int = 2000) -> LiveFigure:
+    """A live figure of the run that these arguments describe: are more heads slower, or faster?
+
+    Controls change the number of heads, the step size, how it goes with the number of heads, and the rule. Two broad
+    lines stay as they are: one head under ``rule``, and one head under Adam with the step size 0.01. Training starts at
+    zero, where the browser computes one head for any number of them.
+
+    Parameters
+    ----------
+    data : a ``Dataset`` that says which tokens are relevant; the page carries it
+    start : heads that are zero, ``MultiHeadAttention.zeros(H, T, d)``
+    rule : ``GradientDescent``, ``Momentum`` or ``Adam`` with a number as its step size, all else as it is by itself
+    steps : how many steps a run has
+
+    Raises TypeError or ValueError if data, start or rule are others, or steps is no whole number ≥ 1.
+
+    Source: Zero-initialization collapse (ours).
+    """
+    require_count(steps=steps)
+    data, optimizer, H = _with_relevant(in_doubles(data)), _name_of(rule), _zero(start).sizes[0]
+    record = recorded_steps(steps, 60)
+
+    def run(values):
+        return _from_zero(data, values["H"], chosen_rule(values), record)
+
+    of_adam = rule if isinstance(rule, Adam) else Adam(0.01)
+    names = dict(zip(RULES, RULE_NAMES, strict=True))
+    one_head = {f"one head, {names[_name_of(each)]}, {each.lr:g}": _from_zero(data, 1, each, record)
+                for each in dict.fromkeys((rule, of_adam))}
+    return LiveFigure(FigureSpec(
+        title="Are more heads slower, or faster?",
+        alt=f"Over {steps} steps from zero, left the training loss, right the attention score, the weight on the token "
+            "that carries the label. Broad gray lines show one head under the rule of the page and one head under "
+            "Adam, a thin line the run that the controls describe.",
+        model="multihead", data=arrays(data), start={"kind": "zeros"}, record=tuple(record),
+        curves=("loss", "attention_score"), fixed={"shortcut": True},
+        controls=(Control("H", "heads H", tuple(sorted({*HEADS, H})), H),
+                  Control("lr", "step size η", tuple(sorted({*STEP_SIZES, float(rule.lr)})), float(rule.lr)),
+                  scaling_control("step size of H heads"),
+                  rule_control(optimizer)),
+        tries={"1 head": {"H": 1}, "64 heads, the same step": {"H": 64},
+               "64 heads, step × √64": {"H": 64, "scaling": "root"},
+               "64 heads, Adam": {"H": 64, "optimizer": "adam", "lr": float(of_adam.lr)}},
+        frame=_two_panels(steps, record, one_head),
+        summary="With {H} heads, {optimizer}, and the step size {scaling} where η = {lr}, after {steps} steps: "
+                "training loss {loss}, attention score {attention_score}.", train=run))
+
+
+def _from_zero(data, H, rule, record):
+    return train(MultiHeadAttention.zeros(H, *data.X.shape[1:]), data, rule, record[-1], record=record)
+
+
+def _with_relevant(data):
+    if data.relevant is None:
+        raise TypeError("data: expected samples that say which of their tokens are relevant, such as those of "
+                        "tokenized_mixture; mha.live.heads(data) takes any Dataset")
+    return data
+
+
+def _zero(start):
+    if type(start) is not MultiHeadAttention or start.norm() != 0:
+        raise TypeError("start: expected MultiHeadAttention.zeros(H, T, d), got another model; mha.live.figure takes "
+                        "any")
+    return start
+
+
+def _name_of(rule):
+    """Under which name the menu has the rule."""
+    for name, kind in RULES.items():
+        if type(rule) is kind and not callable(rule.lr) and rule == kind(rule.lr):
+            return name
+    raise TypeError("rule: expected GradientDescent, Momentum or Adam with a number as its step size and nothing else "
+                    f"set, got {rule!r}; mha.live.figure takes other rules")
+
+
+def _two_panels(steps, record, one_head):
+    frame = panels("training loss, step by step", "attention score, step by step")
+    for column, curve in enumerate(("loss", "attention_score"), 1):
+        for k, (name, path) in enumerate(one_head.items()):
+            line(frame, name, column, shows=path.curves[curve], over=list(record), faint=True, legend=column == 1)
+            frame.data[-1].line.dash = ("solid", "dot")[k]
+        line(frame, "H heads", column, shows=curve, legend=column == 1)
+    step_axis(frame, steps)
+    frame.update_yaxes(type="log", range=[-7, 1], dtick=1, exponentformat="power", col=1)
+    return frame.update_yaxes(range=[0, 1.03], col=2)
 
 
 def width(n: int = 64, T: int = 8, d: int = 8, M: int = 4, S: float = 2.0, steps: int = 500,
@@ -49,7 +140,7 @@ def width(n: int = 64, T: int = 8, d: int = 8, M: int = 4, S: float = 2.0, steps
         model="multihead", data=mixture_draws(source, n, (seed, 1)), start={"kind": "zeros"},
         test=mixture_draws(source, n, (seed, 2, 1)), record=tuple(record), curves=CURVES,
         fixed={"shortcut": True},
-        controls=(Control("H", "heads H", (1, 2, 4, 8, 16, 32, 64), 1),
+        controls=(Control("H", "heads H", HEADS, 1),
                   Control("lr", "η", STEP_SIZES, 1.0),
                   scaling_control(),
                   rule_control(),

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from mhabook.c01_model.selection import selected_mass
-from mhabook.c05_heads.early_steps import CHAPTER
+from mhabook.c05_heads.collapse import FURTHER
 from mhabook.ledger import Check, Checks, statement
 from mhalib._array import Array
 from mhalib.data import Dataset, tokenized_mixture
@@ -66,7 +66,7 @@ def _no_noise(data, **_):
 
 
 @statement(id="prop-pull", title="What attention is worth to the decoders", mark="ours", source="this book",
-           chapter=CHAPTER, assumptions=f"{NO_NOISE}; relevant tokens are μ_y",
+           chapter=FURTHER, assumptions=f"{NO_NOISE}; relevant tokens are μ_y",
            random=_noise_free, extremal=(_pairs,), broken=_against,
            breaks=NO_NOISE, hypotheses=_no_noise)
 def pull(model: MultiHeadAttention, data: Dataset) -> Check:
@@ -131,7 +131,7 @@ def _flow(seed):
             "time": 10.0 ** rng.uniform(-1, 1.3), "loss": list(SLOPES)[seed % len(SLOPES)]}
 
 
-@statement(id="prop-lever", title="What decoder and attention trade", mark="ours", source="this book", chapter=CHAPTER,
+@statement(id="prop-lever", title="What decoder and attention trade", mark="ours", source="this book", chapter=FURTHER,
            assumptions=f"0 < ζ < 1; {GRADIENT}", random=_flow,
            broken=lambda seed: _flow(seed) | {"time": 20.0, "key_gain": 2.0}, breaks=GRADIENT,
            hypotheses=lambda zeta, key_gain=1.0, **_: {"0 < ζ < 1": 0 < zeta < 1, GRADIENT: key_gain == 1})

@@ -20,6 +20,10 @@ DESCENTS: dict[str, Callable[[int], GradientDescent]] = {
     "gradient descent, 1": lambda H: GradientDescent(1.0),
     "gradient descent, 0.3 √H": lambda H: GradientDescent(0.3 * H ** 0.5)}
 RULES: dict[str, Callable[[int], Rule]] = {**DESCENTS, "Adam, 0.01": lambda H: Adam(0.01)}
+THREE_WAYS: dict[str, Callable[[int], Rule]] = {
+    "the same step, 0.3": lambda H: GradientDescent(0.3), "step × √H, 0.3 √H": RULES["gradient descent, 0.3 √H"],
+    "Adam, 0.01": RULES["Adam, 0.01"]}
+"""The rules of the chapter's picture, each from the number of heads."""
 Rates: TypeAlias = tuple[float, float, float, float, float]
 
 
@@ -38,12 +42,13 @@ def predicted(rows: Table) -> list[float]:
     return [reduced_share(0.1, H, unit * z) for H, z in zip(HEADS, margin, strict=True)]
 
 
-def waits(data: Dataset, heads: Iterable[int], score: float = 0.12, most: int = 120) -> dict[str, list[int]]:
+def waits(data: Dataset, heads: Iterable[int], score: float = 0.12, most: int = 120,
+          rules: Mapping[str, Callable[[int], Rule]] = RULES) -> dict[str, list[int]]:
     """Of each rule: the step after which the attention score of so many heads from zero exceeds ``score``."""
     def wait(rule, H):
         path = train(MultiHeadAttention.zeros(H, *data.X.shape[1:]), data, rule, most, record=range(most + 1))
         return int(path.steps[path.attention_score > score][0])
-    return {name: [wait(rule(H), H) for H in heads] for name, rule in RULES.items()}
+    return {name: [wait(rule(H), H) for H in heads] for name, rule in rules.items()}
 
 
 def print_waits(found: Mapping[str, Iterable[int]], heads: Iterable[int]) -> None:

@@ -4,7 +4,7 @@ from mhabook.definitions import DEFINITIONS
 from mhabook.ledger import ledger
 
 IN_CHAPTERS = {
-    1: "def-mixture def-head def-model prop-first-step lemma-selection prop-head-scale prop-equal-heads thm-collapse",
+    1: "def-mixture def-head def-model prop-first-step lemma-selection prop-head-scale",
     2: "lemma-1-derivatives lemma-1-blocks prop-1-gradient prop-1-gradient-sharp lemma-deviation prop-1-hessian "
        "prop-1-hessian-sharp prop-1-recalled lemma-logistic cor-1-gradient cor-1-smoothness cor-1-weak-convexity "
        "cor-1-self-bounded cor-1-quasi-convexity",
@@ -12,7 +12,8 @@ IN_CHAPTERS = {
        "prop-start-logits prop-ntk-margins thm-exact-margin prop-zero-margin prop-saturated",
     4: "prop-groups def-neighborhood lemma-descent lemma-one-point lemma-regret lemma-bounded-iterates thm-1-training "
        "thm-1-fewer-heads lemma-linearization lemma-reference cor-2-mixture",
-    5: "prop-second-step prop-second-step-adam thm-slow-attention thm-many-heads prop-pull prop-lever",
+    5: "prop-equal-heads thm-collapse thm-slow-attention prop-second-step prop-second-step-adam thm-many-heads "
+       "prop-pull prop-lever",
     6: "def-planted def-alignment prop-alignment-heads prop-alignment-start prop-equal-rows prop-first-look "
        "prop-split-decoders",
     7: "def-leave-one-out lemma-expansion lemma-leave-one-out thm-2-stability lemma-symmetrization "

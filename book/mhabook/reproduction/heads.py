@@ -3,7 +3,7 @@
 import numpy as np
 
 from mhabook.c04_convergence import groups
-from mhabook.c05_heads import early_steps
+from mhabook.c05_heads import collapse
 from mhabook.c06_planted import statements as planted
 from mhabook.c08_digits import random_start
 from mhabook.ledger import ledger
@@ -11,7 +11,7 @@ from mhabook.reproduction.figures import Figure, Outcome, by_heads, ends
 from mhabook.studies import Table
 
 PAPER = "Deora et al. 2023"
-SPEED, PLANTED = early_steps.CHAPTER, planted.CHAPTER
+SPEED, PLANTED = collapse.FURTHER, planted.CHAPTER
 CHAIN = ("lemma-descent", "lemma-one-point", "lemma-regret", "lemma-bounded-iterates", "thm-1-training")
 MIXTURE = ("n=100, T=10, d=8, M=4, zeta=0.1, S=2.0, sigma=0.2", "fresh(n=300, seed=1)")
 TEACHER = ("n=1000", "fresh(n=3000, seed=1)")
@@ -57,7 +57,7 @@ def root_step(table: Table) -> Outcome:
     return Outcome(f"Up to {heads[best]} heads more are a little faster, then it turns: the median training loss ends "
                    f"at {loss[best]:.2f} times that of one head with {heads[best]}, at {loss[-1]:.2f} times with "
                    f"{heads[-1]}, and the test loss there at {test[-1]:.2f} times. With more relevant tokens the claim "
-                   "holds: see the section on other shares of relevant tokens in the same chapter.",
+                   "holds: see the section on other shares of relevant tokens on the same page.",
                    0 < best < len(heads) - 1 and loss[1:].max() < 1)
 
 

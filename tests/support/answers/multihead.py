@@ -154,6 +154,12 @@ def equal_heads_step(H, a, decoder):
     return (found.W[0] / wanted.W[0]).mean()
 
 
+def root_of_the_product():
+    """The p for which η² H^{2p − 1} is the same for 2 and for 64 heads."""
+    few, many = (equal_heads_step(H, 0.5, True) * equal_heads_step(H, 0.5, False) for H in (2, 64))
+    return np.log(few / many) / (2 * np.log(64 / 2))
+
+
 def second_step(beta):
     start = mha.MultiHeadAttention.zeros(2, 4, 6)
     moved, plain = (mha.train(start, MIXTURE, rule, 2)[-1].W for rule in
@@ -241,6 +247,9 @@ TRUTH = {
     "ex-4-stationary": [(share_used, ROUNDED)],
     "ex-4-begin": [training_bound_begins],
     "ex-4-share": [(lambda: np.log2(price(2.0, chain.heads_needed)), 1e-5), (lambda: demanded_power(0.1), ROUNDED)],
+    "ex-5-power": [
+        (lambda eta, H, p: eta * H**p * equal_heads_step(H, 0.5, True), 1e-9),
+        (lambda eta, H, p: eta * H**p * equal_heads_step(H, 0.5, False), 1e-9), root_of_the_product],
     "ex-5-factor": [
         (lambda eta, H, a: eta * equal_heads_step(H, a, False), 1e-9),
         (lambda eta, H, a: eta * equal_heads_step(H, a, True), 1e-9)],

@@ -14,11 +14,11 @@ from mhabook.tables import stored
 from mhalib.live import LiveFigure
 
 SECTIONS = {
-    "multihead/01_further": "the-number-of-heads",
     "multihead/02_how_steep_how_curved": "move-the-sliders-heads-against-curvature",
     "multihead/03_what_one_random_step_knows": "move-the-sliders",
     "multihead/04_why_training_cannot_get_lost": "move-the-sliders-theory-against-practice",
-    "multihead/05_more_heads_slower_or_faster": "move-the-sliders-five-curves-at-once",
+    "multihead/05_more_heads_slower_or_faster": "see-more-heads-three-ways",
+    "multihead/05_further": "move-the-sliders-five-curves-at-once",
     "multihead/07_does_it_generalize": "move-the-sliders-one-sample-more-or-less",
     "preconditioning/09_attention_is_a_tilted_average": "move-the-sliders",
     "preconditioning/10_descent_that_knows_the_structure": "move-the-sliders",

@@ -5,11 +5,11 @@ from math import log
 import numpy as np
 
 import mhalib as mha
-from mhabook.c01_model.collapse import one_head_run
 from mhabook.c02_curvature import loss_bounds
 from mhabook.c03_first_step.first_phase import first_phase, mirrored
 from mhabook.c03_first_step.ntk import exact_margins, mixture_margins, ntk_margin
 from mhabook.c05_heads import early_steps
+from mhabook.c05_heads.collapse import one_head_run
 from mhabook.c07_generalization.statements import samples_needed
 from mhabook.pages.theory_and_practice.row import Row, Rows, power
 from mhabook.tables import Table, stored

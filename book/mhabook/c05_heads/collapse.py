@@ -1,27 +1,48 @@
-"""Zero-initialization collapse: heads that start equal are one head with other step sizes, for ever."""
+"""Chapter 5: heads that start at zero are one head with two step sizes, for ever."""
 
 from collections.abc import Iterator
 from dataclasses import replace
-from typing import Any
 
 import numpy as np
 
-from mhabook.c01_model.instances import token_radius
-from mhabook.c01_model.selection import FURTHER
+from mhabook.c01_model.instances import ZERO, from_zero, problem, token_radius
 from mhabook.ledger import Check, Checks, statement
-from mhalib.data import Dataset, from_arrays
+from mhalib.data import Dataset, from_arrays, tokenized_mixture
 from mhalib.models import MultiHeadAttention
 from mhalib.optim import Adam, GradientDescent, Momentum, Rule
 
+CHAPTER, FURTHER = "multihead/05_more_heads_slower_or_faster", "multihead/05_further"
 RULES = (GradientDescent(0.3), Momentum(0.1), Adam(0.03), Adam(0.03, eps=1e-2))
-ZERO = "all parameters start at zero"
 CLAIMS = ("W_h = W", "√H U_h = Ũ", "the same loss", "the same logits", "the same attention weights",
           "(1/H) Σ‖W_h‖ = ‖W‖", "(1/√H) Σ‖U_h‖ = ‖Ũ‖")
 
 
-def from_zero(start: Any = None, **_: Any) -> dict[str, bool]:
-    """The hypothesis of every statement on runs from zero."""
-    return {ZERO: start is None or start.norm() == 0}
+def _equal_heads(seed):
+    instance = problem(seed)
+    model, heads = instance["model"], np.zeros(np.random.default_rng([seed, 22]).integers(1, 9), dtype=int)
+    return instance | {"model": MultiHeadAttention(model.W[heads], model.U[heads])}
+
+
+@statement(id="prop-equal-heads", title="Equal heads are one head", mark="ours", source="this book", chapter=CHAPTER,
+           assumptions="all heads are equal", random=_equal_heads,
+           broken=lambda seed: {"model": MultiHeadAttention.random(3, 10, 8, seed=seed), "data": tokenized_mixture()},
+           breaks="all heads are equal",
+           hypotheses=lambda model, **_: {
+               "all heads are equal": not any(np.ptp(part, axis=0).any() for part in (model.W, model.U))})
+def equal_heads(model: MultiHeadAttention, data: Dataset) -> Checks:
+    """H heads (W, U) have the logit of one head (W, √H U), and H ∇_{W_h} L, √H ∇_{U_h} L are its two gradients.
+
+    So a step η leaves the heads equal, moves √H U by −η ∇_Ũ L and W by −(η/H) ∇_W L. In the checks lhs is the largest
+    error relative to the bounds √T R ‖√H U‖, √T R³ ‖√H U‖ and √T R, and rhs 1e-12.  Source: this book.
+    """
+    (H, T, _), R = model.sizes, token_radius(data.X)
+    one = MultiHeadAttention(model.W[:1], H ** 0.5 * model.U[:1])
+    (_, grad), (_, grad_1) = (each.loss_and_grad(data.X, data.y) for each in (model, one))
+    u, scale = np.linalg.norm(one.U), T ** 0.5 * R
+    errors = {"Φ is that of one head": abs(model(data.X) - one(data.X)).max() / (scale * u),
+              "H ∇_{W_h} L = ∇_W L of one head": abs(H * grad.W - grad_1.W).max() / (scale * R ** 2 * u),
+              "√H ∇_{U_h} L = ∇_Ũ L of one head": abs(H ** 0.5 * grad.U - grad_1.U).max() / scale}
+    return tuple(Check(float(error), 1e-12, claim) for claim, error in errors.items())
 
 
 def one_head_rules(rule: Rule, H: int) -> tuple[Rule, Rule]:
@@ -62,7 +83,7 @@ def _run(seed):
     return {"data": data, "rule": RULES[rng.integers(4)], "H": int(rng.integers(2, 17))}
 
 
-@statement(id="thm-collapse", title="Zero-initialization collapse", mark="ours", source="this book", chapter=FURTHER,
+@statement(id="thm-collapse", title="Zero-initialization collapse", mark="ours", source="this book", chapter=CHAPTER,
            assumptions=ZERO, random=_run,
            broken=lambda seed: (instance := _run(seed)) | {
                "start": MultiHeadAttention.random(instance["H"], *instance["data"].X.shape[1:], seed=seed)},
