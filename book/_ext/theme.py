@@ -24,6 +24,9 @@ AT_ONCE = "documentation_options|figures|live|vendor/"
 WAITING = re.compile(rf"""<script (?=[^>]*\bsrc=")(?![^>]*(?:\bdefer\b|\basync\b|{AT_ONCE}))""")
 
 
+FOLD = '<summary><span class="toctree-toggle"'
+
+
 class Icons:
     """The shapes of Font Awesome."""
 
@@ -52,8 +55,12 @@ class Icons:
 
 
 def lightened(html, icons):
-    """A page with its icons set and, unless it is that of the search, scripts that wait until it has been read."""
+    """A page with its icons set and, unless it is that of the search, scripts that wait until it has been read.
+
+    What unfolds the pages below a chapter, in the side bar, gets a name.
+    """
     html = ICON.sub(icons.set, OF_ICONS.sub("", html))
+    html = html.replace(FOLD, FOLD.replace("<summary>", '<summary aria-label="Further pages">'))
     return html if 'id="search-results"' in html else WAITING.sub("<script defer ", OF_SEARCH.sub("", html))
 
 
