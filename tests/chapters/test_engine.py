@@ -12,7 +12,7 @@ from py_mini_racer import MiniRacer
 import mhalib as mha
 from engines import LIVE, asked, assert_bug_is_seen, assert_follows, compiled, exposed, plain
 from figures import FIGURES, PLACES, corners, different_runs, expected, figure, place_id
-from mhabook.c01_model.figure import mixture
+from mhabook.c01_model.figure import finding
 from mhabook.c02_curvature.figure import curvature
 from mhabook.c10_structure import figure as c10
 from mhabook.c11_data_and_compute import figure as c11
@@ -38,11 +38,12 @@ def heads(n=17, T=5, d=6, M=3, S=2.0, zeta=0.2, steps=60):
 
     starts = {"zero": {"kind": "zeros"}, "random": {"kind": "normal", "stream": normals(16 * d * (d + T), 5).tolist()}}
     return LiveFigure(replace(
-        mixture(n, T, d, M, S, seed=3)._description, train=run, record=tuple(record), fixed={"scale": 0.5},
+        finding(mha.data.tokenized_mixture(n, T, d, M, zeta, S, seed=3), mha.MultiHeadAttention.zeros(1, T, d),
+                mha.GradientDescent(1.0))._description, tries={}, train=run, record=tuple(record), fixed={"scale": 0.5},
         start={"by": "start", "choices": starts},
         controls=tuple(Control(name, name, values, values[0]) for name, values in controls.items()),
-        curves=("loss", "test_loss", "accuracy", "attention_score", "grad_norm", "norm_W", "norm_U"),
-        final=("attention", "test_accuracy", "token_names")))
+        curves=("loss", "test_loss", "accuracy", "test_accuracy", "attention_score", "grad_norm", "norm_W", "norm_U"),
+        final=("attention", "token_names")))
 
 
 HEADS, SINGLE = heads(), heads(n=1, T=22, d=3, M=1, zeta=15 / 22)
