@@ -132,7 +132,8 @@ def stretched(data: RegressionDataset, start: AttentionRegression, whitened: Pre
             "n": n, "d": d, "optimizer": NAMES[type(whitened)], "balance": float(whitened.balance),
             "radius": float(min(getattr(whitened, "radius", 1.0), NO_RADIUS))},
         controls=(Control("kappa", "stretch of the tokens, κ(Σ)", _with(KAPPAS, own["kappa"]), own["kappa"]),
-                  Control("plain_lr", "step size of plain descent", _with(STEP_SIZES, own["plain_lr"]), own["plain_lr"]),
+                  Control("plain_lr", "step size of plain descent", _with(STEP_SIZES, own["plain_lr"]),
+                          own["plain_lr"]),
                   Control("lr", "step size with whitening", _with(STEP_SIZES, own["lr"]), own["lr"])),
         tries={"As it starts": {}, "Stretched a little": {"kappa": 16.0}, "Stretched a lot": {"kappa": 256.0},
                "A lot, with shorter plain steps": FLAT},
@@ -145,8 +146,8 @@ STRETCHED = ("With stretch {kappa}, after {steps} steps: excess {excess} with wh
 
 def _alt(n, steps):
     return (f"Left, the {n} tokens along the widest and the narrowest direction of their covariance. Right, over "
-            f"{steps} steps from one start, the population excess of descent in whitened coordinates and of plain descent, on a "
-            "logarithmic scale. A slider stretches the tokens: the first curve stays where it is.")
+            f"{steps} steps from one start, the population excess of descent in whitened coordinates and of plain "
+            "descent, on a logarithmic scale. A slider stretches the tokens: the first curve stays where it is.")
 
 
 def _recipe(data):

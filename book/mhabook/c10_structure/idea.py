@@ -36,8 +36,9 @@ def landscape() -> HTML:
     return picture("saddle-and-valleys",
                    "Three panels. Left: in the plane of u and v two curved lines, the valleys, where u v = 1, and "
                    "between them the origin, a saddle. A balanced point is marked on each valley; a path of descent "
-                   "comes to rest on a valley elsewhere. Middle: in the coordinates of the layer the level lines around "
-                   f"a balanced point are flat ovals, and descent jumps from side to side, for {len(narrow) - 1} steps. "
+                   "comes to rest on a valley elsewhere. Middle: in the coordinates of the layer the level lines "
+                   "around a balanced point are flat ovals, and descent jumps from side to side, for "
+                   f"{len(narrow) - 1} steps. "
                    "Right: in whitened coordinates the level lines around it are round, and descent arrives in "
                    f"{len(round_) - 1} steps.",
                    [_valleys(), _ovals("The layer's coordinates", narrow, VARIANCE, "a narrow valley"),
