@@ -106,7 +106,7 @@ def stretched(data: RegressionDataset, start: AttentionRegression, whitened: Pre
     Source: this book (SA1, SA2).
     """
     require_count(steps=steps)
-    n, recipe = len(data), _recipe(data)
+    recipe, n = _recipe(data), len(data)
     d, seed = recipe.pop("d"), recipe.pop("seed")
     U, V = _whitened_start(start, data)
     _require_rules(whitened, plain)
@@ -152,7 +152,7 @@ def _alt(n, steps):
 
 def _recipe(data):
     """What ``linear_regression`` was called with, but for n."""
-    truth = getattr(data, "truth", None)
+    truth = data.truth if isinstance(data, RegressionDataset) else None
     if isinstance(truth, LinearTruth) and len(truth.M) == len(truth.Sigma) >= 2:
         eigenvalues, s = np.linalg.eigvalsh(truth.Sigma), truth.singular_values
         recipe: dict[str, Any] = {"kappa": _near(KAPPAS, eigenvalues[-1] / eigenvalues[0]), "s_max": float(s[0]),
