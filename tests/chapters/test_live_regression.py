@@ -55,6 +55,7 @@ BUGS = {
     "a start whitened by the tokens": (STRETCHED, {"kappa": 16.0}, "whiteningOf(data.Sigma, data.d)", "data.whitening"),
     "a start that is renormalized": (STRETCHED, {"kappa": 16.0}, "v: [0]", "v: [9]"),
     "tokens along another direction": (STRETCHED, {"kappa": 16.0}, "along(d - 1)", "along(d - 2)"),
+    "a run that came back": (STRETCHED, {"kappa": 256.0, "plain_lr": 0.9}, "gone ||= !", "gone = !"),
     "rows of the basis": (STRETCHED, {"kappa": 16.0}, "basis[j * d + k]", "basis[k * d + j]"),
     "predicted": (BOTH, MANY, "(d * mean(s)) ** 2", "mean(s) ** 2"),
 }

@@ -1,6 +1,6 @@
-import { coordinates, whiteningOf } from "mhalib/live/engine/structured.js";
 import { filled } from "mhalib/live/engine/models.js";
 import { regression, regressionData } from "mhalib/live/engine/regression.js";
+import { coordinates, whiteningOf } from "mhalib/live/engine/structured.js";
 import { liveFigure } from "mhalib/live/figure.js";
 import { sideBySide, sideBySideStart } from "./side_by_side.js";
 
@@ -13,6 +13,9 @@ const descent = ({ instances: [data] }, values) =>
       return { name, decides, data, model: regression(data), values: rule, instance: 0 };
     }),
   );
+
+// The excess of plain descent above which it is drawn no further.
+const MOST = 10;
 
 // The same, and where the tokens lie: along the eigenvector of Σ with the largest eigenvalue, the last of the basis, and
 // along the first.
@@ -29,7 +32,25 @@ function stretched(made, values) {
       for (let j = 0; j < d; j++) sum += x[i * d + j] * made.basis[j * d + k];
       return sum;
     });
-  return { ...descent(made, values), final: { wide: () => along(d - 1), narrow: () => along(0) } };
+  const model = descent(made, values),
+    { excess_plain } = model.curves;
+  let gone = false;
+  return {
+    ...model,
+    curves: {
+      ...model.curves,
+      excess_plain(now) {
+        const excess = excess_plain(now);
+        gone ||= !(excess <= MOST);
+        return gone ? NaN : excess;
+      },
+    },
+    final: {
+      wide: () => along(d - 1),
+      narrow: () => along(0),
+      plain_end: (now) => (gone ? `more than ${MOST}` : excess_plain(now)),
+    },
+  };
 }
 
 // The layer whose whitened matrices, by the true Σ, are the carried ones, for every run.

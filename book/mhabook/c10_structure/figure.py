@@ -31,6 +31,8 @@ KAPPAS = (1.0, 2.0, 4.0, 8.0, 16.0, 32.0, 64.0, 128.0, 256.0)
 STEP_SIZES = (0.03, 0.1, 0.2, 0.3, 0.5, 0.7, 0.9)
 FLAT = {"kappa": 256.0, "plain_lr": 0.1}
 """Tokens that are stretched as far as they can be here, and a step of plain descent that is short enough for them."""
+MOST = 10
+"""Plain descent whose excess is above this is drawn no further: from there on it only enlarges its rounding."""
 NAMES = {Preconditioned: "preconditioned", StructureAware: "structure_aware"}
 """The rules that whiten, under the names that the page knows."""
 
@@ -119,7 +121,9 @@ def stretched(data: RegressionDataset, start: AttentionRegression, whitened: Pre
         begin = AttentionRegression(**Whitening.roots(drawn.Sigma).arrays(U, V, data.x))
         rules = replace(whitened, lr=values["lr"]), GradientDescent(values["plain_lr"])
         path, beside = (run(begin, drawn, rule, steps, None, range(steps + 1)) for rule in rules)
-        curves = {"loss": path.loss, "excess": path.excess, "excess_plain": fitted(beside.excess, len(path))}
+        gone = np.maximum.accumulate(~(fitted(beside.excess, len(path)) <= MOST))
+        curves = {"loss": path.loss, "excess": path.excess,
+                  "excess_plain": np.where(gone, np.nan, fitted(beside.excess, len(path)))}
         return replace(path, curves=curves)
 
     own = {"kappa": recipe["kappa"], "lr": float(whitened.lr), "plain_lr": float(plain.lr)}
@@ -127,7 +131,7 @@ def stretched(data: RegressionDataset, start: AttentionRegression, whitened: Pre
         title="Who sees that the tokens are stretched?", alt=_alt(n, steps), summary=STRETCHED,
         model="stretched", data=carried(n, (d,), [seed]) | {"kind": "stretched"},
         start={"kind": "stretched", "U": U.ravel().tolist(), "V": V.ravel().tolist()},
-        record=tuple(range(steps + 1)), curves=("loss", "excess", "excess_plain"), final=("wide", "narrow"),
+        record=tuple(range(steps + 1)), curves=("loss", "excess", "excess_plain"), final=("wide", "narrow", "plain_end"),
         fixed={name: value for name, value in recipe.items() if name != "kappa"} | {
             "n": n, "d": d, "optimizer": NAMES[type(whitened)], "balance": float(whitened.balance),
             "radius": float(min(getattr(whitened, "radius", 1.0), NO_RADIUS))},
@@ -137,11 +141,11 @@ def stretched(data: RegressionDataset, start: AttentionRegression, whitened: Pre
                   Control("lr", "step size with whitening", _with(STEP_SIZES, own["lr"]), own["lr"])),
         tries={"As it starts": {}, "Stretched a little": {"kappa": 16.0}, "Stretched a lot": {"kappa": 256.0},
                "A lot, with shorter plain steps": FLAT},
-        frame=_stretched_frame(steps), train=both, measure=_cloud(sample, d, seed)), __file__)
+        frame=_stretched_frame(steps), train=both, measure=_cloud(sample, d, seed) | {"plain_end": _plain_end}), __file__)
 
 
 STRETCHED = ("With stretch {kappa}, after {steps} steps: excess {excess} with whitening (step size {lr}), "
-             "{excess_plain} with plain descent (step size {plain_lr}).")
+             "{plain_end} with plain descent (step size {plain_lr}).")
 
 
 def _alt(n, steps):
@@ -193,6 +197,12 @@ def _require_rules(whitened, plain):
                         f"whitens by the tokens, got {whitened!r}")
     if type(plain) is not GradientDescent or callable(plain.lr):
         raise TypeError(f"plain: expected GradientDescent with a number as its step size, got {plain!r}")
+
+
+def _plain_end(path, values):
+    """The last excess of plain descent, or words where it has diverged."""
+    end = float(path.curves["excess_plain"][-1])
+    return end if np.isfinite(end) else f"more than {MOST}"
 
 
 def _cloud(sample, d, seed):
