@@ -131,7 +131,8 @@ def stretched(data: RegressionDataset, start: AttentionRegression, whitened: Pre
         title="Who sees that the tokens are stretched?", alt=_alt(n, steps), summary=STRETCHED,
         model="stretched", data=carried(n, (d,), [seed]) | {"kind": "stretched"},
         start={"kind": "stretched", "U": U.ravel().tolist(), "V": V.ravel().tolist()},
-        record=tuple(range(steps + 1)), curves=("loss", "excess", "excess_plain"), final=("wide", "narrow", "plain_end"),
+        record=tuple(range(steps + 1)), curves=("loss", "excess", "excess_plain"),
+        final=("wide", "narrow", "plain_end"),
         fixed={name: value for name, value in recipe.items() if name != "kappa"} | {
             "n": n, "d": d, "optimizer": NAMES[type(whitened)], "balance": float(whitened.balance),
             "radius": float(min(getattr(whitened, "radius", 1.0), NO_RADIUS))},
@@ -141,7 +142,8 @@ def stretched(data: RegressionDataset, start: AttentionRegression, whitened: Pre
                   Control("lr", "step size with whitening", _with(STEP_SIZES, own["lr"]), own["lr"])),
         tries={"As it starts": {}, "Stretched a little": {"kappa": 16.0}, "Stretched a lot": {"kappa": 256.0},
                "A lot, with shorter plain steps": FLAT},
-        frame=_stretched_frame(steps), train=both, measure=_cloud(sample, d, seed) | {"plain_end": _plain_end}), __file__)
+        frame=_stretched_frame(steps), train=both,
+        measure=_cloud(sample, d, seed) | {"plain_end": _plain_end}), __file__)
 
 
 STRETCHED = ("With stretch {kappa}, after {steps} steps: excess {excess} with whitening (step size {lr}), "
