@@ -155,9 +155,10 @@ def test_conditioning_costs_whitened_descent_nothing(steps):
 
 @page.after("target")
 def test_a_target_four_times_as_stretched_costs_about_four_times_the_steps(grown):
-    factors = np.divide(grown[1:], grown[:-1])
-    assert (factors > 3.2).all()
-    assert (factors < 4.8).all()
+    first, *others = np.divide(grown[1:], grown[:-1])
+    assert 2.4 < first < 5  # of a round target the optimum that is perturbed is any, and four or five steps are needed
+    assert min(others) > 3.2
+    assert max(others) < 4.8
 
 
 @page.after("solution-gauge")
