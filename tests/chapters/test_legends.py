@@ -312,6 +312,29 @@ def tilting(made, path, first, v, n, sample):
         ("Gaussian tokens {}.", 2 * v), ("squared error is {};", *here), ("slope {}.", exponent(v))]
 
 
+def stretched(made, path, first, kappa, plain_lr, lr):
+    round_, data = (mha.data.linear_regression(n=200, d=3, p=3, kappa=k) for k in (1, kappa))
+    drawn, back = mha.AttentionRegression.random(3, 3, 0.5, seed=1), np.linalg.inv(data.truth.root)
+    start = mha.AttentionRegression(drawn.A @ back, back @ drawn.B @ back)
+
+    def excess(data, start, rule):
+        return mha.train(start, data, rule, 60).excess
+
+    ours, theirs = (excess(data, start, rule) for rule in (mha.Preconditioned(lr), mha.GradientDescent(plain_lr)))
+    values, directions = np.linalg.eigh(data.Sigma)
+    assert np.allclose(values[-1] / values[0], kappa)
+    wide, narrow = (data.x @ directions[:, k] for k in (-1, 0))
+    shown = made.drawn(kappa=kappa, plain_lr=plain_lr, lr=lr)
+    wide, narrow = (side * np.sign(side @ shown[name]) for side, name in ((wide, "wide"), (narrow, "narrow")))
+    return {
+        "the tokens": Panel("widest direction", "narrowest direction", {"tokens": (wide, narrow)}),
+        "population excess, step by step": Panel("step", "log", {
+            "plain descent, as it starts": excess(round_, drawn, mha.GradientDescent(0.5)), "plain descent": theirs,
+            "with whitening": ours}, path.steps),
+    }, [("With stretch {}, after 60 steps", kappa), ("excess {} with whitening (step size {})", ours[-1], lr),
+        ("{} with plain descent (step size {})", theirs[-1], plain_lr)]
+
+
 def descent(made, path, first, **values):
     data = sample(values, values["n"], values["d"], 0)
     plain = path_of(start_on(data, values, 0), data, {"optimizer": "gd", "lr": 0.1, "share": 1.0}, 40)
@@ -613,6 +636,8 @@ SHOWN = {
     ("book/multihead/08_heads_on_real_data.html", 0): (digits, {"H": 2, "lr": 0.3, "scale": 1.0}),
     ("book/preconditioning/09_attention_is_a_tilted_average.html", 0): (tilting, {"v": 1.2, "n": 256, "sample": 3}),
     ("book/preconditioning/10_descent_that_knows_the_structure.html", 0): (
+        stretched, {"kappa": 8.0, "plain_lr": 0.2, "lr": 0.7}),
+    ("book/preconditioning/10_further.html", 0): (
         descent, {"kappa": 8.0, "d": 4, "n": 300, "optimizer": "structure_aware", "start": "random", "lr": 0.3,
                   "s_max": 0.7}),
     ("book/preconditioning/11_data_and_compute.html", 0): (

@@ -10,6 +10,9 @@ from mhabook.c10_structure.figure_regression import sample, start_on
 from mhabook.c11_data_and_compute import figure as c11
 from oracles import assert_refused
 
+ROUND = mha.data.linear_regression(n=60, d=3, p=3, kappa=1, seed=2)
+START, WHITENED, PLAIN = mha.AttentionRegression.random(3, 3, 1.0), mha.Preconditioned(0.5), mha.GradientDescent(0.5)
+STRETCHED = c10.stretched(ROUND, START, WHITENED, PLAIN, steps=6)
 DESCENT = c10.descent(n=60, steps=6)
 BOTH = c11.data_and_compute(n=80, steps=5)
 # Where what is broken shows.
@@ -49,6 +52,11 @@ BUGS = {
     "one start for all instances": (BOTH, MANY, "stream: streams[instance]", "stream: streams[0]"),
     "the largest n alone": (BOTH, MANY, "firstTokens(whole, n), model", "whole, model"),
     "mean of all parts": (DESCENT, SA2, "decides ? [k] : []", "true ? [k] : []"),
+    "a start whitened by the tokens": (STRETCHED, {"kappa": 16.0}, "whiteningOf(data.Sigma, data.d)", "data.whitening"),
+    "a start that is renormalized": (STRETCHED, {"kappa": 16.0}, "v: [0]", "v: [9]"),
+    "tokens along another direction": (STRETCHED, {"kappa": 16.0}, "along(d - 1)", "along(d - 2)"),
+    "a run that is drawn on": (STRETCHED, {"kappa": 256.0, "plain_lr": 0.9}, "gone ? NaN : excess", "excess"),
+    "rows of the basis": (STRETCHED, {"kappa": 16.0}, "basis[j * d + k]", "basis[k * d + j]"),
     "predicted": (BOTH, MANY, "(d * mean(s)) ** 2", "mean(s) ** 2"),
 }
 
@@ -65,6 +73,34 @@ def test_plain_descent_starts_where_the_chosen_rule_does():
         assert (path.curves[name] == path.curves[f"{name}_plain"]).all()
     other = DESCENT.path(s_max=0.7)
     assert other.loss[0] == path.loss[0] and (other.loss_plain == path.loss).all()
+
+
+@pytest.mark.parametrize("rule", [mha.Preconditioned(0.3, balance=0.5), mha.StructureAware(0.4, radius=np.inf)])
+def test_a_rule_that_whitens_does_not_see_the_stretch_and_plain_descent_does(rule):
+    data = mha.data.linear_regression(n=20, d=4, p=4, kappa=6.0, s_max=0.7, kappa_M=3, sigma=0.2, seed=5)
+    figure = c10.stretched(data, mha.AttentionRegression.random(4, 4, 0.3), rule, PLAIN, steps=8)
+    own = mha.train(mha.AttentionRegression.random(4, 4, 0.3), data, rule, 8)
+    np.testing.assert_allclose(figure.path().loss, own.loss, rtol=1e-9)
+    assert figure.controls["kappa"].value == pytest.approx(6.0) and len(figure.controls["kappa"].values) == 10
+    far = figure.path(kappa=256.0)
+    np.testing.assert_allclose(far.loss, own.loss, rtol=1e-8)
+    assert far.excess_plain[0] == pytest.approx(far.excess[0]) and far.excess_plain[-1] > 1.5 * own.excess[-1]
+
+
+@pytest.mark.parametrize("call, words", [
+    (lambda: c10.stretched(ROUND.map(lambda a: a[::-1]), START, WHITENED, PLAIN), ["data: expected the samples of a"]),
+    (lambda: c10.stretched(mha.data.linear_regression(n=60, d=3, p=2), START, WHITENED, PLAIN), ["data: expected the"]),
+    (lambda: c10.stretched(mha.data.regression_from_arrays(ROUND.x, ROUND.y), START, WHITENED, PLAIN), ["data: expe"]),
+    (lambda: c10.stretched(ROUND.population(), START, WHITENED, PLAIN), ["data: expected the samples of a linear"]),
+    (lambda: c10.stretched(None, START, WHITENED, PLAIN), ["data: expected the samples of a linear_regression"]),
+    (lambda: c10.stretched(ROUND, mha.AttentionRegression.random(2, 2), WHITENED, PLAIN), ["start: expected", "d = 3"]),
+    (lambda: c10.stretched(ROUND, START, PLAIN, PLAIN), ["whitened: expected Preconditioned or StructureAware"]),
+    (lambda: c10.stretched(ROUND, START, mha.Preconditioned(whitening=ROUND.whitening()), PLAIN), ["whitened: expec"]),
+    (lambda: c10.stretched(ROUND, START, WHITENED, WHITENED), ["plain: expected GradientDescent with a number"]),
+    (lambda: c10.stretched(ROUND, START, WHITENED, mha.GradientDescent(lambda k: 0.1)), ["plain: expected Gradient"]),
+])
+def test_a_figure_refuses_what_its_sliders_cannot_move(call, words):
+    assert_refused(call, TypeError, words)
 
 
 def test_the_spectral_start_has_columns_of_positive_sum():
@@ -87,6 +123,7 @@ def test_smaller_samples_are_the_first_tokens_and_the_limit_starts_with_the_larg
 @pytest.mark.parametrize("call, words", [
     (lambda: c10.descent(n=50), ["n: expected 60 tokens or more", "got 50"]),
     (lambda: c10.descent(steps=0), ["steps: expected a whole number ≥ 1"]),
+    (lambda: c10.stretched(ROUND, START, WHITENED, PLAIN, steps=2.5), ["steps: expected a whole number ≥ 1"]),
     (lambda: c11.data_and_compute(n=60), ["n: expected 80 tokens or more", "got 60"]),
     (lambda: c11.data_and_compute(instances=0), ["instances: expected a whole number ≥ 1"]),
 ])

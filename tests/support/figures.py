@@ -44,7 +44,11 @@ FIGURES = {
     "book/multihead/07_does_it_generalize.html": (c07.generalization,),
     "book/multihead/08_heads_on_real_data.html": (c08.digits,),
     "book/preconditioning/09_attention_is_a_tilted_average.html": (c09.tilting,),
-    "book/preconditioning/10_descent_that_knows_the_structure.html": (c10.descent,),
+    "book/preconditioning/10_descent_that_knows_the_structure.html": (
+        lambda: c10.stretched(mha.data.linear_regression(n=200, d=3, p=3, kappa=1),
+                              mha.AttentionRegression.random(3, 3, 0.5, seed=1), mha.Preconditioned(lr=0.5),
+                              mha.GradientDescent(lr=0.5)),),
+    "book/preconditioning/10_further.html": (c10.descent,),
     "book/preconditioning/11_data_and_compute.html": (c11.data_and_compute,),
     "book/kernels/12_two_kernels_one_rank.html": (c12.kernels,),
     "book/kernels/13_when_gradient_descent_must_succeed.html": (c13.layer,),

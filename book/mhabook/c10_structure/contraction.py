@@ -2,7 +2,15 @@
 
 import numpy as np
 
-from mhabook.c10_structure.factorization import CHAPTER, distance, gradient, optimum, regularized_excess, stretched
+from mhabook.c10_structure.factorization import (
+    CHAPTER,
+    FURTHER,
+    distance,
+    gradient,
+    optimum,
+    regularized_excess,
+    stretched,
+)
 from mhabook.c10_structure.population import PopulationRegression
 from mhabook.ledger import Check, Checks, Instance, statement
 from mhalib._array import Array
@@ -34,7 +42,7 @@ def _point(seed):
 
 
 @statement(id="lemma-lift", title="The regularized loss in one matrix", mark="ours", source="this book",
-           chapter=CHAPTER, assumptions="(U_*, V_*) is on the optimum manifold", random=_point,
+           chapter=FURTHER, assumptions="(U_*, V_*) is on the optimum manifold", random=_point,
            broken=_point, breaks="(U*, V*) is on the optimum manifold: (2U*, V*/2) instead", hypotheses=lambda **_: {},
            false_claim=lambda U, V, N, lr: _lifted(U, V, N, *stretched(optimum(N))))
 def lift(U: Array, V: Array, N: Array, lr: float | None = None) -> Check:
@@ -86,7 +94,7 @@ def _stuck(seed):
 
 
 @statement(id="thm-local-rate", title="Near the optimum, balanced descent contracts", mark="ours", source="this book",
-           chapter=CHAPTER, assumptions="p ≥ d; N has rank d; δ(Z) ≤ ¼√s_min; 0 < η ≤ 2/(13 s_max)", random=_point,
+           chapter=FURTHER, assumptions="p ≥ d; N has rank d; δ(Z) ≤ ¼√s_min; 0 < η ≤ 2/(13 s_max)", random=_point,
            extremal=(_slowest, inward), slack=(0.006,),
            broken=_stuck, breaks="δ(Z) ≤ ¼√s_min: the saddle at zero instead",
            hypotheses=_nearby)
@@ -181,7 +189,7 @@ def _many(seed):
 
 
 @statement(id="prop-scale-free", title="In the population, structure-aware descent does not see scale", mark="ours",
-           source="this book", chapter=CHAPTER, assumptions="infinitely many tokens; b > 0; U ≠ 0; V ≠ 0", random=_many,
+           source="this book", chapter=FURTHER, assumptions="infinitely many tokens; b > 0; U ≠ 0; V ≠ 0", random=_many,
            broken=lambda seed: _many(seed) | {"tokens": 8}, breaks="infinitely many tokens: eight of them",
            hypotheses=lambda A, B, c, tokens=None, **_: {"infinitely many tokens": tokens is None, "b > 0": c > 0,
                                                          "U ≠ 0": bool(A.any()), "V ≠ 0": bool(B.any())})

@@ -1,12 +1,14 @@
-"""The live figure of chapter 10: descent that knows the structure beside descent that does not."""
+"""The live figures of chapter 10: descent that knows the structure beside descent that does not."""
 
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 
 from mhabook.c10_structure.figure_regression import (
     CONTROLS,
     FIXED,
+    NO_RADIUS,
     carried,
     fitted,
     path_of,
@@ -14,11 +16,25 @@ from mhabook.c10_structure.figure_regression import (
     start_on,
     streams,
 )
-from mhalib._array import require_count
+from mhalib._array import matching, require_count
+from mhalib.data.regression import LinearTruth, RegressionDataset, linear_regression, rotation
 from mhalib.live.frames import line, panels
 from mhalib.live.spec import Control, FigureSpec
 from mhalib.live.widget import LiveFigure
-from mhalib.plots import GRAY
+from mhalib.models import AttentionRegression
+from mhalib.optim import GradientDescent, Preconditioned, StructureAware
+from mhalib.plots import COLORS, GRAY
+from mhalib.training import run
+from mhalib.whitening import Whitening
+
+KAPPAS = (1.0, 2.0, 4.0, 8.0, 16.0, 32.0, 64.0, 128.0, 256.0)
+STEP_SIZES = (0.03, 0.1, 0.2, 0.3, 0.5, 0.7, 0.9)
+FLAT = {"kappa": 256.0, "plain_lr": 0.1}
+"""Tokens that are stretched as far as they can be here, and a step of plain descent that is short enough for them."""
+MOST = 10
+"""Plain descent whose excess is above this is drawn no further: from there on it only enlarges its rounding."""
+NAMES = {Preconditioned: "preconditioned", StructureAware: "structure_aware"}
+"""The rules that whiten, under the names that the page knows."""
 
 MEASURES = ("loss", "excess", "v", "effective_tokens")
 PLAIN = {"optimizer": "gd", "lr": 0.1, "share": 1.0}
@@ -66,10 +82,150 @@ def descent(n: int = 400, steps: int = 40, seed: int = 0) -> LiveFigure:
         model="descent", data=carried(n, SIZES, [seed]), start=streams(max(SIZES), [seed]),
         record=tuple(range(steps + 1)), fixed=FIXED | {"plain_lr": PLAIN["lr"]}, curves=CURVES,
         controls=(*CONTROLS,
-                  Control("kappa", "κ(Σ)", (1.0, 2.0, 4.0, 8.0, 16.0, 32.0, 64.0, 128.0, 256.0), 16.0),
+                  Control("kappa", "κ(Σ)", KAPPAS, 16.0),
                   Control("d", "dimensions d", SIZES, 3),
                   Control("n", "tokens n", tuple(k for k in (60, 100, 200, 300, 400) if k <= n), min(200, n))),
         frame=_frame(steps), train=measured), __file__)
+
+
+def stretched(data: RegressionDataset, start: AttentionRegression, whitened: Preconditioned | StructureAware,
+              plain: GradientDescent, steps: int = 60) -> LiveFigure:
+    """A live figure of two runs from one layer: which of them sees how the tokens are stretched?
+
+    A slider stretches the tokens x to C x. The layer goes along, as (A C⁻¹, C⁻ᵀ B C⁻¹): it gives the same outputs on
+    the stretched tokens as before. The targets stay. Two more sliders are the step sizes of the two rules.
+
+    Parameters
+    ----------
+    data : a ``linear_regression``, as it draws the samples, with as many targets as dimensions, d ≥ 2
+    start : an ``AttentionRegression`` for its tokens
+    whitened : ``Preconditioned`` or ``StructureAware`` with a number as its step size, whitening by the tokens
+    plain : ``GradientDescent`` with a number as its step size
+    steps : how many steps a run has
+
+    Raises TypeError or ValueError if an argument is another, or steps is no whole number ≥ 1.
+
+    Source: this book (SA1, SA2).
+    """
+    require_count(steps=steps)
+    recipe, n = _recipe(data), len(data)
+    d, seed = recipe.pop("d"), recipe.pop("seed")
+    U, V = _whitened_start(start, data)
+    _require_rules(whitened, plain)
+
+    def sample(values):
+        return linear_regression(n, d, d, **recipe | {"kappa": values["kappa"]}, seed=seed)
+
+    def both(values):
+        drawn = sample(values)
+        begin = AttentionRegression(**Whitening.roots(drawn.Sigma).arrays(U, V, data.x))
+        rules = replace(whitened, lr=values["lr"]), GradientDescent(values["plain_lr"])
+        path, beside = (run(begin, drawn, rule, steps, None, range(steps + 1)) for rule in rules)
+        gone = np.maximum.accumulate(~(fitted(beside.excess, len(path)) <= MOST))
+        curves = {"loss": path.loss, "excess": path.excess,
+                  "excess_plain": np.where(gone, np.nan, fitted(beside.excess, len(path)))}
+        return replace(path, curves=curves)
+
+    own = {"kappa": recipe["kappa"], "lr": float(whitened.lr), "plain_lr": float(plain.lr)}
+    return LiveFigure(FigureSpec(
+        title="Who sees that the tokens are stretched?", alt=_alt(n, steps), summary=STRETCHED,
+        model="stretched", data=carried(n, (d,), [seed]) | {"kind": "stretched"},
+        start={"kind": "stretched", "U": U.ravel().tolist(), "V": V.ravel().tolist()},
+        record=tuple(range(steps + 1)), curves=("loss", "excess", "excess_plain"),
+        final=("wide", "narrow", "plain_end"),
+        fixed={name: value for name, value in recipe.items() if name != "kappa"} | {
+            "n": n, "d": d, "optimizer": NAMES[type(whitened)], "balance": float(whitened.balance),
+            "radius": float(min(getattr(whitened, "radius", 1.0), NO_RADIUS))},
+        controls=(Control("kappa", "stretch of the tokens, κ(Σ)", _with(KAPPAS, own["kappa"]), own["kappa"]),
+                  Control("plain_lr", "step size of plain descent", _with(STEP_SIZES, own["plain_lr"]),
+                          own["plain_lr"]),
+                  Control("lr", "step size with whitening", _with(STEP_SIZES, own["lr"]), own["lr"])),
+        tries={"As it starts": {}, "Stretched a little": {"kappa": 16.0}, "Stretched a lot": {"kappa": 256.0},
+               "A lot, with shorter plain steps": FLAT},
+        frame=_stretched_frame(steps), train=both,
+        measure=_cloud(sample, d, seed) | {"plain_end": _plain_end}), __file__)
+
+
+STRETCHED = ("With stretch {kappa}, after {steps} steps: excess {excess} with whitening (step size {lr}), "
+             "{plain_end} with plain descent (step size {plain_lr}).")
+
+
+def _alt(n, steps):
+    return (f"Left, the {n} tokens along the widest and the narrowest direction of their covariance. Right, over "
+            f"{steps} steps from one start, the population excess of descent in whitened coordinates and of plain "
+            "descent, on a logarithmic scale. A slider stretches the tokens: the first curve stays where it is.")
+
+
+def _recipe(data):
+    """What ``linear_regression`` was called with, but for n."""
+    truth = data.truth if isinstance(data, RegressionDataset) else None
+    if isinstance(truth, LinearTruth) and len(truth.M) == len(truth.Sigma) >= 2:
+        eigenvalues, s = np.linalg.eigvalsh(truth.Sigma), truth.singular_values
+        recipe: dict[str, Any] = {"kappa": _near(KAPPAS, eigenvalues[-1] / eigenvalues[0]), "s_max": float(s[0]),
+                                  "kappa_M": float(s[0] / s[-1]), "sigma": truth.sigma}
+        drawn = linear_regression(len(data), len(s), len(s), **recipe, seed=truth.seed)
+        if drawn.x.dtype == data.x.dtype and all(map(_equal, (drawn.x, drawn.y), (data.x, data.y))):
+            return recipe | {"d": len(s), "seed": truth.seed}
+    raise TypeError("data: expected the samples of a linear_regression as it draws them, with as many targets as "
+                    "dimensions, because a slider draws them anew; mha.live.figure takes any data")
+
+
+def _equal(a, b):
+    return np.allclose(a, b, rtol=1e-9, atol=1e-12)
+
+
+def _near(values, number):
+    """The one of ``values`` that a number equals up to rounding, or the number."""
+    return next(iter(matching(values, float(number))), float(number))
+
+
+def _with(values, *own):
+    """The values of a slider, with those of the run among them."""
+    return tuple(sorted({*values, *own}))
+
+
+def _whitened_start(start, data):
+    """(U, V) of the start, whitened by the true covariance."""
+    d = len(data.Sigma)
+    if type(start) is not AttentionRegression or start.sizes != (d, d):
+        raise TypeError(f"start: expected an AttentionRegression with p = d = {d}, as the data has, got {start!r}; "
+                        "mha.live.figure takes any model")
+    return Whitening.roots(data.Sigma).whiten(start)
+
+
+def _require_rules(whitened, plain):
+    if type(whitened) not in NAMES or callable(whitened.lr) or whitened.whitening is not None:
+        raise TypeError("whitened: expected Preconditioned or StructureAware with a number as its step size, which "
+                        f"whitens by the tokens, got {whitened!r}")
+    if type(plain) is not GradientDescent or callable(plain.lr):
+        raise TypeError(f"plain: expected GradientDescent with a number as its step size, got {plain!r}")
+
+
+def _plain_end(path, values):
+    """The last excess of plain descent, or words where it has diverged."""
+    end = float(path.curves["excess_plain"][-1])
+    return end if np.isfinite(end) else f"more than {MOST}"
+
+
+def _cloud(sample, d, seed):
+    """The tokens along the direction in which Σ is largest, and along that in which it is smallest."""
+    basis = rotation(np.random.default_rng([seed, 0]), d)
+    return {name: lambda path, values, k=k: (sample(values).x @ basis[:, k]).tolist()
+            for name, k in (("wide", d - 1), ("narrow", 0))}
+
+
+def _stretched_frame(steps):
+    frame = panels("the tokens", "population excess, step by step")
+    frame.add_scatter(name="tokens", mode="markers", marker={"color": COLORS[2], "size": 4, "opacity": 0.6}, row=1,
+                      col=1, showlegend=False, meta={"x": "wide", "y": "narrow"})
+    line(frame, "plain descent, as it starts", 2, shows="excess_plain", once=True, legend=True)
+    line(frame, "plain descent", 2, shows="excess_plain", color=1)
+    line(frame, "with whitening", 2, shows="excess", color=0)
+    frame.update_xaxes(title="widest direction", range=[-6, 6], constrain="domain", col=1)
+    frame.update_yaxes(title="narrowest direction", range=[-6, 6], scaleanchor="x", constrain="domain", col=1)
+    frame.update_xaxes(title="step", range=[0, steps], col=2)
+    frame.update_yaxes(type="log", range=[-3.3, 0.7], dtick=1, exponentformat="power", col=2)
+    return frame
 
 
 def _curves(path, data):

@@ -5,7 +5,7 @@ Throughout E = U Vᵀ − N with N = M Σ^{1/2} (p, d), U (p, d), V (d, d), D = 
 
 import numpy as np
 
-from mhabook.c10_structure.factorization import CHAPTER, gradient, hessian, optimum
+from mhabook.c10_structure.factorization import FURTHER, gradient, hessian, optimum
 from mhabook.ledger import Check, Checks, statement
 from mhalib._array import Array
 
@@ -35,7 +35,7 @@ def _anywhere(seed):
 
 
 @statement(id="prop-conserved", title="Descent in (U, V) keeps its imbalance", mark="ours", source="this book",
-           chapter=CHAPTER, assumptions="step of gradient descent on L in (U, V)", random=_anywhere,
+           chapter=FURTHER, assumptions="step of gradient descent on L in (U, V)", random=_anywhere,
            broken=lambda seed: _anywhere(seed) | {"balance": 1.0},
            breaks="step of gradient descent on L: one on Q = L + R instead",
            hypotheses=lambda balance=0.0, **_: {"step of gradient descent on L in (U, V)": balance == 0})
@@ -55,7 +55,7 @@ def conserved(U: Array, V: Array, N: Array, balance: float = 0.0, lr: float = 0.
 
 
 @statement(id="prop-balance-decays", title="The regularizer balances", mark="ours", source="this book",
-           chapter=CHAPTER, assumptions="the gradient flow of Q", random=_anywhere,
+           chapter=FURTHER, assumptions="the gradient flow of Q", random=_anywhere,
            broken=lambda seed: _anywhere(seed) | {"balance": 0.0}, breaks="the gradient flow of Q: that of L alone",
            hypotheses=lambda balance=1.0, **_: {"the gradient flow of Q": balance == 1})
 def balance_decays(U: Array, V: Array, N: Array, balance: float = 1.0) -> Check:
@@ -76,7 +76,7 @@ def _exact(scale):
 
 
 @statement(id="prop-balanced-stationary", title="Stationary points of the regularized loss are balanced", mark="ours",
-           source="this book", chapter=CHAPTER, assumptions="Q = L + R", random=_anywhere,
+           source="this book", chapter=FURTHER, assumptions="Q = L + R", random=_anywhere,
            extremal=(lambda: _exact(1.0), lambda: _exact(3.0)),
            broken=lambda seed: {"U": np.array([[2.0 + seed]]), "V": np.array([[1.0]]), "N": np.array([[2.0 + seed]]),
                                 "balance": 0.0}, breaks="Q = L + R: L alone",
@@ -114,7 +114,7 @@ def _at_a_saddle(U, V, N, **_):
 
 
 @statement(id="prop-saddles", title="Every other stationary point is a strict saddle", mark="ours", source="this book",
-           chapter=CHAPTER, assumptions="∇Q = 0; E ≠ 0", random=_missing,
+           chapter=FURTHER, assumptions="∇Q = 0; E ≠ 0", random=_missing,
            broken=_overshot, breaks="∇Q = 0: a point behind the minimum, (1.5 U, 1.5 V)", hypotheses=_at_a_saddle)
 def saddles(U: Array, V: Array, N: Array, mix: Array, idle: Array) -> Checks:
     """λ_min(∇²Q) = −‖E‖, the largest singular value that is missing, E = U Vᵀ − N; and λ_min(∇²L) < 0 where ∇L = 0.
@@ -155,7 +155,7 @@ def _at_a_flat_saddle(s_left, s_kept, size, length=None):
 
 
 @statement(id="prop-flat-saddles", title="Without balance, saddles can be as flat as you like", mark="ours",
-           source="this book", chapter=CHAPTER,
+           source="this book", chapter=FURTHER,
            assumptions="N = diag(s, s′); s > 0; g > 0; 0 ≤ s′ ≤ g²; U = e₂uᵀ; V = e₂vᵀ; ‖u‖ = ‖v‖ = g; uᵀv = s′",
            random=_flat, extremal=(lambda: {"s_left": 0.01, "s_kept": 1.0, "size": 3.0},), slack=(0.01,),
            broken=_not_flat, hypotheses=_at_a_flat_saddle,

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from mhabook.c10_structure.factorization import CHAPTER
+from mhabook.c10_structure.factorization import FURTHER
 from mhabook.reproduction.figures import Figure, Outcome
 from mhabook.studies import Table
 
@@ -54,12 +54,12 @@ def same_start(table: Table) -> Outcome:
 
 FIGURES = (
     Figure("goel2026-figure-1", PAPER, "Figure 1", "Linear regression: the algorithm from its spectral initialization, "
-           "SGD from N(0, 1) entries.", "paper", "not knowable", UNKNOWN, CHAPTER, "from-a-good-start", spectral, TESTS,
+           "SGD from N(0, 1) entries.", "paper", "not knowable", UNKNOWN, FURTHER, "from-a-good-start", spectral, TESTS,
            "descent.npz", {"start": ["spectral", "random"], "method": ["SA2", "sgd"]}, FIXED,
            setting=f"{REGRESSION}; the algorithm from its spectral start, SGD from N(0, 1) entries [paper]",
            models=("mha.AttentionRegression",)),
     Figure("goel2026-figure-2", PAPER, "Figure 2", "Linear regression: the algorithm and SGD from the same random "
-           "point, N(0, 1) entries.", "paper", "not knowable", UNKNOWN, CHAPTER, "the-comparison-of-the-paper-rebuilt",
+           "point, N(0, 1) entries.", "paper", "not knowable", UNKNOWN, FURTHER, "the-comparison-of-the-paper-rebuilt",
            same_start, TESTS, "descent.npz", {"start": "random", "method": ["SA2", "sgd", "gd"]}, FIXED,
            setting=f"{REGRESSION}; both from one point with N(0, 1) entries [paper]",
            models=("mha.AttentionRegression",)),
