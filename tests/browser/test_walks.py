@@ -1,0 +1,22 @@
+"""A chapter is a walk: its live figure begins within the first three screens, at a desk and on a phone."""
+
+import pytest
+
+from visits import BUILD, PATIENCE
+
+WALKS = [page.relative_to(BUILD).as_posix() for page in sorted(BUILD.glob("book/*/[0-9][0-9]_*.html"))
+         if not page.stem.endswith("_further") and list(page.parent.glob(f"{page.stem[:2]}_further.html"))]
+"""The chapters with a further page."""
+
+
+@pytest.mark.parametrize("width, height", [(1280, 800), (390, 844)])
+@pytest.mark.parametrize("name", WALKS)
+def test_the_live_figure_begins_within_three_screens(site, chromium, name, width, height):
+    context = chromium.new_context(viewport={"width": width, "height": height})
+    context.set_default_timeout(PATIENCE)
+    page = context.new_page()
+    page.goto(site + name)
+    page.wait_for_function("() => document.querySelector('.mha-live[data-state=done]')")
+    top = page.evaluate("() => document.querySelector('.mha-live').getBoundingClientRect().top + scrollY")
+    context.close()
+    assert top < 3 * height, f"{top / height:.1f} screens"
