@@ -38,7 +38,7 @@ def line(frame: go.Figure, name: str, column: int, row: int = 1, *, shows: str |
     """
     parts: dict[str, Any] = {"x": over, "y": shows}
     meta = {part: what for part, what in parts.items() if isinstance(what, str)}
-    numbers = {part: what for part, what in parts.items() if part not in meta}
+    numbers = {part: np.asarray(what).tolist() for part, what in parts.items() if part not in meta}
     if once:
         meta["once"] = True
     gray = faint or once

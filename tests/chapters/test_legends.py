@@ -627,8 +627,8 @@ SHOWN = {
         theory, {"H": 10 ** 4, "lr": 0.1, "zeta": 0.4, "S": 0.5, "T": 5}),
     ("book/multihead/05_more_heads_slower_or_faster.html", 0): (
         step_sizes, {"H": 16, "lr": 0.1, "scaling": "root", "optimizer": "momentum"}),
-    ("book/multihead/05_further.html", 0): (heads, {"H": 4, "lr": 0.03, "optimizer": "adam"}),
-    ("book/multihead/05_further.html", 1): (
+    ("book/multihead/01_further.html", 0): (heads, {"H": 4, "lr": 0.03, "optimizer": "adam"}),
+    ("book/multihead/05_further.html", 0): (
         width, {"H": 4, "lr": 0.3, "scaling": "root", "zeta": 0.25, "sigma": 0.6}),
     ("book/multihead/06_a_planted_head.html", 0): (planted, {"H": 2, "n": 50, "lr": 0.01, "start": "random"}),
     ("book/multihead/07_does_it_generalize.html", 0): (

@@ -10,7 +10,6 @@ from mhabook.c05_heads.runs import predicted
 from page import Page
 
 page = Page("multihead/05_further")
-FEW = (1, 2, 4, 8, 16)
 
 
 def by_trials(rows, heads, curve):
@@ -280,43 +279,6 @@ def test_the_score_falls_like_the_fourth_root_of_the_heads(HEADS, gd, medians):
 
 
 # Move the sliders
-
-
-@page.after("live-heads")
-def test_more_heads_are_slower_at_one_step_size(live):
-    ends = [live.path(H=H) for H in FEW]
-    losses = [path.loss[-1] for path in ends]
-    assert round(ends[0].attention_score[-1], 2) == 0.79
-    assert round(ends[-1].attention_score[-1], 2) == 0.40
-    assert losses == sorted(losses)
-    assert round(losses[-1] / losses[0], 1) == 3.3
-
-
-@page.after("live-heads")
-def test_more_heads_attend_less_at_three_step_sizes(live):
-    for lr in (0.3, 1.0, 3.0):
-        scores = [live.path(H=H, lr=lr).attention_score[-1] for H in FEW]
-        assert scores == sorted(scores, reverse=True)
-
-
-@page.after("live-heads")
-def test_at_step_size_10_two_heads_attend_more_than_one(live):
-    assert round(live.path(H=1, lr=10.0).attention_score[-1], 2) == 0.79
-    assert round(live.path(H=2, lr=10.0).attention_score[-1], 2) == 0.96
-
-
-@page.after("live-heads")
-def test_heads_from_zero_stay_equal(live):
-    assert max(np.ptp(live.path(H=H)[-1].W, axis=0).max() for H in FEW) < 1e-12
-
-
-@page.after("live-heads")
-def test_under_adam_more_heads_have_a_lower_loss_and_a_lower_score(live):
-    ends = [live.path(H=H, optimizer="adam", lr=0.01) for H in FEW]
-    losses = [path.loss[-1] for path in ends]
-    assert losses == sorted(losses, reverse=True)
-    assert round(losses[0] / losses[-1]) == 5
-    assert ends[-1].attention_score[-1] < ends[0].attention_score[-1]
 
 
 def ends_of(live, **values):

@@ -30,6 +30,8 @@ FIGURES = {
     "book/multihead/01_a_small_attention_model.html": (
         lambda: c01.finding(mha.data.tokenized_mixture(), mha.MultiHeadAttention.zeros(1, 10, 8),
                             mha.GradientDescent(1.0), 2000),),
+    "book/multihead/01_further.html": (
+        lambda: mha.live.heads(mha.data.tokenized_mixture(n=64, T=8, zeta=0.125)),),
     "book/multihead/02_how_steep_how_curved.html": (
         lambda: c02.curvature(
             mha.data.tokenized_mixture(n=40, T=8, d=6, M=3, zeta=0.25, S=1.0, sigma=0.1, seed=0)),),
@@ -38,8 +40,7 @@ FIGURES = {
     "book/multihead/05_more_heads_slower_or_faster.html": (
         lambda: c05.step_sizes(mha.data.tokenized_mixture(), mha.MultiHeadAttention.zeros(1, 10, 8),
                                mha.GradientDescent(0.3)),),
-    "book/multihead/05_further.html": (
-        lambda: mha.live.heads(mha.data.tokenized_mixture(n=64, T=8, zeta=0.125)), c05.width),
+    "book/multihead/05_further.html": (c05.width,),
     "book/multihead/06_a_planted_head.html": (c06.planted,),
     "book/multihead/07_does_it_generalize.html": (c07.generalization,),
     "book/multihead/08_heads_on_real_data.html": (c08.digits,),
