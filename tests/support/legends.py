@@ -29,6 +29,8 @@ def by_name(figure):
     """(title, name) → the traces, in the order in which they are drawn; one without a name is called by its type."""
     found = {}
     for trace in figure["data"]:
+        if trace.get("visible") is False:
+            continue  # a reader's guess, where there is none
         place = title_over(figure["layout"], trace), trace.get("name") or trace["type"]
         found.setdefault(place, []).append(trace)
     return found
