@@ -10,8 +10,8 @@ DRAWN = """(root) => {
     places = Object.entries(layout).filter(([name]) => /^([xy]axis\\d*|annotations)$/.test(name));
   return JSON.parse(JSON.stringify({
     layout: Object.fromEntries(places),
-    data: data.map(({ type, name, xaxis, yaxis, x, y, z }) => (
-      { type, name, xaxis, yaxis, x: x && Array.from(x), y: y && Array.from(y), z })),
+    data: data.map(({ type, name, visible, xaxis, yaxis, x, y, z }) => (
+      { type, name, visible, xaxis, yaxis, x: x && Array.from(x), y: y && Array.from(y), z })),
   }));
 }"""
 # Where the ink of every line ends, less where its last point belongs, in pixels; lines that leave the frame aside.
