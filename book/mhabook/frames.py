@@ -6,6 +6,7 @@ from typing import Any, TypeAlias
 
 from mhalib.data.mixture import Mixture
 from mhalib.live.spec import Control
+from mhalib.models import MultiHeadAttention
 
 Measures: TypeAlias = dict[str, Callable[..., Any]]
 """Name → function of (path, values)."""
@@ -28,3 +29,14 @@ def mixture_draws(mixture: Mixture, n: int, stream: tuple[int, ...]) -> dict[str
     M, d = mixture.nu.shape
     return {"kind": "mixture", "n": n, "T": mixture.T, "d": d, "M": M, "stream": list(stream),
             "mu": mixture.mu.ravel().tolist(), "nu": mixture.nu.ravel().tolist()}
+
+
+def zero_heads(start: Any) -> MultiHeadAttention:
+    """The start of a figure that trains from zero.
+
+    Raises TypeError if it is another model.
+    """
+    if type(start) is not MultiHeadAttention or start.norm() != 0:
+        raise TypeError("start: expected MultiHeadAttention.zeros(H, T, d), got another model; mha.live.figure takes "
+                        "any")
+    return start

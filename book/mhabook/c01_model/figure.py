@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from mhabook.frames import mixture_draws
+from mhabook.frames import mixture_draws, zero_heads
 from mhalib._array import require_count
 from mhalib.data import Dataset
 from mhalib.data.mixture import Mixture, tokenized_mixture
@@ -35,7 +35,7 @@ def finding(data: Dataset, start: MultiHeadAttention, rule: GradientDescent, ste
     Source: Deora et al. 2023, data model DM1 [recalled].
     """
     require_count(steps=steps)
-    mixture, n, (H, T, d) = _mixture_of(data), len(data), _zero(start).sizes
+    mixture, n, (H, T, d) = _mixture_of(data), len(data), zero_heads(start).sizes
     M, S = len(mixture.nu), float(np.linalg.norm(mixture.nu[0]))
     if type(rule) is not GradientDescent or callable(rule.lr):
         raise TypeError(f"rule: expected GradientDescent with a number as its step size, got {rule!r}; "
@@ -91,13 +91,6 @@ def _mixture_of(data):
             return mixture
     raise TypeError("data: expected the samples of a tokenized_mixture as it draws them, because sliders draw them "
                     "anew; mha.live.heads(data) takes any Dataset")
-
-
-def _zero(start):
-    if type(start) is not MultiHeadAttention or start.norm() != 0:
-        raise TypeError("start: expected MultiHeadAttention.zeros(H, T, d), got another model; mha.live.figure takes "
-                        "any")
-    return start
 
 
 def _with(values, own):

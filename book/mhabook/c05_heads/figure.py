@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from mhabook.frames import mixture_draws, scaling_control
+from mhabook.frames import mixture_draws, scaling_control, zero_heads
 from mhalib._array import require_count
 from mhalib.data import Dataset
 from mhalib.data.mixture import tokenized_mixture
@@ -38,7 +38,7 @@ def step_sizes(data: Dataset, start: MultiHeadAttention, rule: Rule, steps: int 
     Source: Zero-initialization collapse (ours).
     """
     require_count(steps=steps)
-    data, optimizer, H = _with_relevant(in_doubles(data)), _name_of(rule), _zero(start).sizes[0]
+    data, optimizer, H = _with_relevant(in_doubles(data)), _name_of(rule), zero_heads(start).sizes[0]
     record = recorded_steps(steps, 60)
 
     def run(values):
@@ -76,13 +76,6 @@ def _with_relevant(data):
         raise TypeError("data: expected samples that say which of their tokens are relevant, such as those of "
                         "tokenized_mixture; mha.live.heads(data) takes any Dataset")
     return data
-
-
-def _zero(start):
-    if type(start) is not MultiHeadAttention or start.norm() != 0:
-        raise TypeError("start: expected MultiHeadAttention.zeros(H, T, d), got another model; mha.live.figure takes "
-                        "any")
-    return start
 
 
 def _name_of(rule):
