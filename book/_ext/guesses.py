@@ -68,7 +68,8 @@ class Guesses(SphinxDirective):
         name = self.arguments[0]
         fields = "".join(field(name, number, guess) for number, guess in groups()[name].items())
         there = relative(ALL, self.env.docname)
-        return [nodes.raw("", f'<div class="mha-guesses" role="group" aria-label="Your guesses">{fields}'
+        return [nodes.raw("", f'<div class="mha-guesses" id="guesses-{name}" role="group" '
+                          f'aria-label="Your guesses">{fields}'
                           f'<p class="mha-names">Your guesses stay in this browser. They come back beside the results, '
                           f'and <a href="{there}">on one page</a>.</p></div>', format="html")]
 
@@ -110,7 +111,7 @@ class GuessesOfAllPages(SphinxDirective):
             f'{curves.copy(guess["curve"]) if "curve" in guess else YOURS}</a></span></td></tr>'
             for key, guess in group.items())
         return ('<table class="table mha-all-guesses mha-none">'
-                f'<caption><a href="{there}#predict">{title}</a></caption>'
+                f'<caption><a href="{there}#guesses-{name}">{title}</a></caption>'
                 "<thead><tr><th>What was asked</th><th>Your guess</th></tr></thead>"
                 f"<tbody>{rows}</tbody></table>")
 
