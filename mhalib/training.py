@@ -6,6 +6,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import partial
 from itertools import count, repeat
+from math import isfinite
 from numbers import Real
 from typing import Any, NamedTuple, Protocol, Self
 
@@ -248,17 +249,18 @@ class _Walk:
 
     def _walked(self, steps, state, samples, theta):
         for k, rows in zip(range(steps + 1), samples, strict=False):
-            loss, grad = self.ask(theta, rows)
-            if not np.isfinite(float(loss)):
-                return self._why(k, float(loss), theta)
-            self.last = _Point(k, float(loss), theta, rows)
+            value, grad = self.ask(theta, rows)
+            loss = float(value)
+            if not isfinite(loss):
+                return self._why(k, loss, theta)
+            self.last = _Point(k, loss, theta, rows)
             if k == 0:
-                self.first, self.start = float(loss), theta
-            unknown = k in self.recorded and np.isnan(self.recorder.add(k, theta, grad))
+                self.first, self.start = loss, theta
             if k in self.recorded:
+                unknown = np.isnan(self.recorder.add(k, theta, grad))
                 self._confirm()
-            if unknown and not self._diverging():
-                return nan_gradient(k, float(loss), theta, grad, self.recorder.train_space)
+                if unknown and not self._diverging():
+                    return nan_gradient(k, loss, theta, grad, self.recorder.train_space)
             if k < steps:
                 before, (theta, state) = theta, self.step(theta, grad, state, k)
                 if type(theta) is not type(before):

@@ -46,6 +46,8 @@ def require_rate(lr: LearningRate) -> None:
 def rate(lr: LearningRate, k: int) -> float:
     """The step size of step k, for a number or a function of the step."""
     value = lr(k) if callable(lr) else lr
+    if type(value) is float and 0 <= value < inf:  # the usual case, decided without a question to torch
+        return value
     if not (isinstance(value, Real) or is_array(value)) or getattr(value, "ndim", 0):
         raise ValueError(f"lr: expected a function that returns numbers ≥ 0, got {shown(value)} at step {k}")
     value = as_number(value)
