@@ -120,23 +120,6 @@ def test_a_step_by_hand_is_that_of_the_first_rule(U, V, inverse, twin):
     assert np.allclose(inverse @ V @ inverse, twin[1].B, rtol=1e-9, atol=1e-12)
 
 
-@page.after("lesson")
-def test_the_rule_of_the_page_is_that_of_the_library(data, start, structure_aware):
-    rule, grad = mha.StructureAware().on(data), start.loss_and_grad(data.x, data.y)[1]
-    by_hand = structure_aware(*rule.whitening.whiten(start), *rule.whitening.pull(grad))
-    after = rule.whitening.whiten(rule.step(start, grad, None, 0)[0])
-    for mine, theirs in zip(by_hand, after, strict=True):
-        assert np.allclose(mine, theirs, rtol=1e-12, atol=1e-13)
-
-
-@page.after("second-end")
-def test_sixty_steps_by_hand_end_where_the_library_ends(theta, far, aware):
-    assert np.isclose(theta.loss(far.x, far.y), aware.loss[-1], rtol=1e-8)
-
-
-# --- conditioning, from a stored table -------------------------------------------------------------------------
-
-
 @page.after("conditioning")
 def test_conditioning_costs_plain_descent_thousands_of_steps(steps):
     by_kappa = [steps.where(kappa=kappa) for kappa in (1.0, 16.0, 256.0)]

@@ -322,3 +322,19 @@ def test_a_step_of_1_5_ends_with_twenty_times_the_excess_and_one_of_2_5_diverges
 def test_attention_is_not_saturated_then(large):
     assert min(large[lr].effective_tokens[-1] for lr in (1.5, 2.5)) > 200
 
+
+@page.after("lesson")
+def test_the_rule_of_the_page_is_that_of_the_library(data, start, structure_aware):
+    rule, grad = mha.StructureAware().on(data), start.loss_and_grad(data.x, data.y)[1]
+    by_hand = structure_aware(*rule.whitening.whiten(start), *rule.whitening.pull(grad))
+    after = rule.whitening.whiten(rule.step(start, grad, None, 0)[0])
+    for mine, theirs in zip(by_hand, after, strict=True):
+        assert np.allclose(mine, theirs, rtol=1e-12, atol=1e-13)
+
+
+@page.after("second-end")
+def test_sixty_steps_by_hand_end_where_the_library_ends(theta, far, aware):
+    assert np.isclose(theta.loss(far.x, far.y), aware.loss[-1], rtol=1e-8)
+
+
+# --- conditioning, from a stored table -------------------------------------------------------------------------
