@@ -115,25 +115,29 @@ def test_the_excess_is_half_the_squared_distance(U, V, N, twin):
 
 
 @page.after("first-step")
-def test_a_step_by_hand_is_that_of_the_first_rule(U, V, inverse, twin):
-    assert np.allclose(U @ inverse, twin[1].A, rtol=1e-9, atol=1e-12)
-    assert np.allclose(inverse @ V @ inverse, twin[1].B, rtol=1e-9, atol=1e-12)
+def test_sixty_steps_by_hand_end_where_the_library_ends(theta, far, twin):
+    assert np.isclose(theta.loss(far.x, far.y), twin.loss[-1], rtol=1e-9)
+
+
+# --- conditioning, from a stored table -------------------------------------------------------------------------
 
 
 @page.after("conditioning")
-def test_conditioning_costs_plain_descent_thousands_of_steps(steps):
-    by_kappa = [steps.where(kappa=kappa) for kappa in (1.0, 16.0, 256.0)]
-    assert [int(np.median(table["one"])) for table in by_kappa] == [17, 117, 3045]
-    assert [int(np.median(table["two"])) for table in by_kappa] == [15, 47, 607]
-    assert round(np.median(by_kappa[-1]["condition"])) == 824
+def test_the_steps_of_plain_descent_grow_as_its_valley_narrows(steps):
+    round_, far = steps.where(kappa=1.0), steps.where(kappa=256.0)
+    narrower = np.median(far["condition"]) / np.median(round_["condition"])
+    longer = np.median(far["one"]) / np.median(round_["one"])
+    assert longer > 100
+    assert 0.7 < longer / narrower < 1.4
+    for table in (round_, far):
+        assert (table["two"] <= table["one"]).all()
+    assert (far["two"] > 10 * far["whitened"]).all()
 
 
 @page.after("conditioning")
 def test_conditioning_costs_whitened_descent_nothing(steps):
     assert (steps.where(kappa=1.0)["whitened"] == steps.where(kappa=256.0)["whitened"]).all()
-    assert int(np.median(steps["whitened"])) == 15
-    assert steps["whitened"].min() == 14
-    assert steps["whitened"].max() == 17
+    assert steps["whitened"].max() < 20
 
 
 @page.after("target")

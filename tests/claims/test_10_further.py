@@ -3,6 +3,7 @@
 import numpy as np
 
 import mhabook
+import mhalib as mha
 from mhabook.c10_structure import contraction, factorization
 from mhabook.c10_structure.population import PopulationRegression
 from mhabook.c10_structure.runs import FAR, rows, spectral_distances, tuned
@@ -333,8 +334,5 @@ def test_the_rule_of_the_page_is_that_of_the_library(data, start, structure_awar
 
 
 @page.after("second-end")
-def test_sixty_steps_by_hand_end_where_the_library_ends(theta, far, aware):
-    assert np.isclose(theta.loss(far.x, far.y), aware.loss[-1], rtol=1e-8)
-
-
-# --- conditioning, from a stored table -------------------------------------------------------------------------
+def test_a_hundred_steps_by_hand_end_where_the_library_ends(theta, data, aware):
+    assert np.isclose(theta.loss(data.x, data.y), aware.loss[-1], rtol=1e-8)

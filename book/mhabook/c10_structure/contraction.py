@@ -146,7 +146,7 @@ def _same_step(x, y, A, B, weights, lr=0.1):
     return Check(float(away / moved), 1e-10, "one step in (A, B) = one step in (U, V)")
 
 
-@statement(id="prop-blind", title="Structure-aware descent does not see how tokens are conditioned", mark="ours",
+@statement(id="prop-blind", title="Whitened descent does not see how tokens are stretched", mark="ours",
            source="this book", chapter=CHAPTER, random=_tokens,
            assumptions="Σ̂ and C are invertible; x̃_i = Cx_i; the same targets; U ≠ 0; V ≠ 0; the steps of SA1 or SA2",
            broken=_tokens, breaks="the steps of SA1 or SA2: without their whitening",

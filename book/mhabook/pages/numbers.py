@@ -21,9 +21,9 @@ IN_CHAPTERS = {
     8: "prop-random-gram prop-first-order prop-head-moves",
     9: "def-regression-layer lemma-tilting prop-population-loss prop-regression-gradient prop-effective-tokens "
        "prop-query-error prop-mean-error lemma-exact-error lemma-query-rate thm-exponent prop-renormalization",
-    10: "prop-factorization prop-optimum-spectrum prop-preconditioned def-preconditioned def-structure-aware "
-        "prop-blind prop-conserved prop-balance-decays prop-balanced-stationary prop-saddles prop-flat-saddles "
-        "lemma-lift thm-local-rate def-spectral-start prop-scale-free",
+    10: "prop-factorization prop-optimum-spectrum prop-preconditioned def-preconditioned prop-blind "
+        "def-structure-aware prop-conserved prop-balance-decays prop-balanced-stationary prop-saddles "
+        "prop-flat-saddles lemma-lift thm-local-rate def-spectral-start prop-scale-free",
     11: "prop-late-factor prop-mean-over-starts prop-least-squares prop-spectral-excess prop-fitted-noise prop-plan",
     12: "def-kernel-layer lemma-same-rank prop-normalized-gaussian prop-inside-hull prop-query-force prop-flat "
         "prop-jacobian-rank prop-shift prop-width",

@@ -112,6 +112,12 @@ def heavy_mean(v):
     return 2 * (1 / index - 1)
 
 
+def narrow_hessian(v):
+    """Of Q = ½(uv − 1)² + ⅛(u² − v²)² in (a, b) at the balanced optimum, with u = σa, v = σ²b: its eigenvalues."""
+    scales = np.array([v**0.5, v])
+    return np.linalg.eigvalsh(scales[:, None] * factorization.hessian(np.eye(1), np.eye(1), np.eye(1)) * scales)
+
+
 TRUTH = {
     "ex-9-moments": [
         (lambda tau: gaussian_mean(lambda g: g**2 * np.exp(tau * g)), 1e-9),
@@ -125,6 +131,9 @@ TRUTH = {
     "ex-9-largest": [(lambda: squared_weights(1e6), ROUNDED), (lambda: 1 / squared_weights(1e40), 0.03)],
     "ex-9-own": [(own_token, 1e-4), lambda: own_token(0.2)],
     "ex-10-scalar": [lambda s: scalar_hessian(s, 0.0), lambda s: scalar_hessian(s, s**0.5)],
+    "ex-10-narrow": [
+        (lambda v: np.divide(*narrow_hessian(v)[::-1]), 1e-9),
+        (lambda v: best_step(narrow_hessian(v))[1], NUMERIC)],
     "ex-10-spectrum": [
         lambda: (abs(spectrum() - 3) < 1e-9).sum(), (lambda: best_step(spectrum())[0], NUMERIC),
         (lambda s1, s2: best_step(spectrum(s1, s2))[1], NUMERIC)],
