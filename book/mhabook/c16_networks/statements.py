@@ -11,7 +11,7 @@ from mhabook.ledger import Check, Checks, statement
 from mhalib._array import Array
 from mhalib.attention import gaussian, softmax
 
-CHAPTER = "kernels/16_text_and_pathfinder"
+CHAPTER, FURTHER = "kernels/16_text_and_pathfinder", "kernels/16_further"
 
 
 def mean_weight(sigma: float, d: int, c: float = 0.5) -> float:
@@ -32,7 +32,7 @@ def summed_weight(sigma: float, d: int, c: float, tied: float = 0.0) -> float:
 
 
 @statement(id="prop-mean-weight", title="The mean weight of a random query and key", mark="ours", source="this book",
-           chapter=CHAPTER, assumptions="q and k independent; N(0, σ² I_d)", random=_pairs,
+           chapter=FURTHER, assumptions="q and k independent; N(0, σ² I_d)", random=_pairs,
            broken=lambda seed: _pairs(seed) | {"tied": 0.5}, breaks="independence: half of a query is its key",
            hypotheses=lambda tied=0.0, **_: {"q and k independent": tied == 0})
 def mean_of_weights(sigma: float, d: int, c: float, tied: float = 0.0) -> Checks:
@@ -71,7 +71,7 @@ def _averages(q, K, kernel, **_):
 
 
 @statement(id="prop-loudness", title="An average is between one value and the mean of all", mark="ours",
-           source="this book", chapter=CHAPTER, assumptions="s_j ≥ 0; Σ_j s_j = 1", random=_row,
+           source="this book", chapter=FURTHER, assumptions="s_j ≥ 0; Σ_j s_j = 1", random=_row,
            extremal=(_one_key, lambda: _one_key() | {"q": np.zeros((1, 2))}), slack=(1e-9, 1e-9), broken=_one_place,
            breaks="Σ_j s_j = 1: Gaussian weights, which are not normalized", hypotheses=_averages)
 def loudness(q: Array, K: Array, kernel: Kernel, sigma: float, c: float) -> Checks:

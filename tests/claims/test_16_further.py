@@ -1,4 +1,4 @@
-"""What the page kernels/16_text_and_pathfinder says, held against what its cells leave."""
+"""What the page kernels/16_further says, held against what its cells leave."""
 
 import numpy as np
 import pytest
@@ -22,7 +22,7 @@ from mhabook.c16_networks.runs import (
 )
 from page import Page
 
-page = Page("kernels/16_text_and_pathfinder")
+page = Page("kernels/16_further")
 SOFTMAX, GAUSSIAN, NORMALIZED, LOUDER = "softmax", "Gaussian", "Gaussian, rows normalized", "softmax × 4"
 HALF = 0.00051
 """Three decimals are shown. Means of four accuracies may lie in the middle of two of these: then either is right."""
