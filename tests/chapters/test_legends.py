@@ -9,6 +9,7 @@ from functools import cache
 
 import numpy as np
 import pytest
+from scipy.stats import ttest_rel
 
 import mhalib as mha
 from figures import PLACES, figure, place_id
@@ -34,6 +35,7 @@ from mhabook.c13_layer.figure import problem
 from mhabook.c13_layer.statements import value_rate, value_smoothness
 from mhabook.c14_traps.lines import Line
 from mhabook.c14_traps.statements import EXAMPLES, example
+from mhabook.c16_networks import sentences as short_sentences
 from mhabook.start.figure_words import sentences
 from mhabook.start.linearized import Linearized
 from shown import (
@@ -522,6 +524,32 @@ def two_tokens(made, path, first, q1, q2, lr, c):
 # --- the pages before chapter 1, and a reader's own model -----------------------------------------------------------
 
 
+def compared(made, path, first, other, seeds, lr_first, lr_second):
+    def accuracy(kernel, start, seed, lr):
+        trained, tested = short_sentences.train_and_test(seed)
+        layer = mha.train(short_sentences.network(kernel, start), trained, mha.Adam(lr), 150, record=2)[-1]
+        return (np.sign(layer(tested.X).mean(axis=1)[:, 0]) == tested.y[:, 0, 0]).mean()
+
+    assert other == "again"
+    ours = np.array([accuracy(mha.softmax, seed, seed, lr_first) for seed in range(seeds)])
+    theirs = np.array([accuracy(mha.softmax, seed + 12, seed, lr_second) for seed in range(seeds)])
+    apart = theirs - ours
+    tests = [ttest_rel(theirs[:k], ours[:k]).confidence_interval(0.95) for k in range(2, seeds + 1)]
+    over, middle = np.arange(2, seeds + 1), np.array([apart[:k].mean() for k in range(2, seeds + 1)])
+    lines = np.column_stack([ours, theirs, np.full(seeds, np.nan)]).ravel()
+    return {
+        "test accuracy, seed by seed": Panel("", "", {
+            "one seed": (np.tile([0, 1, np.nan], seeds), lines), "softmax": (np.zeros(seeds), ours),
+            "the other": (np.ones(seeds), theirs)}, ticks={"x": ["softmax", "the other"]}),
+        "mean difference and its interval": Panel("seeds so far", "", {
+            "zero": ([1.5, 12.5], [0, 0]), "mean difference": (over, middle),
+            "95 % interval": (over, np.array([test.low for test in tests])),
+            "upper end": (over, np.array([test.high for test in tests]))}),
+    }, [("over {} seeds: softmax {} (step size {})", seeds, ours.mean(), lr_first),
+        ("the other {} (step size {})", theirs.mean(), lr_second), ("Mean difference {}", middle[-1]),
+        ("from {} to {}", tests[-1].low, tests[-1].high)]
+
+
 def scores(made, path, first, a1, a2, a3, tau):
     read, over = np.array([2.0, 1.0, -1.0]), np.arange(-30, 31) / 5
     pi = softmax_of(np.array([a1, a2, a3]) / tau)
@@ -649,6 +677,8 @@ SHOWN = {
         layer, {"moves": "WV", "D": 32, "H": 2, "N": 6, "n": 3, "scale": 0.5, "tied": False, "lr": 0.2}),
     ("book/kernels/14_traps.html", 0): (traps, {"shift": -0.4, "lr": 0.5, "c": 0.25}),
     ("book/kernels/14_traps.html", 1): (two_tokens, {"q1": 0.75, "q2": -1.25, "lr": 0.5, "c": 0.75}),
+    ("book/kernels/16_text_and_pathfinder.html", 0): (
+        compared, {"other": "again", "seeds": 6, "lr_first": 0.02, "lr_second": 0.05}),
     ("book/start/softmax.html", 0): (scores, {"a1": 1.5, "a2": -0.5, "a3": 0.5, "tau": 2.0}),
     ("book/start/descent_and_curvature.html", 0): (
         surface, {"lr": 0.2, "low": 0.2, "angle": 16, "q1": 1.0, "q2": -1.5}),

@@ -5,7 +5,6 @@ import pytest
 
 import mhalib as mha
 from mhabook.c08_digits.text.words import NOT, SIGN, score
-from mhabook.c16_networks import statements as networks
 from mhabook.c16_networks.runs import (
     ADAM,
     GAIN,
@@ -244,19 +243,6 @@ def test_starts_of_networks_have_these_sums(measured, weight):
 @page.after("measured-sums")
 def test_softmax_rows_sum_to_one(row_sums):
     assert abs(row_sums(1.0, kernel=mha.softmax, starts=2) - 1).max() < 1e-5
-
-
-@page.after("flattery")
-def test_the_best_of_nine_flatters_by_0_014_and_at_most_0_033(bound, exact):
-    assert (round(float(bound), 3), round(exact, 3)) == (0.033, 0.014)
-    assert exact == pytest.approx(networks.best_of(1000, 0.9, 9) - 0.9)
-
-
-@page.after("flattery")
-def test_standard_errors_are_these():
-    assert round((0.9 * 0.1 / 1000) ** 0.5, 3) == 0.009
-    assert [round((share / 1000) ** 0.5, 3) for share in (0.1, 0.01)] == [0.01, 0.003]
-    assert round(final_accuracy(SOFTMAX, **ADAM).std(ddof=1), 3) == 0.034
 
 
 @page.after("explore")

@@ -31,7 +31,7 @@ IN_CHAPTERS = {
         "thm-neighborhood thm-queries",
     14: "prop-values-allow prop-star thm-waiting thm-wells prop-rising thm-barrier",
     15: "prop-mean-curvature prop-interlacing prop-missed-saddle prop-filter-scale prop-gaussian-plateau",
-    16: "prop-mean-weight prop-loudness prop-same-test prop-best-of",
+    16: "prop-same-test prop-best-of prop-mean-weight prop-loudness",
 }
 """The ids of each chapter in the order of its page; in the ledger's own order a file's statements stand together."""
 KINDS = {"cor": "Corollary", "def": "Definition", "lemma": "Lemma", "prop": "Proposition", "thm": "Theorem"}

@@ -8,7 +8,7 @@ from mhabook.c16_networks import statements as networks
 from mhabook.reproduction.figures import Figure, Outcome
 from mhabook.studies import Table
 
-PAPER, TRANSFORMERS = "Song et al. 2024", networks.CHAPTER
+PAPER, TRANSFORMERS = "Song et al. 2024", networks.FURTHER
 NETWORK = "Two layers, embedding 64, hidden width 128, two heads"
 UNKNOWN = "step sizes, starts, steps, batches, every number"
 SIZES = ('SIZES = {"d": 64, "H": 2, "layers": 2, "hidden": 128}',)
@@ -98,7 +98,7 @@ FIGURES = (
            setting=f"{NETWORK}; reviews of IMDb, by SGD [second-hand]", models=("mhabook.c08_digits.TextTransformer",)),
     Figure("song2024-pathfinder", PAPER, "3 of 4: test accuracy and loss again", "The same for a second task. The "
            "account repeats the words of the first figure; elsewhere the second task is Pathfinder.", "second-hand",
-           "not run", UNKNOWN, TRANSFORMERS, "see-pathfinder", pictures, (TOY, FULL), "micro_pathfinder.npz",
+           "not run", UNKNOWN, TRANSFORMERS, "pathfinder", pictures, (TOY, FULL), "micro_pathfinder.npz",
            {"kernel": ["softmax", "gaussian", "normalized"], "scale": 1.0}, SIZES,
            "python book/results/large/kernels.py pathfinder --kernel softmax --seed 1 --out pathfinder-1.npz",
            setting=f"{NETWORK}; Pathfinder, by Adam [second-hand]", models=("mhabook.c08_digits.PatchTransformer",)),

@@ -1,9 +1,11 @@
 """What the answers of Part III and of the laboratory equal, chapters 12 to 17."""
 
 from functools import cache
+from itertools import product
 
 import numpy as np
 from scipy.optimize import brentq
+from scipy.stats import norm
 
 import mhabook
 import mhalib as mha
@@ -140,6 +142,18 @@ def enough_unknowns():
             return D
 
 
+def both_all_ahead(S):
+    """The share of all patterns of S coins that show one side alone."""
+    return np.mean([len(set(pattern)) == 1 for pattern in product((0, 1), repeat=S)])
+
+
+def mean_difference(v, rho, S):
+    """The variance of the mean of S differences, from the covariance of all 2S accuracies."""
+    covariance = np.kron(np.eye(S), v * np.array([[1, rho], [rho, 1]]))
+    contrast = np.tile([1, -1], S) / S
+    return contrast @ covariance @ contrast
+
+
 TRUTH = {
     "ex-12-turn": [  # what matrices of five rows show holds of any number
         lambda d: blind_directions(min(d, 5), mha.softmax) + d * d - min(d, 5) ** 2,
@@ -160,6 +174,13 @@ TRUTH = {
         lambda phi: np.array([np.cos(phi), np.sin(phi)]) @ [[0, -1], [-1, 0]] @ [np.cos(phi), np.sin(phi)],
         lambda t: (t * -t - 1) ** 2 / 2],
     "ex-15-chance": [(half_missed, 1e-9), (lambda: half_missed(10_002), 1e-9)],
+    "ex-16-coin": [lambda S: both_all_ahead(S), lambda: next(S for S in range(1, 20) if both_all_ahead(S) < 0.05)],
+    "ex-16-enough": [
+        (lambda s, w: brentq(lambda S: norm.ppf(0.975) * s / S**0.5 - w, 1e-3, 1e5), 1e-4),
+        (lambda: np.ceil(brentq(lambda S: norm.ppf(0.975) * 0.04 / S**0.5 - 0.01, 1, 999)), 1e-9)],
+    "ex-16-joined": [
+        (mean_difference, 1e-9),
+        (lambda rho: mean_difference(1.0, 0.0, 1) / mean_difference(1.0, rho, 1), 1e-9)],
     "ex-16-one": [
         lambda c, sigma, d: 1 / networks.mean_weight(sigma, d, c), lambda: 1 / networks.mean_weight(1.0, 32)],
     "ex-16-wide": [(lambda c0, sigma: networks.mean_weight(sigma, 1e9, c0 / 1e9**0.5), NUMERIC)],

@@ -1,0 +1,112 @@
+"""What the page kernels/16_text_and_pathfinder says, held against what its cells leave."""
+
+import numpy as np
+import pytest
+
+from mhabook.c16_networks import sentences
+from mhabook.c16_networks.figure import STEP_SIZES
+from page import Page
+
+page = Page("kernels/16_text_and_pathfinder")
+
+
+def holds_zero(drawn):
+    return drawn["low"] < 0 < drawn["high"]
+
+
+# --- the live figure -------------------------------------------------------------------------------------------
+
+
+@page.after("train")
+def test_the_figure_shows_the_runs_of_its_cells(live, first, second):
+    drawn = live.drawn()
+    assert drawn["first"] == first.mean(axis=1).tolist()
+    assert drawn["second"] == second.mean(axis=1).tolist()
+
+
+@page.after("train")
+def test_with_four_seeds_lines_go_up_and_down_and_with_twelve_the_interval_is_narrower_and_holds_zero(live):
+    four, twelve = live.drawn(), live.drawn(seeds=12)
+    apart = np.subtract(four["second"], four["first"])
+    assert apart.min() < 0 < apart.max()
+    assert holds_zero(four)
+    assert holds_zero(twelve)
+    assert twelve["high"] - twelve["low"] < 0.6 * (four["high"] - four["low"])
+
+
+@page.after("train")
+def test_a_network_is_farther_from_itself_than_from_the_other_kernel(live):
+    itself, both = live.drawn(other="again", seeds=12), live.drawn(seeds=12)
+    gaps = [np.abs(np.subtract(drawn["second"], drawn["first"])) for drawn in (itself, both)]
+    assert holds_zero(itself)
+    assert gaps[0].mean() > 1.3 * gaps[1].mean()
+    assert 0.03 < gaps[0].mean() < 0.07
+
+
+@page.after("train")
+def test_with_long_steps_softmax_is_far_ahead_until_the_other_takes_shorter_ones(live):
+    long = live.drawn(seeds=12, lr_first=0.2, lr_second=0.2)
+    assert long["high"] < -0.08
+    assert holds_zero(live.drawn(seeds=12, lr_first=0.2, lr_second=0.02))
+
+
+@page.after("train")
+def test_neither_network_is_as_good_as_a_reader_who_overlooks_not(live):
+    drawn = live.drawn(seeds=12)
+    texts = [text for seed in range(12) for text in sentences.sentences(seed)[sentences.TRAINED:]]
+    counted = [np.sign(sum(SIGNS.get(word, 0) for word in text.split())) for text in texts]
+    truth = [np.sign(sentences.score(text)) for text in texts]
+    reader = np.mean([0.5 if count == 0 else count == label for count, label in zip(counted, truth, strict=True)])
+    assert reader > max(drawn["first_mean"], drawn["second_mean"]) + 0.03
+
+
+SIGNS = {"good": 1, "great": 1, "bad": -1, "awful": -1}
+
+
+# --- checks ----------------------------------------------------------------------------------------------------
+
+
+@page.after("interval-check")
+def test_the_interval_is_that_of_the_paired_test_and_of_the_figure(low, high, known, live):
+    np.testing.assert_allclose([low, high], known, rtol=1e-12)
+    np.testing.assert_allclose([low, high], [live.drawn()["low"], live.drawn()["high"]], rtol=1e-12)
+
+
+@page.after("spread")
+def test_the_test_sentences_make_nearly_all_of_the_scatter(alone, apart):
+    assert 0.8 < (alone / 200) ** 0.5 / apart.std(ddof=1) < 1.25
+
+
+@page.after("flattery")
+def test_the_best_of_nine_flatters_and_by_no_more_than_the_bound(bound, exact):
+    assert bound / 3 < exact < bound
+
+
+@page.after("flattery")
+def test_standard_errors_are_these():
+    assert np.isclose((0.1 / 1000) ** 0.5, 0.01)
+    assert round(2 * (0.01 / 1000) ** 0.5, 3) == 0.006
+
+
+@page.after("peeking")
+def test_who_looks_until_it_suits_errs_several_times_as_often(outside):
+    assert 0.04 < outside[-1].mean() < 0.065
+    assert np.any(outside, axis=0).mean() > 3 * outside[-1].mean()
+
+
+@page.after("solution-itself")
+def test_networks_are_more_alike_where_the_start_is_shared(soft, gauss, again):
+    assert np.corrcoef(soft, gauss)[0, 1] > 0.2 + np.corrcoef(soft, again)[0, 1]
+
+
+@page.after("solution-choose")
+def test_with_step_sizes_of_their_own_the_kernels_cannot_be_told_apart(known):
+    assert known.low < 0 < known.high
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_no_test_sentence_is_trained_on_and_no_sum_is_zero(seed):
+    texts = sentences.sentences(seed)
+    assert set(texts[:sentences.TRAINED]).isdisjoint(texts[sentences.TRAINED:])
+    assert all(sentences.score(text) for text in texts)
+    assert 0.2 in STEP_SIZES
