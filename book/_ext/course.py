@@ -55,7 +55,7 @@ def minutes(file):
 
 
 def named(file):
-    """A link to a page: "Chapter 3 · What one random step knows"."""
+    """A link to a page: "Chapter 3 · What one step knows"."""
     before = f"Chapter {number(file)} · " if number(file) else ""
     return f"{{doc}}`{before}{title(file)} </{file}>`"
 

@@ -33,7 +33,7 @@ DEFINITIONS = (
     Definition("def-head", "Softmax attention head", "recalled", selection.CHAPTER, "Deora et al. 2023"),
     Definition("def-model", "Multi-head attention classifier", "recalled", selection.CHAPTER, "Deora et al. 2023"),
     Definition("def-ntk", "Tangent features and their margin", "recalled", max_margin.CHAPTER, "Deora et al. 2023"),
-    Definition("def-good-init", "Good initialization", "recalled", max_margin.CHAPTER,
+    Definition("def-good-init", "Good initialization", "recalled", max_margin.FURTHER,
                "Deora et al. 2023, Definition 1"),
     Definition("def-neighborhood", "Constants of a neighborhood", "ours", groups.CHAPTER, "this book"),
     Definition("def-planted", "Planted head", "recalled", planted.CHAPTER, "Deora et al. 2023"),

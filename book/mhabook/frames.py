@@ -4,7 +4,10 @@ from collections.abc import Callable, Iterable
 from functools import cache
 from typing import Any, TypeAlias
 
-from mhalib.data.mixture import Mixture
+import numpy as np
+
+from mhalib.data import Dataset
+from mhalib.data.mixture import Mixture, tokenized_mixture
 from mhalib.live.spec import Control
 from mhalib.models import MultiHeadAttention
 
@@ -29,6 +32,22 @@ def mixture_draws(mixture: Mixture, n: int, stream: tuple[int, ...]) -> dict[str
     M, d = mixture.nu.shape
     return {"kind": "mixture", "n": n, "T": mixture.T, "d": d, "M": M, "stream": list(stream),
             "mu": mixture.mu.ravel().tolist(), "nu": mixture.nu.ravel().tolist()}
+
+
+def mixture_of(data: Dataset) -> Mixture:
+    """The mixture of a figure that draws its samples anew.
+
+    Raises TypeError if ``data`` are not the samples of a ``tokenized_mixture`` as it draws them.
+    """
+    mixture = getattr(data, "truth", None)
+    if isinstance(mixture, Mixture):
+        (M, d), S = mixture.nu.shape, float(np.linalg.norm(mixture.nu[0]))
+        drawn = tokenized_mixture(len(data), mixture.T, d, M, mixture.n_relevant / mixture.T, S, mixture.sigma,
+                                  mixture.seed)
+        if drawn.X.shape == data.X.shape and np.allclose(drawn.X, data.X, rtol=1e-12, atol=1e-12):
+            return mixture
+    raise TypeError("data: expected the samples of a tokenized_mixture as it draws them, because sliders draw them "
+                    "anew; mha.live.heads(data) takes any Dataset")
 
 
 def zero_heads(start: Any) -> MultiHeadAttention:

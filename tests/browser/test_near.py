@@ -11,8 +11,8 @@ from scripts import load
 from visits import BUILD, DRAWN, PATIENCE, SHIFTS, assert_nothing_moves, at_rest, frames
 
 pictures = load("book/_ext/pictures.py")
-# Its first figure stands four windows below its title.
-PAGE = "book/multihead/03_what_one_random_step_knows.html"
+# On a phone its first figure stands several windows below its title.
+PAGE = "book/multihead/03_further.html"
 LABORATORY = "book/laboratory/17_laboratory.html"
 DRAWINGS = """() => [...document.querySelectorAll(".mha-drawing")].map((box) =>
   [box.querySelectorAll(".mha-picture").length, box.querySelectorAll(".main-svg").length > 0])"""
@@ -66,7 +66,7 @@ def opened(site, chromium):
 @pytest.fixture
 def restless(opened):
     """Open the page in a browser that never rests."""
-    page, go = opened(PAGE, 1280, NO_REST)
+    page, go = opened(PAGE, 390, NO_REST)
     go()
     at_rest(page)
     return page

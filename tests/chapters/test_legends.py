@@ -10,6 +10,7 @@ from functools import cache
 import numpy as np
 import pytest
 from scipy.stats import ttest_rel
+from sklearn.svm import SVC
 
 import mhalib as mha
 from figures import PLACES, figure, place_id
@@ -17,6 +18,7 @@ from legends import as_drawn, by_name
 from mhabook.c01_model.instances import token_radius
 from mhabook.c02_curvature.bounds import decoder_sizes, gradient_constant, smoothness_constant
 from mhabook.c02_curvature.loss_bounds import curvature_constant
+from mhabook.c03_first_step.first_phase import step_from_zero
 from mhabook.c03_first_step.max_margin import ntk_margin
 from mhabook.c03_first_step.ntk import (
     exact_margins,
@@ -118,6 +120,42 @@ def curvature(made, path, first, H, lr, scale):
     }, [("H = {}, η = {}, start scale {}", H, lr, scale), ("the loss goes from {} to {}", loss[0], loss[-1]),
         ("the largest eigenvalue from {} to {}", ends[0, 1], ends[-1, 1]),
         ("the negative curvature from {} to {}", -ends[0, 0], -ends[-1, 0])]
+
+
+def one_step(made, path, first, zeta, S, sigma):
+    noises = (0.0, 0.1, 0.2, 0.3, 0.5, 0.75, 1.0)
+
+    def data_of(noise):
+        return mha.data.tokenized_mixture(60, 10, 12, 5, zeta, S, noise, 0)
+
+    starts = {"before the step": lambda data: mha.MultiHeadAttention.zeros(1, 10, 12),
+              "random decoder": lambda data: gaussian_of_equal_norm(data, 1, 0),
+              "after the step": lambda data: step_from_zero(data, np.ones(1))}
+    data = data_of(sigma)
+    model = starts["after the step"](data)
+    machine = SVC(kernel="linear", C=1e9, tol=1e-12).fit(  # with the opposite of each sample it has no bias
+        np.concatenate([model.features(data.X), -model.features(data.X)]), np.concatenate([data.y, -data.y]))
+    W, U = machine.coef_[0, :144], machine.coef_[0, 144:]
+    across, up, length = np.linalg.norm(U), np.linalg.norm(W), np.linalg.norm(machine.coef_)
+    dW, dU = (part.reshape(60, -1) for part in model.logit_gradients(data.X))
+    points = np.array([dU @ U / across, dW @ W / up])
+    reach = np.linalg.norm(points, axis=0).max()
+    middle, along = np.array([across, up]) / length, np.array([-up, across]) / length * reach
+
+    def line(level):
+        return tuple(np.array([level * middle - along, level * middle + along]).T)
+
+    margin = 1 / length
+    alone = [ntk_margin(model, data, only).margin for only in "UW"]
+    curves = {name: [ntk_margin(start(data_of(noise)), data_of(noise)).margin for noise in noises]
+              for name, start in starts.items()}
+    return {
+        "how fast each logit changes": Panel("through the decoder U", "through attention W", {
+            "label +1": tuple(points[:, data.y > 0]), "label −1": tuple(points[:, data.y < 0]), "border": line(0),
+            "margin": [line(-margin), line(margin)]}, rounded=1e-4),
+        "margin, over the noise": Panel("noise σ", "", curves | {"here": ([sigma], [margin])}, noises, rounded=1e-4),
+    }, [("Model: after the step. With noise {}, patterns of length {}, and a share {}", sigma, S, zeta),
+        ("the margin is {}.", margin), ("the decoder alone it is {}, by moving attention alone {}.", *alone)]
 
 
 def realizability(made, path, first, zeta, sigma, mirror):
@@ -649,8 +687,8 @@ SHOWN = {
     ("book/index.html", 0): (words, {"lr": 0.3}),
     ("book/multihead/01_a_small_attention_model.html", 0): (finding, {"zeta": 0.2, "sigma": 0.75, "lr": 0.3}),
     ("book/multihead/02_how_steep_how_curved.html", 0): (curvature, {"H": 4, "lr": 0.3, "scale": 0.1}),
-    ("book/multihead/03_what_one_random_step_knows.html", 0): (
-        realizability, {"zeta": 0.4, "sigma": 0.2, "mirror": False}),
+    ("book/multihead/03_what_one_random_step_knows.html", 0): (one_step, {"zeta": 0.3, "S": 1.5, "sigma": 0.2}),
+    ("book/multihead/03_further.html", 0): (realizability, {"zeta": 0.4, "sigma": 0.2, "mirror": False}),
     ("book/multihead/04_why_training_cannot_get_lost.html", 0): (
         theory, {"H": 10 ** 4, "lr": 0.1, "zeta": 0.4, "S": 0.5, "T": 5}),
     ("book/multihead/05_more_heads_slower_or_faster.html", 0): (

@@ -11,6 +11,7 @@ from legends import as_drawn
 from mhabook.c01_model import figure as c01
 from mhabook.c02_curvature import figure as c02
 from mhabook.c03_first_step import figure as c03
+from mhabook.c03_first_step import figure_step
 from mhabook.c04_convergence import figure as c04
 from mhabook.c05_heads import figure as c05
 from mhabook.c06_planted import figure as c06
@@ -36,7 +37,10 @@ FIGURES = {
     "book/multihead/02_how_steep_how_curved.html": (
         lambda: c02.curvature(
             mha.data.tokenized_mixture(n=40, T=8, d=6, M=3, zeta=0.25, S=1.0, sigma=0.1, seed=0)),),
-    "book/multihead/03_what_one_random_step_knows.html": (c03.realizability,),
+    "book/multihead/03_what_one_random_step_knows.html": (
+        lambda: figure_step.one_step(mha.data.tokenized_mixture(n=60, T=10, d=12, M=5, zeta=0.2, S=2.0, sigma=0.0),
+                                     mha.MultiHeadAttention.zeros(1, 10, 12), mha.GradientDescent(2.0)),),
+    "book/multihead/03_further.html": (c03.realizability,),
     "book/multihead/04_why_training_cannot_get_lost.html": (c04.theory_and_practice,),
     "book/multihead/05_more_heads_slower_or_faster.html": (
         lambda: c05.step_sizes(mha.data.tokenized_mixture(), mha.MultiHeadAttention.zeros(1, 10, 8),

@@ -2,10 +2,10 @@
 
 import numpy as np
 
-from mhabook.frames import mixture_draws, zero_heads
+from mhabook.frames import mixture_draws, mixture_of, zero_heads
 from mhalib._array import require_count
 from mhalib.data import Dataset
-from mhalib.data.mixture import Mixture, tokenized_mixture
+from mhalib.data.mixture import tokenized_mixture
 from mhalib.live.frames import STEP_SIZES, guess, line, panels, step_axis
 from mhalib.live.spec import Control, FigureSpec
 from mhalib.live.widget import LiveFigure
@@ -35,7 +35,7 @@ def finding(data: Dataset, start: MultiHeadAttention, rule: GradientDescent, ste
     Source: Deora et al. 2023, data model DM1 [recalled].
     """
     require_count(steps=steps)
-    mixture, n, (H, T, d) = _mixture_of(data), len(data), zero_heads(start).sizes
+    mixture, n, (H, T, d) = mixture_of(data), len(data), zero_heads(start).sizes
     M, S = len(mixture.nu), float(np.linalg.norm(mixture.nu[0]))
     if type(rule) is not GradientDescent or callable(rule.lr):
         raise TypeError(f"rule: expected GradientDescent with a number as its step size, got {rule!r}; "
@@ -79,18 +79,6 @@ def finding(data: Dataset, start: MultiHeadAttention, rule: GradientDescent, ste
                 "steps: training loss {loss}, share of fresh labels right {test_accuracy}, weight on the token "
                 "{attention_score}.",
         train=run, measure={"attention": attention, "token_names": token_names}))
-
-
-def _mixture_of(data):
-    mixture = getattr(data, "truth", None)
-    if isinstance(mixture, Mixture):
-        (M, d), S = mixture.nu.shape, float(np.linalg.norm(mixture.nu[0]))
-        drawn = tokenized_mixture(len(data), mixture.T, d, M, mixture.n_relevant / mixture.T, S, mixture.sigma,
-                                  mixture.seed)
-        if drawn.X.shape == data.X.shape and np.allclose(drawn.X, data.X, rtol=1e-12, atol=1e-12):
-            return mixture
-    raise TypeError("data: expected the samples of a tokenized_mixture as it draws them, because sliders draw them "
-                    "anew; mha.live.heads(data) takes any Dataset")
 
 
 def _with(values, own):

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from mhabook.c01_model.instances import ZERO, from_zero, problem, token_radius
-from mhabook.c03_first_step.max_margin import CHAPTER
+from mhabook.c03_first_step.max_margin import CHAPTER, FURTHER
 from mhabook.ledger import Check, Checks, statement
 from mhalib._array import Array, namespace, require_count, require_seed
 from mhalib.data import Dataset, tokenized_mixture
@@ -136,7 +136,7 @@ def _first_phase(seed):
 
 
 @statement(id="lemma-first-phase", title="The first phase", mark="ours", source=f"{FIRST}, Lemma 2",
-           chapter=CHAPTER, assumptions=ZERO, random=_first_phase, hypotheses=from_zero,
+           chapter=FURTHER, assumptions=ZERO, random=_first_phase, hypotheses=from_zero,
            broken=lambda seed: (instance := _first_phase(seed)) | {"start": MultiHeadAttention.random(
                len(instance["epsilon"]), *instance["data"].X.shape[1:], seed=seed)},
            breaks=ZERO)
@@ -194,7 +194,7 @@ def _tiny(seed):
 
 
 @statement(id="lemma-sampling-noise", title="How much one step owes to chance", mark="ours", source="this book",
-           chapter=CHAPTER, assumptions="samples are independent; labels are equally likely", random=_tiny,
+           chapter=FURTHER, assumptions="samples are independent; labels are equally likely", random=_tiny,
            hypotheses=lambda share=0.5, **_: {"labels are equally likely": share == 0.5},
            broken=lambda seed: _tiny(seed) | {"share": 0.8}, breaks="labels are equally likely")
 def chance(mixture: Mixture, share: float = 0.5) -> Check:
@@ -217,7 +217,7 @@ def _fair(seed):
 
 
 @statement(id="prop-start-logits", title="The logits that the first phase leaves", mark="ours",
-           source=f"{FIRST}, Lemma 2", chapter=CHAPTER, assumptions="the signs ε_h are independent and fair",
+           source=f"{FIRST}, Lemma 2", chapter=FURTHER, assumptions="the signs ε_h are independent and fair",
            random=_fair, extremal=(lambda: _fair(1) | {"H": 2, "delta": 2 / exp(1)},), slack=(0.33,),
            broken=lambda seed: _fair(seed) | {"H": 8, "delta": 0.1}, hypotheses=lambda **_: {},
            breaks="the signs ε_h are independent and fair: one coin for all heads",

@@ -75,8 +75,9 @@ function nearestInHull(K, n) {
   }
 }
 
-// The largest γ with y_i ⟨φ_i, θ⟩ ≥ γ for a unit θ, where `signed` holds y_i φ_i, n rows; 0 if there is none.
-export function maxMargin(signed, n) {
+// The largest γ with y_i ⟨φ_i, θ⟩ ≥ γ for a unit θ, where `signed` holds y_i φ_i, n rows; 0 if there is none. With it
+// the nearest point of their hull, along which θ lies.
+export function separator(signed, n) {
   const K = new Float64Array(n * n),
     rows = rowsOf(signed, n);
   for (let i = 0; i < n; i++) for (let j = 0; j <= i; j++) K[i * n + j] = K[j * n + i] = dot(rows[i], rows[j]);
@@ -84,6 +85,7 @@ export function maxMargin(signed, n) {
     normal = new Float64Array(signed.length / n);
   rows.forEach((row, i) => weights[i] && row.forEach((x, a) => (normal[a] += weights[i] * x)));
   const length = norm(normal);
-  if (!length) return 0;
-  return Math.max(0, Math.min(...rows.map((row) => dot(row, normal))) / length);
+  return { normal, margin: length ? Math.max(0, Math.min(...rows.map((row) => dot(row, normal))) / length) : 0 };
 }
+
+export const maxMargin = (signed, n) => separator(signed, n).margin;

@@ -10,6 +10,7 @@ from mhalib.data import Dataset
 from mhalib.models import MultiHeadAttention
 
 CHAPTER = "multihead/03_what_one_random_step_knows"
+FURTHER = "multihead/03_further"
 
 
 class MaxMargin(NamedTuple):

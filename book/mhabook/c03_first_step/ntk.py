@@ -17,7 +17,7 @@ from mhabook.c03_first_step.first_phase import (
     signs,
     small_mixture,
 )
-from mhabook.c03_first_step.max_margin import CHAPTER, ntk_margin
+from mhabook.c03_first_step.max_margin import CHAPTER, FURTHER, ntk_margin
 from mhabook.ledger import Check, Checks, statement
 from mhalib._array import Array, namespace
 from mhalib.data import Dataset, tokenized_mixture
@@ -231,7 +231,7 @@ def _mirrored_or_even(seed):
     return _after(data if seed % 2 == 0 else even, seed)
 
 
-@statement(id="thm-exact-margin", title="The exact margin", mark="ours", source="this book", chapter=CHAPTER,
+@statement(id="thm-exact-margin", title="The exact margin", mark="ours", source="this book", chapter=FURTHER,
            assumptions=f"{PATTERNS}; {PHASE}; ψ = ψ₀, no sampling noise",
            random=_mirrored_or_even,
            hypotheses=lambda model, data: _patterned(data) | {
@@ -288,7 +288,7 @@ def _saturated(seed, sigma=0.0):
     return {"data": small_mixture(seed, sigma=sigma), "strength": strength}
 
 
-@statement(id="prop-saturated", title="Saturated attention", mark="ours", source=FIRST, chapter=CHAPTER,
+@statement(id="prop-saturated", title="Saturated attention", mark="ours", source=FIRST, chapter=FURTHER,
            assumptions=f"{PATTERNS}; Γ ≥ 0",
            random=_saturated, broken=lambda seed: _saturated(seed, sigma=0.5) | {"strength": 1.0},
            breaks="no noise on the tokens",

@@ -8,8 +8,8 @@ IN_CHAPTERS = {
     2: "lemma-1-derivatives lemma-1-blocks prop-1-gradient prop-1-gradient-sharp lemma-deviation prop-1-hessian "
        "prop-1-hessian-sharp prop-1-recalled lemma-logistic cor-1-gradient cor-1-smoothness cor-1-weak-convexity "
        "cor-1-self-bounded cor-1-quasi-convexity",
-    3: "def-ntk lemma-margin-distance def-good-init lemma-uniform-features lemma-first-phase lemma-sampling-noise "
-       "prop-start-logits prop-ntk-margins thm-exact-margin prop-zero-margin prop-saturated",
+    3: "def-ntk lemma-margin-distance lemma-uniform-features prop-zero-margin prop-ntk-margins def-good-init "
+       "lemma-first-phase lemma-sampling-noise prop-start-logits thm-exact-margin prop-saturated",
     4: "prop-groups def-neighborhood lemma-descent lemma-one-point lemma-regret lemma-bounded-iterates thm-1-training "
        "thm-1-fewer-heads lemma-linearization lemma-reference cor-2-mixture",
     5: "prop-equal-heads thm-collapse thm-slow-attention prop-second-step prop-second-step-adam thm-many-heads "

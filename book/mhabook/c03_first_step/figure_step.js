@@ -1,0 +1,100 @@
+import { assembled, mixtureDraws } from "mhalib/live/engine/data.js";
+import { norm } from "mhalib/live/engine/matrices.js";
+import { liveFigure } from "mhalib/live/figure.js";
+import { decoder, headOn } from "./decoder.js";
+import { maxMargin, separator } from "./margin.js";
+
+// What the gradients of one head can tell apart at a start: its samples in the plane of the best direction.
+
+const drawn = new WeakMap();
+
+// The samples of a stream for any share, norm and noise; `at` gives the same samples at another noise.
+function samples(told, { zeta, S, sigma }) {
+  if (!drawn.has(told)) drawn.set(told, mixtureDraws(told));
+  const longer = (patterns) => patterns.map((x) => S * x),
+    own = { ...told, ...drawn.get(told), mu: longer(told.mu), nu: longer(told.nu) };
+  const at = (noise) => assembled(own, { zeta, sigma: noise });
+  return { ...at(sigma), at };
+}
+
+const LEAST = 1e-6; // a margin below is none
+
+// The direction that separates best; where there is none, that of the mean.
+function direction(signed, n) {
+  const { normal, margin } = separator(signed, n);
+  if (margin > LEAST) return { normal, margin };
+  const mean = new Float64Array(normal.length);
+  signed.forEach((x, k) => (mean[k % mean.length] += x / n));
+  return { normal: mean, margin: 0 };
+}
+
+// y_i times each row, along a part of the direction: (n,).
+function along(signed, y, part) {
+  const length = norm(part) || 1,
+    p = part.length;
+  return Array.from(y, (label, i) => {
+    let sum = 0;
+    for (let a = 0; a < p; a++) sum += signed[i * p + a] * part[a];
+    return (label * sum) / length;
+  });
+}
+
+// The samples as points (U, W), and the lines on which the logit changes by −γ, 0 and γ.
+function plane(head, d) {
+  const { normal, margin } = direction(head.both, head.y.length),
+    parts = [normal.subarray(d * d), normal.subarray(0, d * d)];
+  const [U, W] = [head.only_U, head.only_W].map((signed, k) => along(signed, head.y, parts[k]));
+  const [across, up] = parts.map((part) => norm(part) / norm(normal)),
+    reach = Math.max(...U.map((x, i) => Math.hypot(x, W[i])));
+  const side = (points, sign) => points.filter((_, i) => head.y[i] === sign);
+  const line = (level, to, from) => [level * to - reach * from, level * to + reach * from];
+  const found = { plus_U: side(U, 1), plus_W: side(W, 1), minus_U: side(U, -1), minus_W: side(W, -1), margin };
+  for (const [name, level] of [
+    ["below", -margin],
+    ["border", 0],
+    ["above", margin],
+  ]) {
+    found[`${name}_U`] = line(level, across, -up);
+    found[`${name}_W`] = line(level, up, across);
+  }
+  return found;
+}
+
+function oneStep(data, values, { start }) {
+  const { n, T, d, at } = data,
+    head = headOn(data),
+    others = values.grid.map((noise) => headOn(at(noise)));
+  const forward = (U) => {
+    head.U.set(U);
+    return head.call("features");
+  };
+  let known = null;
+  const shown = () => (known ??= plane(head, d));
+  const overNoise = (kind) => () =>
+    others.map((other) => {
+      decoder(other, kind, start);
+      other.call("features");
+      return maxMargin(other.both, n);
+    });
+  const curves = {
+    loss: (now) => now.loss,
+    margin_U: () => maxMargin(head.only_U, n),
+    margin_W: () => maxMargin(head.only_W, n),
+    margin: () => shown().margin,
+  };
+  const names = ["plus", "minus", "below", "border", "above"].flatMap((name) => [`${name}_U`, `${name}_W`]);
+  const final = {
+    ...Object.fromEntries(names.map((name) => [name, () => shown()[name]])),
+    ...Object.fromEntries(["zero", "gaussian", "first"].map((kind) => [`over_${kind}`, overNoise(kind)])),
+    here: () => [values.sigma],
+    here_margin: () => [shown().margin],
+  };
+  const lossAndGrad = (U, grad) => (grad.fill(0), forward(U));
+  return { size: T * d, heads: 1, T, d, head, forward, lossAndGrad, curves, final };
+}
+
+export default liveFigure({
+  datasets: { step: samples },
+  starts: { decoder: (start, { head }, { initialization }) => decoder(head, initialization, start).slice() },
+  models: { step: oneStep },
+});

@@ -1,0 +1,175 @@
+"""The live figure at the top of chapter 3: what the gradients of a head can tell apart, before and after one step."""
+
+from functools import cache
+
+import numpy as np
+
+from mhabook.c03_first_step.max_margin import ntk_features, ntk_margin
+from mhabook.c03_first_step.ntk import gaussian_of_equal_norm
+from mhabook.frames import Measures, mixture_draws, mixture_of, zero_heads
+from mhalib.data import Dataset
+from mhalib.data.mixture import tokenized_mixture
+from mhalib.live.frames import line, panels
+from mhalib.live.spec import Control, FigureSpec
+from mhalib.live.widget import LiveFigure
+from mhalib.models import MultiHeadAttention
+from mhalib.models.multihead import normals
+from mhalib.optim import GradientDescent
+from mhalib.plots import COLORS, GRAY
+from mhalib.training import Path, train
+
+STARTS = {"zero": "before the step", "gaussian": "random decoder", "first": "after the step"}
+NOISES = (0.0, 0.1, 0.2, 0.3, 0.5, 0.75, 1.0)
+NORMS = (0.5, 1.0, 1.5, 2.0, 2.5, 3.0)
+LINES = ("below", "border", "above")
+LEAST = 1e-6
+"""A margin below is none."""
+
+
+def one_step(data: Dataset, start: MultiHeadAttention, rule: GradientDescent) -> LiveFigure:
+    """A live figure of one step of ``rule`` from ``start``: what can the gradients tell apart, before and after it?
+
+    Every sample is a point: its derivative in U, and the one in W, along the best direction. Controls choose the model
+    before the step, after it, or with a random decoder as long as that of the step, and change the noise, the norm of
+    the patterns, and how many tokens carry the label. The browser draws the data anew for each of them.
+
+    Parameters
+    ----------
+    data : the samples of a ``tokenized_mixture``, as it draws them
+    start : one head that is zero, ``MultiHeadAttention.zeros(1, T, d)``
+    rule : ``GradientDescent`` with a number as its step size
+
+    Raises TypeError or ValueError if data, start or rule are others.
+
+    Source: Propositions "The margin that cannot be passed from zero" and "Margins after the first phase" (this book).
+    """
+    mixture, n, (H, T, d) = mixture_of(data), len(data), zero_heads(start).sizes
+    if H != 1:
+        raise ValueError(f"start: expected one head, got {H}; the margin after a first phase does not depend on them")
+    if (T, d) != data.X.shape[1:]:
+        raise ValueError(f"start: expected a head for the data's T, d = {data.X.shape[1:]}, got {(T, d)}")
+    if type(rule) is not GradientDescent or callable(rule.lr):
+        raise TypeError(f"rule: expected GradientDescent with a number as its step size, got {rule!r}")
+    M, S, seed = len(mixture.nu), float(round(np.linalg.norm(mixture.nu[0]), 12)), mixture.seed
+    steps = _Steps(n, T, d, M, seed, start, rule)
+    unit = mixture_draws(mixture, n, (seed, 1)) | {"kind": "step", "mu": (mixture.mu / S).ravel().tolist(),
+                                                   "nu": (mixture.nu / S).ravel().tolist()}
+    shares, own = [k / T for k in range(1, T)], mixture.n_relevant / T
+    size = rule.lr / 2  # with a step size of 2 a step from zero is the first phase
+    return LiveFigure(FigureSpec(
+        title="What can the gradients tell apart?",
+        alt="Left, a point for each sample: how fast the logit changes along the best direction, across as the decoder "
+            "moves and up as attention moves. After the step positive samples lie to the upper right and negative ones "
+            "to the lower left, with a wide empty band between. Right, the margin, half the width of the band, over "
+            "the noise: it is largest after the step and smallest before it.",
+        model="step", data=unit, record=(0,), fixed={"optimizer": "gd", "grid": _with(NOISES, mixture.sigma)},
+        start={"kind": "decoder", "stream": normals(T * d, seed).tolist(), "sign": 1, "size": size},
+        curves=("loss", "margin_U", "margin_W", "margin"), final=tuple(steps.measures(_with(NOISES, mixture.sigma))),
+        controls=(Control("initialization", "the model stands", tuple(STARTS), "first", tuple(STARTS.values()),
+                          "choice"),
+                  Control("sigma", "noise σ", _with(NOISES, mixture.sigma), mixture.sigma),
+                  Control("S", "length S of the patterns", _with(NORMS, S), S),
+                  Control("zeta", "share ζ of tokens with the label", tuple(shares), own)),
+        tries={"After the step": {}, "Before the step": {"initialization": "zero"},
+               "A random decoder": {"initialization": "gaussian"}, "Noise": {"sigma": 0.5}},
+        frame=_frame(_with(NOISES, mixture.sigma)),
+        summary="Model: {initialization}. With noise {sigma}, patterns of length {S}, and a share {zeta} of tokens "
+                "that carry the label, the margin is {margin}. By moving the decoder alone it is {margin_U}, by "
+                "moving attention alone {margin_W}.",
+        train=steps.path, measure=steps.measures(_with(NOISES, mixture.sigma))), __file__)
+
+
+class _Steps:
+    """What the figure shows, by mhalib."""
+
+    def __init__(self, n, T, d, M, seed, start, rule):
+        self.sizes, self.seed, self.start, self.rule = (n, T, d, M), seed, start, rule
+        self.margin = cache(self._margin)  # each is asked for by a curve over the noise, and by the sentence
+        self.shown = cache(self._shown)
+
+    def data(self, zeta, S, sigma):
+        return tokenized_mixture(*self.sizes, zeta, S, sigma, self.seed)
+
+    def model(self, kind, data):
+        if kind == "zero":
+            return self.start
+        if kind == "first":
+            return train(self.start, data, self.rule, 1)[-1]
+        return MultiHeadAttention(self.start.W, self.rule.lr / 2 * gaussian_of_equal_norm(data, 1, self.seed).U)
+
+    def _margin(self, kind, only=None, **values):
+        data = self.data(**values)
+        return float(ntk_margin(self.model(kind, data), data, only).margin)
+
+    def _shown(self, initialization, **values):
+        data = self.data(**values)
+        return _plane(self.model(initialization, data), data)
+
+    def path(self, values):
+        kind, rest = values["initialization"], _of_data(values)
+        data = self.data(**rest)
+        model = self.model(kind, data)
+        curves = {"loss": model.loss(data.X, data.y), "margin_U": self.margin(kind, "U", **rest),
+                  "margin_W": self.margin(kind, "W", **rest), "margin": self.shown(**values)["margin"]}
+        return Path(np.array([0]), (model,), {name: np.array([float(value)]) for name, value in curves.items()})
+
+    def measures(self, noises) -> Measures:
+        names = [f"{name}_{part}" for name in ("plus", "minus", *LINES) for part in "UW"]
+        found: Measures = {name: lambda path, values, name=name: self.shown(**values)[name] for name in names}
+        for kind in STARTS:
+            found[f"over_{kind}"] = lambda path, values, kind=kind: [
+                self.margin(kind, **_of_data(values) | {"sigma": sigma}) for sigma in noises]
+        return found | {"here": lambda path, values: [values["sigma"]],
+                        "here_margin": lambda path, values: [self.shown(**values)["margin"]]}
+
+
+def _of_data(values):
+    return {name: values[name] for name in ("zeta", "S", "sigma")}
+
+
+def _with(values, own):
+    """The values of a slider, with the one of the run among them."""
+    return tuple(sorted({*values, float(own)}))
+
+
+def _plane(model, data):
+    """The samples as points (U, W) along the best direction, and the lines where the logit changes by −γ, 0 and γ.
+
+    Where nothing separates, the direction is that of the mean signed features.
+    """
+    margin, direction, _ = ntk_margin(model, data)
+    if margin < LEAST:
+        margin, direction = 0.0, data.y @ model.features(data.X)
+        direction = direction / np.linalg.norm(direction)
+    d = data.X.shape[2]
+    parts = {"U": direction[d * d:], "W": direction[:d * d]}
+    lengths = {name: float(np.linalg.norm(part)) for name, part in parts.items()}
+    points = {name: ntk_features(model, data.X, name) @ part / (lengths[name] or 1) for name, part in parts.items()}
+    reach = np.hypot(points["U"], points["W"]).max()
+    found = {"margin": margin}
+    for name, label in (("plus", 1), ("minus", -1)):
+        found |= {f"{name}_{part}": values[data.y == label].tolist() for part, values in points.items()}
+    for name, level in zip(LINES, (-margin, 0.0, margin), strict=True):
+        for part, turn in (("U", -lengths["W"]), ("W", lengths["U"])):
+            found[f"{name}_{part}"] = [level * lengths[part] + end * turn for end in (-reach, reach)]
+    return found
+
+
+def _frame(noises):
+    frame = panels("how fast each logit changes", "margin, over the noise")
+    for name, color, symbol in (("plus", 0, "circle"), ("minus", 1, "diamond")):
+        frame.add_scatter(name="label +1" if name == "plus" else "label −1", mode="markers", row=1, col=1,
+                          marker={"color": COLORS[color], "symbol": symbol, "size": 7, "opacity": 0.75},
+                          meta={"x": f"{name}_U", "y": f"{name}_W"})
+    for name in LINES:
+        line(frame, "border" if name == "border" else "margin", 1, shows=f"{name}_W", over=f"{name}_U",
+             legend=name != "below")
+        frame.data[-1].line = {"color": GRAY, "dash": "solid" if name == "border" else "dot"}
+    for kind, color, dash in (("zero", 2, "dot"), ("gaussian", 3, "dash"), ("first", 4, "solid")):
+        line(frame, STARTS[kind], 2, shows=f"over_{kind}", over=noises, color=color, dash=dash)
+    frame.add_scatter(name="here", mode="markers", marker={"color": GRAY, "size": 10}, row=1, col=2,
+                      meta={"x": "here", "y": "here_margin"})
+    frame.update_xaxes(title="through the decoder U", col=1)
+    frame.update_yaxes(title="through attention W", scaleanchor="x", col=1)
+    frame.update_xaxes(range=[-0.04, 1.04], title="noise σ", col=2)
+    return frame.update_yaxes(rangemode="tozero", col=2)
