@@ -302,7 +302,7 @@ def cloud(made, path, first, x, n, tokens):
     total = 2 * 3 ** 0.5 * np.exp(x * grid).mean()
     here, limit = (np.interp(x, at, values) for values in (outputs, limits))
     return {
-        "tokens by weight": Panel("token", "", {
+        "tokens by weight": Panel("token", "share per unit", {
             "histogram of the tokens": (steps, heights(np.full(n, 1 / n))), "these tokens": (steps, heights(weights)),
             "infinitely many tokens": (at, np.where(inside, np.exp(x * at), 0) / total),
             "tokens": (boxed, np.full(n, -0.05))}),

@@ -64,7 +64,8 @@ def test_these_are_all_statements_of_the_chapter():
 
 
 @page.after("loss")
-def test_what_is_by_hand_is_the_librarys_and_near_its_limit(K, b, by_hand, layer, library, limit, many, mean, spread, x):
+def test_what_is_by_hand_is_the_librarys_and_near_its_limit(K, b, by_hand, layer, library, limit, many, mean, spread,
+                                                            x):
     np.testing.assert_allclose(mean, layer.means(x[None], many.x)[0], rtol=1e-12)
     assert np.isclose(by_hand, library, rtol=1e-12)
     assert abs(mean - many.Sigma @ b).max() < 0.03
