@@ -15,21 +15,18 @@ MIDDLE, UNIT, FLOOR = 110, 27, 148
 
 
 def query_in_a_cloud() -> HTML:
-    """A round cloud of tokens with a query, and the same tokens as large as their weights."""
-    plain, weighted = Panel("Tokens and a query"), Panel("The same tokens, by weight")
+    """A round cloud of tokens, as large as the weights that a query gives them."""
+    panel = Panel("Tokens, as large as their weights")
     weights = softmax_weights(tokens())
     for token, weight in zip(tokens(), weights, strict=True):
-        plain.dot(_at(token), color=2, size=2.2)
-        weighted.dot(_at(token), color=2, size=2.2 * (len(weights) * weight) ** 0.5)
-    tip = _at(1.35 * np.array(QUERY))
-    plain.arrow(_at((0, 0)), tip, color=1, width=3.5).words((tip[0] + 8, tip[1] - 6), "query", color=1, anchor="start")
-    plain.words((130, 184), "all dots are alike")
-    mean = _at(weights @ tokens())
-    weighted.dot(mean, color=1, size=5).words((130, 184), "the orange dot is their mean")
+        panel.dot(_at(token), color=2, size=2.2 * (len(weights) * weight) ** 0.5)
+    tip = _at(1.5 * np.array(QUERY))
+    panel.arrow(_at((0, 0)), tip, width=2.5).words((tip[0] + 10, tip[1] - 8), "query", anchor="start")
+    panel.dot(_at(weights @ tokens()), color=1, size=5).words((130, 184), "their mean is the orange dot")
     return picture("tokens-by-weight",
-                   "Left, a round cloud of equal dots, and an arrow from its middle, the query. Right, the same dots, "
-                   "of which those in the direction of the arrow are larger and the others nearly vanish; their mean "
-                   "lies away from the middle, in the direction of the arrow.", [plain, weighted])
+                   "A round cloud of dots, and an arrow from its middle, the query. The dots in the direction of the "
+                   "arrow are large, and those on the other side nearly vanish. Their mean lies away from the middle, "
+                   "in the direction of the arrow.", [panel])
 
 
 def tokens() -> Array:
