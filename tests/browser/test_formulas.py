@@ -95,9 +95,9 @@ def test_formulas_are_as_large_as_mathjax_makes_them(site, chromium):
 
 @pytest.fixture(params=(1280, 390))
 def tilting(request, site, chromium):
-    """Chapter 9, with its proofs open, as wide as a screen or a phone."""
+    """The further page of chapter 9, with its proofs open, as wide as a screen or a phone."""
     page = chromium.new_page(viewport={"width": request.param, "height": 800})
-    page.goto(f"{site}book/preconditioning/09_attention_is_a_tilted_average.html")
+    page.goto(f"{site}book/preconditioning/09_further.html")
     page.evaluate(OPEN)
     yield page
     page.close()

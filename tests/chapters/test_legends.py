@@ -6,6 +6,7 @@ panel and their name in the legend, at settings where all of them differ.
 
 import re
 from functools import cache
+from statistics import NormalDist
 
 import numpy as np
 import pytest
@@ -322,6 +323,33 @@ def digits(made, path, first, H, lr, scale):
         ("After 200 steps with H = {}, step size η at η = {}, ", H, lr), (", start scale {}, start number 0:", scale),
         ("training loss {}, test loss {}, accuracy {} in training and {} on held-out images.",
          loss[-1], test_loss[-1], right[-1], test_right[-1])]
+
+
+def cloud(made, path, first, x, n, tokens):
+    drawn = mha.data.linear_regression(n=1000, d=1, p=1).x[:n, 0]
+    boxed = 3 ** 0.5 * (2 * np.array([NormalDist().cdf(token) for token in drawn]) - 1)
+    edges, at = np.arange(-5, 5.25, 0.5), np.arange(-50, 51) / 10
+    steps, inside = np.repeat(edges, 2)[1:-1], abs(at) < 3 ** 0.5
+    outputs = softmax_of(np.outer(at, boxed)) @ boxed
+    weights = softmax_of(x * boxed)
+
+    def heights(weights):
+        return np.repeat(np.histogram(boxed, edges, weights=weights)[0] / 0.5, 2)
+
+    grid = 3 ** 0.5 * (np.arange(-9999.5, 10_000) / 10_000)  # middles of 20,000 cells between the ends
+    powers = np.exp(np.outer(at, grid))
+    limits = (powers @ grid) / powers.sum(axis=1)
+    total = 2 * 3 ** 0.5 * np.exp(x * grid).mean()
+    here, limit = (np.interp(x, at, values) for values in (outputs, limits))
+    return {
+        "tokens by weight": Panel("token", "share per unit", {
+            "histogram of the tokens": (steps, heights(np.full(n, 1 / n))), "these tokens": (steps, heights(weights)),
+            "infinitely many tokens": (at, np.where(inside, np.exp(x * at), 0) / total),
+            "tokens": (boxed, np.full(n, -0.05))}),
+        "output, over the query": Panel("query x", "", {
+            "these tokens": outputs, "infinitely many tokens": limits, "this query": ([x], [here])}, at),
+    }, [("The query {} among {} tokens", x, n), ("it reads {} effective tokens.", 1 / (weights ** 2).sum()),
+        ("The output is {};", here), ("infinitely many tokens it is {}.", limit)]
 
 
 def tilting(made, path, first, v, n, sample):
@@ -700,7 +728,8 @@ SHOWN = {
     ("book/multihead/07_does_it_generalize.html", 0): (
         generalization, {"samples": 32, "sigma": 0.5, "zeta": 0.375, "lr": 0.3, "H": 4, "left": 2}),
     ("book/multihead/08_heads_on_real_data.html", 0): (digits, {"H": 2, "lr": 0.3, "scale": 1.0}),
-    ("book/preconditioning/09_attention_is_a_tilted_average.html", 0): (tilting, {"v": 1.2, "n": 256, "sample": 3}),
+    ("book/preconditioning/09_attention_is_a_tilted_average.html", 0): (cloud, {"x": 1.5, "n": 300, "tokens": "box"}),
+    ("book/preconditioning/09_further.html", 0): (tilting, {"v": 1.2, "n": 256, "sample": 3}),
     ("book/preconditioning/10_descent_that_knows_the_structure.html", 0): (
         stretched, {"kappa": 8.0, "plain_lr": 0.2, "lr": 0.7}),
     ("book/preconditioning/10_further.html", 0): (

@@ -265,7 +265,7 @@ def test_what_has_no_answer_is_refused(call, message):
         call()
 
 
-# --- the live figure ---------------------------------------------------------------------------------------------
+# --- the live figures --------------------------------------------------------------------------------------------
 
 BUGS = {
     "scores without v": ("readings(g, sizes, v * x)", "readings(g, sizes, x)"),
@@ -294,5 +294,54 @@ def test_a_planted_bug_is_seen(bug):
     assert_bug_is_seen(BUGS[bug], figure(), *SETTINGS)
 
 
+ONE = np.ones((1, 1))
+CLOUD_BUGS = {
+    "scores without the query": ("weightsOf(all, B * x), edges)", "weightsOf(all, B), edges)"),
+    "an output without A": ("A * dot(weightsOf(all, B * query), all)", "dot(weightsOf(all, B * query), all)"),
+    "a limit without B": ("A * limit.mean(B * query)", "A * limit.mean(query)"),
+    "all tokens": ("tokens[kind].slice(0, n)", "tokens[kind]"),
+    "always Gaussian": ("tokens[kind].slice", "tokens.gaussian.slice"),
+    "bars of unit width": ("weights[j] / width", "weights[j]"),
+    "a bell that stays": ("-((x - b) ** 2) / 2", "-(x ** 2) / 2"),
+    "a box that is not normalized": ("Math.exp(b * x) / total", "Math.exp(b * x)"),
+    "a box without its pole": ("Math.tanh(END * b) - 1 / b", "Math.tanh(END * b)"),
+}
+
+
+@cache
+def cloud():
+    """With a head whose A and B are not one."""
+    return c09.cloud(mha.data.linear_regression(n=40, d=1, p=1), mha.AttentionRegression(A=-2 * ONE, B=0.5 * ONE))
+
+
+@pytest.mark.parametrize("bug", CLOUD_BUGS)
+def test_a_planted_bug_in_the_cloud_is_seen(bug):
+    assert_bug_is_seen(CLOUD_BUGS[bug], cloud(), {}, {"x": -2.5, "n": 30}, {"x": 0.0, "tokens": "box"})
+
+
+@pytest.mark.parametrize("x", [-2.0, 0.0, 1.5])
+def test_limits_of_the_cloud_are_those_of_its_densities(x):
+    grid = np.linspace(-9, 9, 18_001)
+    for kind, plain in {"gaussian": np.exp(-grid ** 2 / 2), "box": 1.0 * (abs(grid) <= 3 ** 0.5)}.items():
+        tilted = plain * np.exp(x * grid)
+        drawn = c09.cloud(mha.data.linear_regression(n=20, d=1, p=1), mha.AttentionRegression(A=ONE, B=ONE)).drawn(
+            x=x, tokens=kind)
+        assert drawn["limit"] == pytest.approx(tilted @ grid / tilted.sum(), abs=2e-3)
+        np.testing.assert_allclose(drawn["tilted"], np.interp(c09.SEEN, grid, tilted / tilted.sum() / 1e-3), atol=2e-3)
+
+
+@pytest.mark.parametrize("data, layer, message", [
+    (mha.data.regression_from_arrays(np.ones((20, 1)), np.ones((20, 1))), None, "data: expected ten or more tokens"),
+    (mha.data.linear_regression(n=20, d=2, p=1), None, "data: expected .* dimension d = 1"),
+    (mha.data.linear_regression(n=9, d=1, p=1), None, "data: expected ten"),
+    (None, mha.AttentionRegression.random(d=2, p=1), "layer: expected .* p = d = 1"),
+    (None, mha.AttentionRegression(A=ONE, B=0 * ONE), "layer: expected A and B that are not zero, got 1 and 0")])
+def test_what_the_cloud_cannot_move_is_refused(data, layer, message):
+    good = mha.data.linear_regression(n=20, d=1, p=1), mha.AttentionRegression(A=ONE, B=ONE)
+    with pytest.raises((TypeError, ValueError), match=message):
+        c09.cloud(good[0] if data is None else data, good[1] if layer is None else layer)
+
+
 def test_what_a_page_carries_is_small():
-    assert len(json.dumps(figure().spec)) < 200_000
+    for made in (figure(), cloud()):
+        assert len(json.dumps(made.spec)) < 200_000

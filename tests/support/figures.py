@@ -49,7 +49,10 @@ FIGURES = {
     "book/multihead/06_a_planted_head.html": (c06.planted,),
     "book/multihead/07_does_it_generalize.html": (c07.generalization,),
     "book/multihead/08_heads_on_real_data.html": (c08.digits,),
-    "book/preconditioning/09_attention_is_a_tilted_average.html": (c09.tilting,),
+    "book/preconditioning/09_attention_is_a_tilted_average.html": (
+        lambda: c09.cloud(mha.data.linear_regression(n=1000, d=1, p=1),
+                          mha.AttentionRegression(A=np.ones((1, 1)), B=np.ones((1, 1)))),),
+    "book/preconditioning/09_further.html": (c09.tilting,),
     "book/preconditioning/10_descent_that_knows_the_structure.html": (
         lambda: c10.stretched(mha.data.linear_regression(n=200, d=3, p=3, kappa=1),
                               mha.AttentionRegression.random(3, 3, 0.5, seed=1), mha.Preconditioned(lr=0.5),

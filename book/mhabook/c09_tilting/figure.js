@@ -79,4 +79,71 @@ function tilting(data, values) {
   return computation(() => all().error[size], final);
 }
 
-export default liveFigure({ datasets: { tilting: chosen }, starts: { zeros }, models: { tilting } });
+const END = Math.sqrt(3);
+
+// Means, densities of infinitely many tokens by the weights exp(b x).
+const infinitely = {
+  gaussian: { mean: (b) => b, density: (b) => (x) => Math.exp(-((x - b) ** 2) / 2) / Math.sqrt(2 * Math.PI) },
+  box: {
+    mean: (b) => (b === 0 ? 0 : END / Math.tanh(END * b) - 1 / b),
+    density: (b) => {
+      const total = b === 0 ? 2 * END : (2 * Math.sinh(END * b)) / b;
+      return (x) => (Math.abs(x) <= END ? Math.exp(b * x) / total : 0);
+    },
+  },
+};
+
+// Softmax weights of the scores b x.
+function weightsOf(x, b) {
+  const largest = x.reduce((most, one) => Math.max(most, b * one), -Infinity),
+    w = x.map((one) => Math.exp(b * one - largest)),
+    total = w.reduce((sum, one) => sum + one, 0);
+  return w.map((one) => one / total);
+}
+
+const dot = (p, x) => p.reduce((sum, one, j) => sum + one * x[j], 0);
+
+// Heights of the bars between edges of equal distance, each twice.
+function histogram(x, weights, edges) {
+  const width = edges[1] - edges[0],
+    heights = edges.slice(1).map(() => 0);
+  x.forEach((one, j) => {
+    const bar = Math.floor((one - edges[0]) / width);
+    if (bar >= 0 && bar < heights.length) heights[bar] += weights[j] / width;
+  });
+  return heights.flatMap((height) => [height, height]);
+}
+
+// No training: one query, and the tokens by its weights.
+function cloud({ queries, edges, tokens }, { x, n, A, B, tokens: kind }) {
+  const all = tokens[kind].slice(0, n),
+    limit = infinitely[kind];
+  const outputAt = (query) => A * dot(weightsOf(all, B * query), all),
+    limitAt = (query) => A * limit.mean(B * query);
+  const final = {
+    ticks: () => all,
+    floor: () => all.map(() => -0.05),
+    plain: () =>
+      histogram(
+        all,
+        all.map(() => 1 / n),
+        edges,
+      ),
+    weighted: () => histogram(all, weightsOf(all, B * x), edges),
+    tilted: () => queries.map(limit.density(B * x)),
+    outputs: () => queries.map(outputAt),
+    limits: () => queries.map(limitAt),
+    here: () => [x],
+    output: () => outputAt(x),
+    here_output: () => [outputAt(x)],
+    limit: () => limitAt(x),
+    effective: () => 1 / weightsOf(all, B * x).reduce((sum, one) => sum + one * one, 0),
+  };
+  return computation(() => (outputAt(x) - limitAt(x)) ** 2, final);
+}
+
+export default liveFigure({
+  datasets: { tilting: chosen, cloud: (data) => data },
+  starts: { zeros },
+  models: { tilting, cloud },
+});

@@ -1,9 +1,15 @@
-"""The live figure of chapter 9: what softmax attention reads of n tokens in one dimension, and what that costs."""
+"""The live figures of chapter 9: a cloud of tokens by the weights of a query, and what n tokens of it cost."""
+
+from statistics import NormalDist
 
 import numpy as np
 
 from mhabook.c09_tilting.statements import exponent
-from mhalib.live.frames import line, panels
+from mhalib._array import Array
+from mhalib.attention import softmax
+from mhalib.data import RegressionDataset
+from mhalib.data.regression import LinearTruth
+from mhalib.live.frames import guess, line, panels
 from mhalib.live.spec import Control, FigureSpec
 from mhalib.live.widget import LiveFigure
 from mhalib.models import AttentionRegression
@@ -15,6 +21,151 @@ SAMPLES = 8
 NORMS = (0.25, 0.5, 0.7, 0.8, 1.0, 1.2, 1.4, 1.7, 2.0)
 QUERIES = np.arange(-40, 41) / 10
 TOKENS = {"gaussian": "Gaussian", "box": "uniform, variance 1"}
+END = 3 ** 0.5
+"""A uniform token of variance 1 is at most as far from zero."""
+WIDTH = 0.5
+"""Of a bar of a histogram."""
+EDGES = np.arange(-10, 11) * WIDTH
+SEEN = np.arange(-50, 51) / 10
+"""The queries over which the first figure shows outputs, and the tokens over which it shows a density."""
+
+
+def cloud(data: RegressionDataset, layer: AttentionRegression) -> LiveFigure:
+    """A live figure of what one query does to a cloud of tokens: its histogram by weight, and the output.
+
+    Sliders move the query, take the first n tokens, and press the same tokens into a box, x ↦ √3 (2 Φ(x) − 1).
+
+    Parameters
+    ----------
+    data : tokens of dimension one with variance one, ten or more, as ``linear_regression(d=1)`` draws them
+    layer : an ``AttentionRegression`` with p = d = 1; neither A nor B is zero
+
+    Raises TypeError or ValueError if data or layer are others.
+
+    Source: Lemma "Tilting a Gaussian moves its mean" (this book).
+    """
+    a, b = _one_by_one(layer)
+    tokens = {"gaussian": _standard_tokens(data)}
+    tokens["box"] = END * (2 * np.array([NormalDist().cdf(x) for x in tokens["gaussian"]]) - 1)
+    read = _Read(tokens, layer, a, b)
+    n = len(data)
+    return LiveFigure(FigureSpec(
+        title="A cloud of tokens, by weight", alt=_alt(n), model="cloud",
+        data={"kind": "cloud", "tokens": {name: values.tolist() for name, values in tokens.items()},
+              "queries": SEEN.tolist(), "edges": EDGES.tolist()},
+        start={"kind": "zeros"}, record=(0,), curves=("loss",),
+        fixed={"optimizer": "gd", "A": a, "B": b}, final=tuple(read.measures),
+        controls=(Control("x", "query x", tuple(k / 2 for k in range(-8, 9)), 1.0),
+                  Control("n", "number of tokens n", tuple(k for k in (10, 30, 100, 300) if k < n) + (n,), n),
+                  Control("tokens", "tokens are", tuple(TOKENS), "gaussian", tuple(TOKENS.values()), "choice")),
+        tries={"As it starts": {}, "A query farther out": {"x": 2.0}, "A query beyond the tokens": {"x": 4.0},
+               "Uniform tokens": {"tokens": "box"}},
+        frame=_cloud_frame(abs(a * b)),
+        summary="The query {x} among {n} tokens ({tokens}): it reads {effective} effective tokens. The output is "
+                "{output}; with infinitely many tokens it is {limit}.",
+        train=read.path, measure=read.measures), __file__)
+
+
+class _Read:
+    """What the first figure shows, by mhalib."""
+
+    def __init__(self, tokens, layer, a, b):
+        self.tokens, self.layer, self.a, self.b = tokens, layer, a, b
+        self.measures = {"ticks": _asked(lambda values: self.context(values)[:, 0].tolist()),
+                         "floor": _asked(lambda values: [-0.05] * values["n"]),
+                         "plain": _asked(lambda values: self.histogram(values, np.full(values["n"], 1 / values["n"]))),
+                         "weighted": _asked(lambda values: self.histogram(values, self.weights(values))),
+                         "tilted": _asked(lambda values: _tilted(values["tokens"], b * values["x"]).tolist()),
+                         "outputs": _asked(lambda values: self.outputs(values, SEEN).tolist()),
+                         "limits": _asked(lambda values: self.limits(values, SEEN).tolist()),
+                         "here": _asked(lambda values: [values["x"]]),
+                         "output": lambda path, values: float(self.outputs(values, np.array([values["x"]]))[0]),
+                         "here_output": _asked(lambda values: self.outputs(values, np.array([values["x"]])).tolist()),
+                         "limit": lambda path, values: float(self.limits(values, np.array([values["x"]]))[0]),
+                         "effective": lambda path, values: float(1 / (self.weights(values) ** 2).sum())}
+
+    def context(self, values):
+        return self.tokens[values["tokens"]][:values["n"], None]
+
+    def weights(self, values):
+        scores = self.b * values["x"] * self.context(values)[:, 0]
+        return softmax(scores)
+
+    def histogram(self, values, weights):
+        """The heights of the bars, each twice: at its left and at its right edge."""
+        heights, _ = np.histogram(self.context(values)[:, 0], EDGES, weights=weights / WIDTH)
+        return np.repeat(heights, 2).tolist()
+
+    def outputs(self, values, queries):
+        return self.layer(queries[:, None], self.context(values))[:, 0]
+
+    def limits(self, values, queries):
+        return self.a * _limit_mean(values["tokens"], self.b * queries)
+
+    def path(self, values):
+        x = np.array([values["x"]])
+        away = self.outputs(values, x) - self.limits(values, x)
+        return Path(np.array([0]), (self.layer,), {"loss": away ** 2})
+
+
+def _limit_mean(kind: str, b: Array) -> Array:
+    """The mean of infinitely many tokens under the weights e^{bx}: b, or for uniform ones √3 coth(√3 b) − 1/b."""
+    if kind == "gaussian":
+        return b
+    away = np.where(b == 0, 1.0, b)
+    return np.where(b == 0, 0.0, END / np.tanh(END * away) - 1 / away)
+
+
+def _tilted(kind: str, b: float) -> Array:
+    """The density of infinitely many tokens by the weights e^{bx}, over ``SEEN``."""
+    if kind == "gaussian":
+        return np.exp(-(SEEN - b) ** 2 / 2) / (2 * np.pi) ** 0.5
+    total = 2 * END if b == 0 else 2 * np.sinh(END * b) / b
+    return np.where(abs(SEEN) <= END, np.exp(b * SEEN) / total, 0.0)
+
+
+def _one_by_one(layer):
+    if type(layer) is not AttentionRegression or layer.sizes != (1, 1):
+        raise TypeError(f"layer: expected an AttentionRegression with p = d = 1, got {layer!r}")
+    a, b = float(layer.A[0, 0]), float(layer.B[0, 0])
+    if a * b == 0:
+        raise ValueError(f"layer: expected A and B that are not zero, got {a:g} and {b:g}")
+    return a, b
+
+
+def _standard_tokens(data):
+    """The tokens (n,), where they are drawn from N(0, 1)."""
+    truth = data.truth if isinstance(data, RegressionDataset) else None
+    if isinstance(truth, LinearTruth) and data.Sigma.shape == (1, 1) and len(data) >= 10:
+        return np.asarray(data.x)[:, 0]
+    raise TypeError("data: expected ten or more tokens of a linear_regression of dimension d = 1, because a slider "
+                    "presses these into a box")
+
+
+def _alt(n):
+    return (f"Left, {n} tokens as ticks and as a histogram in gray, and their histogram by weight for the query 1: a "
+            "bell of the same width, about one unit farther to the right, near the curve for infinitely many tokens. "
+            "Right, the output over the query: near the line of infinitely many tokens in the middle, level at both "
+            "ends.")
+
+
+def _cloud_frame(slope):
+    frame = panels("tokens by weight", "output, over the query")
+    steps = np.repeat(EDGES, 2)[1:-1]
+    line(frame, "histogram of the tokens", 1, shows="plain", over=steps, faint=True)
+    line(frame, "these tokens", 1, shows="weighted", over=steps, color=0)
+    line(frame, "infinitely many tokens", 1, shows="tilted", over=SEEN, color=1)
+    frame.add_scatter(name="tokens", mode="markers", row=1, col=1, meta={"x": "ticks", "y": "floor"},
+                      marker={"color": GRAY, "size": 9, "symbol": "line-ns-open"}, opacity=0.5)
+    line(frame, "these tokens", 2, shows="outputs", over=SEEN, color=0, legend=False)
+    line(frame, "infinitely many tokens", 2, shows="limits", over=SEEN, color=1, legend=False)
+    guess(frame, "chapter-9-1", 2)
+    frame.add_scatter(name="this query", mode="markers", marker=HERE | {"size": 10}, row=1, col=2,
+                      meta={"x": "here", "y": "here_output"})
+    frame.update_xaxes(title="token", range=[-5, 5], dtick=1, zeroline=False, col=1)
+    frame.update_yaxes(title="share per unit", range=[-0.12, 1.4], zeroline=False, col=1)
+    frame.update_xaxes(title="query x", range=[-5, 5], dtick=1, zeroline=False, col=2)
+    return frame.update_yaxes(range=[-5 * slope, 5 * slope], col=2)
 
 
 def tilting(seed: int = 0) -> LiveFigure:

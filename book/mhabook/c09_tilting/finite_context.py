@@ -9,7 +9,7 @@ import numpy as np
 
 from mhabook.c09_tilting.statements import (
     BOX,
-    CHAPTER,
+    FURTHER,
     GAUSSIAN,
     any_box,
     any_factors,
@@ -148,7 +148,7 @@ def _power(values):
 
 
 @statement(id="prop-query-error", title="The error of one query", mark="ours", source="this book",
-           chapter=CHAPTER, assumptions=f"{GAUSSIAN}; Σ is symmetric, Σ ≻ 0",
+           chapter=FURTHER, assumptions=f"{GAUSSIAN}; Σ is symmetric, Σ ≻ 0",
            random=any_tilt, broken=any_box, hypotheses=tilts, breaks=BOX)
 def query(b: Array, Sigma: Array, uniform: bool = False) -> Checks:
     """lim n E(m_n − Σb)(m_n − Σb)ᵀ = E[e^{2xᵀb}(x − Σb)(x − Σb)ᵀ]/E[e^{xᵀb}]² = e^{τ²}(Σ + Σb bᵀΣ).
@@ -168,7 +168,7 @@ def query(b: Array, Sigma: Array, uniform: bool = False) -> Checks:
             Check(last, 1e-6, "n E(m − Σb)(m − Σb)ᵀ is e^{τ²}(Σ + Σb bᵀΣ) at n = 1e40"))
 
 
-@statement(id="prop-mean-error", title="The error of all queries", mark="ours", source="this book", chapter=CHAPTER,
+@statement(id="prop-mean-error", title="The error of all queries", mark="ours", source="this book", chapter=FURTHER,
            assumptions="‖V‖ < 1/√2; A ≠ 0", random=any_factors, broken=lambda seed: any_factors(seed, 0.71, 1.0),
            breaks="‖V‖ < 1/√2: it is larger, and the limit infinite",
            hypotheses=lambda U, V: {"‖V‖ < 1/√2": np.linalg.norm(V, 2) < 0.5 ** 0.5, "A ≠ 0": bool(U.any())})
@@ -230,7 +230,7 @@ def _moments_of_few(n, b, Sigma, shared):
 
 
 @statement(id="lemma-exact-error", title="The error of a query, exactly", mark="ours", source="this book",
-           chapter=CHAPTER,
+           chapter=FURTHER,
            assumptions="the tokens are independent; bᵀΣb > 0", random=_few, extremal=(_four,), slack=(),
            broken=lambda seed: _few(seed, apart=False), breaks="the tokens are independent: correlated ones",
            hypotheses=lambda b, Sigma, shared=0.0, **_: {"the tokens are independent": shared == 0,
@@ -253,7 +253,7 @@ def _share(seed, gaussian=True):
     return {"u": float(rng.uniform(0.05, 1.5)) if gaussian else float(rng.uniform(0.6, 1.5)), "gaussian": gaussian}
 
 
-@statement(id="lemma-query-rate", title="The rate of one query", mark="ours", source="this book", chapter=CHAPTER,
+@statement(id="lemma-query-rate", title="The rate of one query", mark="ours", source="this book", chapter=FURTHER,
            assumptions=f"{GAUSSIAN}; τ = u√(2ln n); u > 0",
            random=_share, broken=lambda seed: _share(seed, gaussian=False),
            breaks=f"{GAUSSIAN}: uniform tokens instead",
@@ -285,7 +285,7 @@ def _norm(seed, gaussian=True):
     return {"V": V * v / np.linalg.norm(V, 2), "gaussian": gaussian}
 
 
-@statement(id="thm-exponent", title="The exponent", mark="ours", source="this book", chapter=CHAPTER,
+@statement(id="thm-exponent", title="The exponent", mark="ours", source="this book", chapter=FURTHER,
            assumptions="queries are Gaussian; V ≠ 0", random=_norm, broken=lambda seed: _norm(seed, gaussian=False),
            breaks="queries are Gaussian: queries with bounded scores instead",
            hypotheses=lambda V, gaussian=True: {"queries are Gaussian": gaussian, "V ≠ 0": bool(V.any())})

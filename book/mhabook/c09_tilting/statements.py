@@ -10,6 +10,7 @@ from mhalib.attention import softmax
 from mhalib.models.regression import excess
 
 CHAPTER = "preconditioning/09_attention_is_a_tilted_average"
+FURTHER = "preconditioning/09_further"
 GAUSSIAN = "x ~ N(0, Σ)"
 BOX = f"{GAUSSIAN}: uniform on a box of the same covariance instead"
 NODES = 40
@@ -214,7 +215,7 @@ def _regression(seed):
 
 
 @statement(id="prop-regression-gradient", title="The gradient in closed form", mark="ours", source="this book",
-           chapter=CHAPTER, assumptions="C_i is the covariance of the tokens under π_i", random=_regression,
+           chapter=FURTHER, assumptions="C_i is the covariance of the tokens under π_i", random=_regression,
            broken=_regression, breaks="C_i is the covariance of the tokens: their second moment instead",
            false_claim=lambda **instance: _derivative(**instance, centered=0.0), hypotheses=lambda **_: {})
 def regression_gradient(A: Array, B: Array, x: Array, y: Array, dA: Array, dB: Array) -> Check:
@@ -275,7 +276,7 @@ def _close_scales():
     return {"U": np.array([[1.0, 0.5]]), "V": np.array([[0.8, 0.1], [0.0, 0.3]]), "c": (2.0, 2.05)}
 
 
-@statement(id="prop-renormalization", title="One scale is best", mark="ours", source="this book", chapter=CHAPTER,
+@statement(id="prop-renormalization", title="One scale is best", mark="ours", source="this book", chapter=FURTHER,
            assumptions="c > √2 ‖V‖; A ≠ 0, B ≠ 0",
            random=_scales, broken=lambda seed: _scales(seed, 0.1), extremal=(_close_scales,),
            slack=(0.0004,),

@@ -21,7 +21,7 @@ SECTIONS = {
     "multihead/05_more_heads_slower_or_faster": "see-more-heads-three-ways",
     "multihead/05_further": "move-the-sliders-five-curves-at-once",
     "multihead/07_does_it_generalize": "move-the-sliders-one-sample-more-or-less",
-    "preconditioning/09_attention_is_a_tilted_average": "move-the-sliders",
+    "preconditioning/09_further": "move-the-sliders",
     "preconditioning/10_further": "move-the-sliders",
     "preconditioning/11_data_and_compute": "move-the-sliders",
     "kernels/13_when_gradient_descent_must_succeed": "move-the-sliders",
