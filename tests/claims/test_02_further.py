@@ -37,7 +37,7 @@ def test_short_decoders_use_all_of_either_bound_and_long_ones_all_of_the_sharper
 
 @page.after("run-curvature")
 def test_negative_curvature_and_the_largest_eigenvalue_fall_with_the_loss(bottom, path, top):
-    assert (0 < bottom.lhs).all() and (bottom.lhs < top.lhs).all()
+    assert (bottom.lhs > 0).all() and (bottom.lhs < top.lhs).all()
     assert np.ptp(np.log(bottom.lhs / path.loss)) < np.log(3)
     assert (np.diff(top.lhs[-12:]) < 0).all()
 

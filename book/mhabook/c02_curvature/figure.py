@@ -19,7 +19,6 @@ from mhalib.models.multihead import normals
 from mhalib.optim import GradientDescent
 from mhalib.training import recorded_steps, train
 
-
 HEADS = (1, 2, 4, 8)
 STEP_SIZES = (0.1, 0.3, 1.0, 3.0, 10.0, 30.0)
 SCALES = (0.03, 0.1, 0.3, 1.0, 3.0)
