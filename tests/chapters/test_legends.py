@@ -117,7 +117,8 @@ def downward(made, path, first, H, lr, scale):
             "downward curvature, as it starts": (losses(first, data), usual), "downward curvature": (loss, bend),
             "its bound (B/√H) L": (loss, bound)}),
     }, [("With {} heads, step size {}, and a start of size {}", H, lr, scale),
-        ("the loss from {} to {}", loss[0], loss[-1]), ("downward curvature from {} to {}", bend[0], bend[-1]), ("the bound ends at {}", bound[-1])]
+        ("the loss from {} to {}", loss[0], loss[-1]), ("downward curvature from {} to {}", bend[0], bend[-1]),
+        ("the bound ends at {}", bound[-1])]
 
 
 def curvature(made, path, first, H, lr, scale):
