@@ -10,6 +10,8 @@ from mhalib.data import Dataset
 from mhalib.data.mixture import Mixture, tokenized_mixture
 from mhalib.live.spec import Control
 from mhalib.models import MultiHeadAttention
+from mhalib.models.multihead import normals
+from mhalib.optim import GradientDescent
 
 Measures: TypeAlias = dict[str, Callable[..., Any]]
 """Name → function of (path, values)."""
@@ -59,3 +61,34 @@ def zero_heads(start: Any) -> MultiHeadAttention:
         raise TypeError("start: expected MultiHeadAttention.zeros(H, T, d), got another model; mha.live.figure takes "
                         "any")
     return start
+
+
+def drawn_heads(start: Any, seed: int = 0) -> float:
+    """The scale of the random start of a figure, which is ``MultiHeadAttention.random(H, T, d, scale, seed)``.
+
+    Raises TypeError if it is another model.
+    """
+    if type(start) is MultiHeadAttention and start.norm() != 0:
+        drawn = normals(start.W.size + start.U.size, seed)
+        entries = np.concatenate([np.ravel(start.W), np.ravel(start.U)])
+        scale = float(f"{entries[0] / drawn[0]:.12g}")  # 0.3, not the 0.30000000000000004 of a division
+        if np.allclose(entries, scale * drawn, rtol=1e-12, atol=0):
+            return scale
+    raise TypeError(f"start: expected MultiHeadAttention.random(H, T, d, scale, seed={seed}), got another model; "
+                    "mha.live.figure takes any")
+
+
+def plain_step(rule: Any) -> float:
+    """The step size of a figure that trains by gradient descent and has it on a slider.
+
+    Raises TypeError if the rule is another one.
+    """
+    if type(rule) is not GradientDescent or callable(rule.lr):
+        raise TypeError(f"rule: expected GradientDescent with a number as its step size, got {rule!r}; "
+                        "mha.live.figure takes other rules")
+    return float(rule.lr)
+
+
+def with_own(values: Iterable[float], own: float) -> tuple[float, ...]:
+    """The values of a slider, with the one of the run among them."""
+    return tuple(sorted({*map(float, values), own}))

@@ -107,6 +107,25 @@ def heads(made, path, first, H, lr, optimizer):
     }, [("H = {}, η = {}, Adam", H, lr), ("training loss {}, attention score {}", loss[-1], score[-1])]
 
 
+def downward(made, path, first, H, lr, scale):
+    data = mha.data.tokenized_mixture(n=40, T=8, d=6, M=3, zeta=0.25, S=1.0, sigma=0.1, seed=0)
+
+    def downward_of(of):
+        return each(of, lambda model: -mha.landscape.spectrum(model, data).values[0])
+
+    loss, bend, usual = losses(path, data), downward_of(path), downward_of(first)
+    bound = each(path, lambda model: curvature_constant(model, data, token_radius(data.X))) * loss
+    return {
+        "step by step": Panel("log step", "log", {
+            "loss": loss, "downward curvature": bend, "its bound (B/√H) L": bound}, path.steps),
+        "against the loss": Panel("log loss", "log", {
+            "downward curvature, as it starts": (losses(first, data), usual), "downward curvature": (loss, bend),
+            "its bound (B/√H) L": (loss, bound)}),
+    }, [("With {} heads, step size {}, and a start of size {}", H, lr, scale),
+        ("the loss from {} to {}", loss[0], loss[-1]), ("downward curvature from {} to {}", bend[0], bend[-1]),
+        ("the bound ends at {}", bound[-1])]
+
+
 def curvature(made, path, first, H, lr, scale):
     data = mha.data.tokenized_mixture(n=40, T=8, d=6, M=3, zeta=0.25, S=1.0, sigma=0.1, seed=0)
     R = token_radius(data.X)
@@ -714,7 +733,8 @@ def attention_scores_of_one(path, data):
 SHOWN = {
     ("book/index.html", 0): (words, {"lr": 0.3}),
     ("book/multihead/01_a_small_attention_model.html", 0): (finding, {"zeta": 0.2, "sigma": 0.75, "lr": 0.3}),
-    ("book/multihead/02_how_steep_how_curved.html", 0): (curvature, {"H": 4, "lr": 0.3, "scale": 0.1}),
+    ("book/multihead/02_how_steep_how_curved.html", 0): (downward, {"H": 2, "lr": 0.3, "scale": 0.1}),
+    ("book/multihead/02_further.html", 0): (curvature, {"H": 4, "lr": 0.3, "scale": 0.1}),
     ("book/multihead/03_what_one_random_step_knows.html", 0): (one_step, {"zeta": 0.3, "S": 1.5, "sigma": 0.2}),
     ("book/multihead/03_further.html", 0): (realizability, {"zeta": 0.4, "sigma": 0.2, "mirror": False}),
     ("book/multihead/04_why_training_cannot_get_lost.html", 0): (

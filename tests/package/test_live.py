@@ -28,10 +28,12 @@ from mhalib.live.spec import Control, places
 
 DATA = mha.data.tokenized_mixture(n=6, T=4, d=6, M=2, zeta=0.25, seed=1)
 ZERO, STEP = mha.MultiHeadAttention.zeros(1, 4, 6), mha.GradientDescent(1.0)
+RANDOM = mha.MultiHeadAttention.random(2, 4, 6, scale=0.7)
 FIGURES = {
     "heads": lambda: mha.live.heads(DATA, steps=12),
     "heads without known tokens": lambda: mha.live.heads(mha.data.from_arrays(DATA.X, DATA.y), steps=12),
     "finding": lambda: c01.finding(DATA, ZERO, STEP, steps=12),
+    "downward": lambda: c02.downward(DATA, RANDOM, STEP, steps=12),
     "curvature": lambda: c02.curvature(DATA, steps=12),
 }
 ROOT = Path(__file__).parents[2]
@@ -120,6 +122,9 @@ def test_what_is_no_dataset_is_refused(bad, words):
     (lambda: c01.finding(DATA, ZERO + 1, STEP), "start: expected MultiHeadAttention.zeros"),
     (lambda: c01.finding(DATA, ZERO, mha.Adam(0.1)), "rule: expected GradientDescent with a number"),
     (lambda: c01.finding(DATA, ZERO, mha.GradientDescent(lambda k: 0.1)), "rule: expected GradientDescent with a"),
+    (lambda: c02.downward(DATA, ZERO, STEP), "start: expected MultiHeadAttention.random"),
+    (lambda: c02.downward(DATA, RANDOM, STEP, seed=1), r"start: expected MultiHeadAttention.random\(.*seed=1\)"),
+    (lambda: c02.downward(DATA, RANDOM, mha.Adam(0.1)), "rule: expected GradientDescent with a number"),
 ])
 def test_a_chapters_figure_refuses_what_its_sliders_cannot_move(bad, words):
     with pytest.raises(TypeError, match=words):
@@ -131,6 +136,13 @@ def test_the_figure_of_the_first_chapter_is_the_run_of_its_lines():
     path = mha.train(mha.MultiHeadAttention.zeros(3, 4, 6), DATA, mha.GradientDescent(0.7), 12)
     assert (figure.path().loss == path.loss).all()
     assert 0.7 in figure.controls["lr"].values and DATA.truth.sigma in figure.controls["sigma"].values
+
+
+def test_the_figure_of_the_second_chapter_is_the_run_of_its_lines():
+    figure = c02.downward(DATA, RANDOM, mha.GradientDescent(0.7), steps=12)
+    path = mha.train(RANDOM, DATA, mha.GradientDescent(0.7), 12)
+    assert (figure.path().loss == path.loss[figure.path().steps]).all()
+    assert figure.values == {"H": 2, "lr": 0.7, "scale": 0.7}
 
 
 @pytest.mark.parametrize("bad, words", [

@@ -35,6 +35,10 @@ FIGURES = {
     "book/multihead/01_further.html": (
         lambda: mha.live.heads(mha.data.tokenized_mixture(n=64, T=8, zeta=0.125)),),
     "book/multihead/02_how_steep_how_curved.html": (
+        lambda: c02.downward(
+            mha.data.tokenized_mixture(n=40, T=8, d=6, M=3, zeta=0.25, S=1.0, sigma=0.1, seed=0),
+            mha.MultiHeadAttention.random(4, 8, 6, 0.3, seed=0), mha.GradientDescent(1.0)),),
+    "book/multihead/02_further.html": (
         lambda: c02.curvature(
             mha.data.tokenized_mixture(n=40, T=8, d=6, M=3, zeta=0.25, S=1.0, sigma=0.1, seed=0)),),
     "book/multihead/03_what_one_random_step_knows.html": (

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from mhabook.frames import mixture_draws, mixture_of, zero_heads
+from mhabook.frames import mixture_draws, mixture_of, plain_step, with_own, zero_heads
 from mhalib._array import require_count
 from mhalib.data import Dataset
 from mhalib.data.mixture import tokenized_mixture
@@ -37,10 +37,7 @@ def finding(data: Dataset, start: MultiHeadAttention, rule: GradientDescent, ste
     require_count(steps=steps)
     mixture, n, (H, T, d) = mixture_of(data), len(data), zero_heads(start).sizes
     M, S = len(mixture.nu), float(np.linalg.norm(mixture.nu[0]))
-    if type(rule) is not GradientDescent or callable(rule.lr):
-        raise TypeError(f"rule: expected GradientDescent with a number as its step size, got {rule!r}; "
-                        "mha.live.figure takes other rules")
-    own = {"zeta": mixture.n_relevant / T, "sigma": mixture.sigma, "lr": float(rule.lr)}
+    own = {"zeta": mixture.n_relevant / T, "sigma": mixture.sigma, "lr": plain_step(rule)}
     record = recorded_steps(steps, 60)
 
     def sample(zeta, sigma, **_):
@@ -56,7 +53,7 @@ def finding(data: Dataset, start: MultiHeadAttention, rule: GradientDescent, ste
     def token_names(path, values):
         return [f"{t}★" if star else f"{t}" for t, star in enumerate(sample(**values).relevant[0])]
 
-    shares = _with([k / T for k in range(1, max(T // 2, 1) + 1)], own["zeta"])
+    shares = with_own([k / T for k in range(1, max(T // 2, 1) + 1)], own["zeta"])
     tries = {"As it starts": {}, "Long noise": {"sigma": 2.0}, "Long steps": {"lr": 30.0}}
     double = [share for share in shares if abs(share - 2 * own["zeta"]) < 1e-9]
     if double:
@@ -70,8 +67,8 @@ def finding(data: Dataset, start: MultiHeadAttention, rule: GradientDescent, ste
         test=mixture_draws(mixture, n, (mixture.seed, 2, 1)), record=tuple(record),
         fixed={"H": H, "shortcut": True, "optimizer": "gd"},
         curves=("loss", "accuracy", "test_accuracy", "attention_score"), final=("attention", "token_names"),
-        controls=(Control("lr", "step size η", _with(STEP_SIZES, own["lr"]), own["lr"]),
-                  Control("sigma", "noise σ", _with(NOISES, own["sigma"]), own["sigma"]),
+        controls=(Control("lr", "step size η", with_own(STEP_SIZES, own["lr"]), own["lr"]),
+                  Control("sigma", "noise σ", with_own(NOISES, own["sigma"]), own["sigma"]),
                   Control("zeta", "tokens that carry the label, share ζ", shares, own["zeta"])),
         tries=tries,
         frame=_frame(T, steps),
@@ -81,9 +78,6 @@ def finding(data: Dataset, start: MultiHeadAttention, rule: GradientDescent, ste
         train=run, measure={"attention": attention, "token_names": token_names}))
 
 
-def _with(values, own):
-    """The values of a slider, with the one of the run among them."""
-    return tuple(sorted({*map(float, values), own}))
 
 
 def _frame(T, steps):

@@ -26,7 +26,7 @@ from mhalib.data import Dataset
 from mhalib.losses import Logistic, logistic
 from mhalib.models import MultiHeadAttention
 
-CHAPTER = "multihead/02_how_steep_how_curved"
+CHAPTER, FURTHER = "multihead/02_how_steep_how_curved", "multihead/02_further"
 Loss: TypeAlias = "Logistic | MarginSquared"
 
 
@@ -117,7 +117,7 @@ DEVIATION = 4 / 27 ** 0.5
 
 
 @statement(id="lemma-deviation", title="A squared deviation deviates little", mark="ours", source="this book",
-           chapter=CHAPTER, assumptions="s is a probability vector", random=_bounded_variable,
+           chapter=FURTHER, assumptions="s is a probability vector", random=_bounded_variable,
            extremal=(lambda: {"q": np.array([-1.0, 1.0]), "s": np.array([1 - 3 ** -0.5, 1 + 3 ** -0.5]) / 2},),
            broken=lambda seed: {"q": np.array([-1.0, 1.0]), "s": np.array([1.0, between(seed, 1, 2)])},
            breaks="the weights sum to 1",
@@ -142,7 +142,7 @@ def gradient_bound(model: MultiHeadAttention, data: Dataset, R: float | None = N
 
 
 @statement(id="prop-1-gradient", title="Gradient bound", mark="ours",
-           source="this book, after Deora et al. 2023, Proposition 1", chapter=CHAPTER, assumptions=TOKENS,
+           source="this book, after Deora et al. 2023, Proposition 1", chapter=FURTHER, assumptions=TOKENS,
            random=problem, extremal=(equal_tokens, lambda: opposite_tokens(u=1e3)), slack=(1e-9, 1e-7),
            broken=lambda seed: short(seed, equal_tokens), breaks=TOKENS, hypotheses=tokens_fit)
 def gradient_bounds(model: MultiHeadAttention, data: Dataset, R: float | None = None) -> Checks:
@@ -158,7 +158,7 @@ def _simple(model, R, power):
 
 
 @statement(id="prop-1-gradient-sharp", title="The sharper gradient bound",
-           mark="ours", source="this book, after Deora et al. 2023, Proposition 1", chapter=CHAPTER,
+           mark="ours", source="this book, after Deora et al. 2023, Proposition 1", chapter=FURTHER,
            assumptions=TOKENS, random=problem,
            extremal=(equal_tokens, lambda: opposite_tokens(u=1 / 1.5 ** 2), lambda: opposite_tokens(u=1e3)),
            slack=(1e-9, 1e-9, 1e-9),
@@ -205,7 +205,7 @@ def hessian_bounds(model: MultiHeadAttention, data: Dataset, R: float | None = N
 
 
 @statement(id="prop-1-hessian-sharp", title="The sharper Hessian bound", mark="ours",
-           source="this book, after Deora et al. 2023, Proposition 1", chapter=CHAPTER, assumptions=TOKENS,
+           source="this book, after Deora et al. 2023, Proposition 1", chapter=FURTHER, assumptions=TOKENS,
            random=problem, extremal=(opposite_tokens, lambda: opposite_tokens(u=1e4, mean=3 ** -0.5)),
            slack=(1e-9, 2e-9),
            broken=lambda seed: short(seed, opposite_tokens), breaks=TOKENS, hypotheses=tokens_fit)
@@ -220,7 +220,7 @@ def sharp_hessian_bound(model: MultiHeadAttention, data: Dataset, R: float | Non
 
 
 @statement(id="prop-1-recalled", title="The constants as recalled", mark="recalled",
-           source="Deora et al. 2023, Proposition 1, not a quotation", chapter=CHAPTER,
+           source="Deora et al. 2023, Proposition 1, not a quotation", chapter=FURTHER,
            assumptions=TOKENS, random=problem, extremal=(equal_tokens, opposite_tokens),
            broken=lambda seed: short(seed, opposite_tokens), breaks=TOKENS, hypotheses=tokens_fit)
 def recalled_bounds(model: MultiHeadAttention, data: Dataset, R: float | None = None) -> Checks:

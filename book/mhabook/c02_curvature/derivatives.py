@@ -79,7 +79,7 @@ def _single_head(seed):
 
 
 @statement(id="lemma-1-derivatives", title="Derivatives of one head", mark="ours",
-           source="this book, after Deora et al. 2023, Lemma 1", chapter="multihead/02_how_steep_how_curved",
+           source="this book, after Deora et al. 2023, Lemma 1", chapter="multihead/02_further",
            assumptions="the attention weights sum to 1", random=_single_head,
            broken=lambda seed: _single_head(seed) | {"normalize": 0.5},
            breaks="the attention weights sum to 1",

@@ -23,6 +23,7 @@ from mhabook.c01_model.instances import (
 )
 from mhabook.c02_curvature.bounds import (
     CHAPTER,
+    FURTHER,
     Loss,
     MarginSquared,
     gradient_constant,
@@ -67,7 +68,7 @@ def loss_hessian(model: MultiHeadAttention, data: Dataset, loss: Loss = logistic
 
 
 @statement(id="cor-1-gradient", title="The loss is steep only where it is large", mark="ours", source=SOURCE,
-           chapter=CHAPTER, assumptions=f"{TOKENS}; logistic loss", random=problem,
+           chapter=FURTHER, assumptions=f"{TOKENS}; logistic loss", random=problem,
            extremal=(equal_tokens, confident, lambda: confident(-30.0)), slack=(None, 4e-7, 4e-7),
            broken=lambda seed: equal_tokens(R=between(seed, 0.5, 3)) | {"loss": MarginSquared()},
            breaks="the loss is logistic: (1 − z)²/2 instead", hypotheses=_fit_and_logistic)
@@ -79,7 +80,7 @@ def self_bounded_gradient(model: MultiHeadAttention, data: Dataset, R: float | N
     return Check(float(np.linalg.norm(loss_gradient(model, data, loss))), G * min(1, L), "‖∇L‖ ≤ G min(1, L)")
 
 
-@statement(id="cor-1-smoothness", title="Smoothness", mark="ours", source=SOURCE, chapter=CHAPTER,
+@statement(id="cor-1-smoothness", title="Smoothness", mark="ours", source=SOURCE, chapter=FURTHER,
            assumptions=f"{TOKENS}; logistic loss", random=problem,
            extremal=(equal_tokens, opposite_tokens, lambda: equal_tokens(R=1e-6)), slack=(None, None, 2e-6),
            broken=lambda seed: short(seed, equal_tokens), breaks=TOKENS, hypotheses=tokens_fit)
@@ -92,7 +93,7 @@ def smoothness(model: MultiHeadAttention, data: Dataset, R: float | None = None)
     return Check(max(map(abs, _eigenvalues(model, data))), rho, "‖∇²L‖ ≤ ρ")
 
 
-@statement(id="cor-1-weak-convexity", title="Weak convexity", mark="ours", source=SOURCE, chapter=CHAPTER,
+@statement(id="cor-1-weak-convexity", title="Weak convexity", mark="ours", source=SOURCE, chapter=FURTHER,
            assumptions=f"{TOKENS}; logistic loss", random=problem, extremal=(opposite_tokens,),
            broken=lambda seed: short(seed, opposite_tokens), breaks=TOKENS, hypotheses=tokens_fit)
 def weak_convexity(model: MultiHeadAttention, data: Dataset, R: float | None = None) -> Check:
@@ -164,7 +165,7 @@ def short_segment(model: MultiHeadAttention, other: MultiHeadAttention, data: Da
     return curvature
 
 
-@statement(id="cor-1-quasi-convexity", title="Local quasi-convexity", mark="ours", source=SOURCE, chapter=CHAPTER,
+@statement(id="cor-1-quasi-convexity", title="Local quasi-convexity", mark="ours", source=SOURCE, chapter=FURTHER,
            assumptions=f"{TOKENS}; logistic loss; κD² < 8", random=_segment,
            extremal=(lambda: valley(0.05), lambda: valley(1.0), ridge), slack=(0.0003, None, 0.002),
            broken=lambda seed: short(seed, valley, distance=0.5), breaks=TOKENS,

@@ -6,7 +6,12 @@ import numpy as np
 
 from mhabook.c01_model.instances import opposite_tokens, token_radius
 from mhabook.c02_curvature.bounds import Loss, gradient_constant, hessian_bound, sharp_hessian_bound
-from mhabook.c02_curvature.loss_bounds import loss_gradient, self_bounded_weak_convexity, smoothness
+from mhabook.c02_curvature.loss_bounds import (
+    loss_gradient,
+    loss_hessian,
+    self_bounded_weak_convexity,
+    smoothness,
+)
 from mhabook.ledger import Along, along
 from mhalib._array import Array
 from mhalib.attention import softmax
@@ -14,6 +19,16 @@ from mhalib.data import Dataset
 from mhalib.models import MultiHeadAttention
 from mhalib.optim import GradientDescent
 from mhalib.training import Path, train
+
+
+def hills(path: Path, data: Dataset, distances: Iterable[float]) -> dict[str, list[float]]:
+    """The loss on both sides of each recorded model, in the direction in which it curves downward the most."""
+    lines, distances = {}, list(distances)
+    for step, model in zip(path.steps, path.models, strict=True):
+        _, directions = np.linalg.eigh(sum(loss_hessian(model, data)))
+        lowest = model.unravel(directions[:, 0])
+        lines[f"step {step}"] = [float((model + distance * lowest).loss(data.X, data.y)) for distance in distances]
+    return lines
 
 
 def shares_of_bounds(decoders: Iterable[float]) -> dict[str, list[float]]:

@@ -5,9 +5,9 @@ from mhabook.ledger import ledger
 
 IN_CHAPTERS = {
     1: "def-mixture def-head def-model prop-first-step lemma-selection prop-head-scale",
-    2: "lemma-1-derivatives lemma-1-blocks prop-1-gradient prop-1-gradient-sharp lemma-deviation prop-1-hessian "
-       "prop-1-hessian-sharp prop-1-recalled lemma-logistic cor-1-gradient cor-1-smoothness cor-1-weak-convexity "
-       "cor-1-self-bounded cor-1-quasi-convexity",
+    2: "lemma-1-blocks prop-1-hessian lemma-logistic cor-1-self-bounded lemma-1-derivatives prop-1-gradient "
+       "prop-1-gradient-sharp lemma-deviation prop-1-hessian-sharp prop-1-recalled cor-1-gradient cor-1-smoothness "
+       "cor-1-weak-convexity cor-1-quasi-convexity",
     3: "def-ntk lemma-margin-distance lemma-uniform-features prop-zero-margin prop-ntk-margins def-good-init "
        "lemma-first-phase lemma-sampling-noise prop-start-logits thm-exact-margin prop-saturated",
     4: "prop-groups def-neighborhood lemma-descent lemma-one-point lemma-regret lemma-bounded-iterates thm-1-training "

@@ -14,7 +14,7 @@ from mhabook.tables import stored
 from mhalib.live import LiveFigure
 
 SECTIONS = {
-    "multihead/02_how_steep_how_curved": "move-the-sliders-heads-against-curvature",
+    "multihead/02_further": "move-the-sliders-heads-against-curvature",
     "multihead/03_what_one_random_step_knows": "see-what-the-gradients-can-tell-apart",
     "multihead/03_further": "move-the-sliders",
     "multihead/04_why_training_cannot_get_lost": "move-the-sliders-theory-against-practice",
