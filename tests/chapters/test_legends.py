@@ -502,11 +502,12 @@ def held(made, path, first, case, q, c):
     stems = [-2, -2, np.nan, 2, 2, np.nan], [0, 1, np.nan, 0, 2, np.nan]
     panels["what the query reads"].lines |= {"values, over their keys": (keys, values), "stems": stems,
                                              "target": ([-4, 4], [y, y])}
-    soft, gauss = ((walk[-1], reads(kernel, walk[-1])[0]) for kernel, walk in ways.items())
+    ends = {kernel: (walk[-1], reads(kernel, walk[-1])[0]) for kernel, walk in ways.items()}
+    soft, gauss = (np.round([place, read, (read - y) ** 2 / 2], 6) + 0.0 for place, read in ends.values())
     return panels, [
         ("Values that rise, target {}, c = {}, start {}.", y, c, q),
-        ("After 300 steps the softmax query is at {}, reads {}, and has the loss {};", *soft, (soft[1] - y) ** 2 / 2),
-        ("the Gaussian query is at {}, reads {}, and has the loss {}", *gauss, (gauss[1] - y) ** 2 / 2)]
+        ("After 300 steps the softmax query is at {}, reads {}, and has the loss {};", *soft),
+        ("the Gaussian query is at {}, reads {}, and has the loss {}", *gauss)]
 
 
 def traps(made, path, first, shift, lr, c):

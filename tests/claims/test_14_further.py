@@ -7,7 +7,6 @@ import mhabook
 import mhalib as mha
 from mhabook.c14_traps import lines
 from mhabook.c14_traps import statements as traps
-from mhabook.c14_traps.minima import minima_of
 from mhalib.attention import Gaussian, NormalizedGaussian
 from page import Page
 
@@ -51,24 +50,15 @@ def test_softmax_ends_in_b2_at_a_minimum_and_arrives_from_minus_one(runs):
     assert mha.train(*other, mha.GradientDescent(0.1), 1000, only=("WQ",), record=[0, 1000]).loss[-1] < ZERO
 
 
-@page.after("figure-one-query")
-def test_the_minima_and_hills_of_b2(B2, KINDS, seen_by):
-    kinds = [[one.spurious for one in seen_by[kind].minima(B2["y"])] for kind in KINDS]
-    assert kinds == [[False, True], [False] * 4, [False, True]]
-    hills = [seen_by[kind].basins(B2["y"])[0][1] for kind in KINDS]
-    assert abs(hills[0]) < 1e-12 and hills[2] < 0
-    for kind in (KINDS[0], KINDS[2]):
-        left, right = seen_by[kind].minima(B2["y"])
-        assert left.q < 0 < right.q and right.loss > 0.1
-
-
 @page.after("figure-other-way")
-def test_in_b4_the_control_is_softmax_and_only_the_gaussian_kernel_is_held(KINDS, shown, turned):
+def test_where_the_minima_and_the_hills_of_b2_and_b4_are(KINDS, seen_by, shown, turned):
+    kinds = [[[one.spurious for one in side[kind].minima(y)] for kind in KINDS]
+             for side, y in ((seen_by, 2.0), (turned, 1.5))]
+    assert kinds == [[[False, True], [False] * 4, [False, True]], [[False], [True, False, False], [False]]]
+    hills = [seen_by[kind].basins(2.0)[0][1] for kind in KINDS]
+    assert abs(hills[0]) < 1e-12 and -0.7 < hills[2] < -0.2  # between two starts of the live figure
     assert np.allclose(shown["softmax"], shown[KINDS[2]])
-    assert [one.spurious for one in turned["Gaussian"].minima(1.5)] == [True, False, False]
-    assert abs(turned["Gaussian"].minima(1.5)[0].q + 2) < 0.01
-    (one,) = turned["softmax"].minima(1.5)
-    assert abs(one.q) < 1e-9 and not one.spurious and turned["softmax"].limits().tolist() == [1, 2]
+    assert abs(turned["Gaussian"].minima(1.5)[0].q + 2) < 0.01 and turned["softmax"].limits().tolist() == [1, 2]
 
 
 @page.after("figure-two-free-turned")
@@ -78,14 +68,6 @@ def test_with_two_queries_there_are_so_many_minima_and_so_many_descents_arrive(K
         assert [[len(sort) for sort in maps[kind][1]] for kind in KINDS] == minima
         ends = [sides[kind].loss(maps[kind][2][-1], y).sum(axis=0) for kind in KINDS]
         assert [int((end < 1e-9).sum()) for end in ends] == arrived
-
-
-@page.after("slices-two-free-table")
-def test_slices_find_the_minima_that_pairs_have(cuts, square):
-    for kind, cut in cuts.items():
-        pairs, minima = [pair for sort in square[kind][1] for pair in sort], minima_of(cut)
-        assert all(one.strict for one in minima) and len(minima) == len(pairs)
-        assert all(min(np.abs(np.subtract(one.at, pair)).max() for one in minima) < 1e-5 for pair in pairs)
 
 
 @page.after("wait")
@@ -100,8 +82,7 @@ def test_the_query_of_b3_waits_a_few_percent_longer_than_the_theorem_says(steps)
 def test_half_of_all_starts_arrive_in_b2_under_softmax_and_fewer_with_the_control(KINDS, basins):
     share = {kind: [float(basins.where(kind=kind, s=s)["arrived"][0][1]) for s in (1.0, 2.0, 4.0, 8.0)]
              for kind in KINDS}
-    deviation = 0.5 / 4000 ** 0.5
-    assert deviation < 0.01 and abs(share["softmax"][0] - 0.5) < 2 * deviation
+    assert abs(share["softmax"][0] - 0.5) < 2 * 0.5 / 4000 ** 0.5
     assert share[KINDS[2]][0] < share["softmax"][0] < share["Gaussian"][0]
     assert all(shares[-1] < shares[1] for shares in (share["softmax"], share["Gaussian"]))
 
@@ -110,7 +91,7 @@ def test_half_of_all_starts_arrive_in_b2_under_softmax_and_fewer_with_the_contro
 def test_the_gaussian_kernel_has_spurious_minima_two_to_five_times_as_often(random):
     kept, only = random["kept"][:, None], random["only"].astype(float)
     stuck, away = random["stuck"] / kept, random["outward"] / kept
-    assert ((1.95 < stuck[:, 1] / stuck[:, 0]) & (stuck[:, 1] / stuck[:, 0] < 5)).all()
+    assert (stuck[:, 1] > 1.95 * stuck[:, 0]).all() and (stuck[:, 1] < 5 * stuck[:, 0]).all()
     assert ((stuck * (1 - stuck) / kept) ** 0.5).max() < 0.01
     assert ((only[:, 1] - only[:, 0]) / only.sum(axis=1) ** 0.5).min() > 8
     assert abs(away[:, 0] - 0.41).max() < 0.03 and abs(away[:, 1] - 0.66).max() < 0.03
@@ -119,24 +100,23 @@ def test_the_gaussian_kernel_has_spurious_minima_two_to_five_times_as_often(rand
 
 
 @page.after("teachers-table")
-def test_students_learn_from_teachers_of_their_kernel_if_queries_alone_train(teachers):
-    done = {only: [int((teachers.where(teacher=a, student=b, only=only)["relative"][:, 1] < 1e-6).sum())
-                   for a in ("softmax", "gaussian") for b in ("softmax", "gaussian")] for only in ("WQ", "WQ WK WV")}
-    assert done == {"WQ": [16, 9, 4, 12], "WQ WK WV": [19, 18, 19, 18]}
+def test_softmax_learns_from_its_own_teachers_and_with_all_weights_nearly_every_run_succeeds(teachers):
+    learned = teachers["relative"][:, 1] < 1e-6
+    alone, own = teachers["only"] == "WQ", teachers["teacher"] == teachers["student"]
+    soft = teachers["student"] == "softmax"
+    assert learned[alone & soft & own].sum() > 3 * learned[alone & soft & ~own].sum()
+    assert learned[~alone].sum() > 0.9 * (~alone).sum()
 
 
 @page.after("live-traps")
-def test_starts_moved_by_minus_one_let_two_four_and_one_query_away(B2, seen_by):
-    moved = {kind: line.descend(np.array(B2["start"]) - 1, 2.0, 0.1, 300)[-1] for kind, line in seen_by.items()}
-    assert [int((seen_by[kind].loss(q, 2.0) < 1e-6).sum()) for kind, q in moved.items()] == [2, 4, 1]
+def test_b2_moved_by_minus_one_lets_two_four_and_one_query_away_and_b3_arrives_from_1_or_with_a_wide_kernel(
+        B2, seen_by):
+    def arrived(line, q, y, lr):
+        return (line.loss(line.descend(np.array(q), y, lr, 300)[-1], y) < 1e-6).tolist()
 
-
-@page.after("live-traps")
-def test_b3_arrives_from_1_or_with_a_wider_kernel():
-    narrow, wide = (line_of("B3", Gaussian(c)) for c in (0.5, 0.125))
-    ends = narrow.descend([0.0, 0.8, 1.0], 0.9, 1.0, 300)[-1]
-    assert (narrow.loss(ends, 0.9) < 1e-6).tolist() == [False, False, True]
-    assert wide.loss(wide.descend([-1.0], 0.9, 1.0, 300)[-1], 0.9)[0] < 1e-6
+    assert [sum(arrived(line, np.array(B2["start"]) - 1, 2.0, 0.1)) for line in seen_by.values()] == [2, 4, 1]
+    assert arrived(line_of("B3", Gaussian(0.5)), [0.0, 0.8, 1.0], 0.9, 1.0) == [False, False, True]
+    assert arrived(line_of("B3", Gaussian(0.125)), [-1.0], 0.9, 1.0) == [True]
 
 
 @page.after("width-b1")

@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from numbers import Real
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -25,6 +26,8 @@ Task: TypeAlias = tuple[ArrayLike, ArrayLike, float]
 STARTS = tuple(round(0.1 * k, 1) for k in range(-30, 31))
 WIDTHS = (0.125, 0.25, 0.5, 1.0, 2.0)
 BOTH = ("soft", "gauss")
+SMALLEST = 1e-10
+"""The loss of a run is at least that: what is smaller is rounding."""
 RECORDED = 60
 PLACES = 161
 """At how many queries the lines are drawn."""
@@ -44,6 +47,7 @@ class _OnLine:
         return max(4.0, 2 + max(map(abs, self.keys)))
 
     def places(self) -> np.ndarray:
+        """The queries at which its lines are drawn."""
         return np.linspace(-self.reach, self.reach, PLACES)
 
 
@@ -69,9 +73,8 @@ def held(cases: Mapping[str, Task], start: float, rule: GradientDescent, steps: 
     tasks = {words: _task(words, *case) for words, case in cases.items()}
     if not tasks:
         raise ValueError("cases: expected one case or more, got none")
-    if not (np.ndim(start) == 0 and STARTS[0] <= start <= STARTS[-1]):
-        raise ValueError(f"start: expected a number from {STARTS[0]:g} to {STARTS[-1]:g}, where the slider can bring "
-                         f"the query, got {start!r}")
+    if not (isinstance(start, Real) and STARTS[0] <= start <= STARTS[-1]):
+        raise ValueError(f"start: expected a number from −3 to 3, as the slider has them, got {start!r}")
     if type(rule) is not GradientDescent or callable(rule.lr):
         raise TypeError(f"rule: expected GradientDescent with a number as its step size, got {rule!r}; "
                         "mha.live.figure takes other rules")
@@ -118,7 +121,7 @@ def _run(task, q, c, rule, steps, record):
     for short in BOTH:  # every token of the layer has the same query, so it counts n times
         layer = on_line(np.full(n, q), task.keys, task.values, kernels_of(c)[short])
         paths[short] = train(layer, SequenceDataset(X, y), rule, steps, only=("WQ",), record=record)
-    curves = {"loss": sum(path.loss for path in paths.values()) / n}
+    curves = {"loss": np.maximum(sum(path.loss for path in paths.values()) / n, SMALLEST)}
     curves |= {f"{short}_q": np.array([model.WQ[0, 0, 0] for model in path.models]) for short, path in paths.items()}
     return Path(paths["soft"].steps, paths["soft"].models, curves)
 
@@ -150,15 +153,16 @@ def _of_task(task, q):
 
 def _of_run(seen, task, visited):
     """What a query reads under one kernel, and its loss: everywhere, on its way, at the start and at the end."""
-    found = {"way": _rounded(visited), "end": _rounded(visited[-1:]), "last": float(visited[-1])}
+    found = {"way": _rounded(visited), "end": _rounded(visited[-1:])}
     for name, q in {"all": task.places(), "way": visited, "begin": visited[:1], "end": visited[-1:]}.items():
         found |= {f"{name}_read": _rounded(seen.output(q)), f"{name}_loss": _rounded(seen.loss(q, task.y))}
-    return found | {"last_read": found["end_read"][0], "last_loss": found["end_loss"][0]}
+    last = {"last": "end", "last_read": "end_read", "last_loss": "end_loss"}
+    return found | {name: found[of][0] for name, of in last.items()}
 
 
 def _rounded(numbers):
     """Numbers to draw: what is smaller than a picture shows would differ between Python and the browser."""
-    return np.round(numbers, 6).tolist()
+    return (np.round(numbers, 6) + 0.0).tolist()  # and no −0
 
 
 _SUMMARY = ("Values {case}, target {y}, c = {c}, start {q}. After {steps} steps the softmax query is at {soft_last}, "
