@@ -51,10 +51,7 @@ def test_softmax_ends_in_b2_at_a_minimum_and_arrives_from_minus_one(runs):
 
 
 @page.after("figure-other-way")
-def test_where_the_minima_and_the_hills_of_b2_and_b4_are(KINDS, seen_by, shown, turned):
-    kinds = [[[one.spurious for one in side[kind].minima(y)] for kind in KINDS]
-             for side, y in ((seen_by, 2.0), (turned, 1.5))]
-    assert kinds == [[[False, True], [False] * 4, [False, True]], [[False], [True, False, False], [False]]]
+def test_where_the_hills_of_b2_and_the_trap_of_b4_are(KINDS, seen_by, shown, turned):
     hills = [seen_by[kind].basins(2.0)[0][1] for kind in KINDS]
     assert abs(hills[0]) < 1e-12 and -0.7 < hills[2] < -0.2  # between two starts of the live figure
     assert np.allclose(shown["softmax"], shown[KINDS[2]])

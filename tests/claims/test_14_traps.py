@@ -84,14 +84,6 @@ def test_moving_keys_free_the_softmax_queries_and_moving_values_free_both(free):
     assert before != after
 
 
-def test_three_random_keys_never_make_a_trap_under_softmax():
-    rng, at = np.random.default_rng(3), np.linspace(-40, 40, 1001)
-    for _ in range(200):
-        line, y = lines.Line(3 * rng.standard_normal(3), rng.standard_normal(3)), rng.standard_normal()
-        reads = line.output(at)
-        assert not reads.min() < y < reads.max() or not any(one.spurious for one in line.minima(y))
-
-
 @page.after("solution-push")
 def test_no_rule_gets_a_query_out_of_the_first_task(pushed):
     assert all(path[-1].WQ.min() > 0.9 and path.loss[-1] > 1.3 for path in pushed.values())
