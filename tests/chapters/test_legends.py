@@ -563,6 +563,40 @@ def reached(points, kinds):
     return [int((abs(points[:, None] - kind) < 0.05).any(axis=1).sum()) for kind in kinds]
 
 
+def held(made, path, first, case, q, c):
+    assert case == "that rise"
+    keys, values, y, at = np.array([-2.0, 2.0]), np.array([1.0, 2.0]), 1.5, np.linspace(-4, 4, 161)
+
+    def reads(kernel, at):
+        return weights_of(kernel, np.atleast_1d(at), keys, c) @ values
+
+    def way(kernel):
+        layer = mha.AttentionLayer(np.full((1, 2, 1), q), keys.reshape(1, 2, 1), values.reshape(1, 2, 1),
+                                   np.ones((1, 1, 1)), KERNEL_OF[kernel](c))
+        data = mha.data.SequenceDataset(np.eye(2)[None], np.full((1, 2, 1), y))
+        run = mha.train(layer, data, mha.GradientDescent(0.1), 300, only=("WQ",), record=path.steps)
+        return each(run, lambda model: model.WQ[0, 0, 0])
+
+    ways = {kernel: way(kernel) for kernel in KERNELS[:2]}
+    panels = {}
+    for title, of in (("what the query reads", reads),
+                      ("its loss", lambda kernel, at: (reads(kernel, at) - y) ** 2 / 2)):
+        shown = {kernel: (at, of(kernel, at)) for kernel in ways}
+        shown |= {f"{kernel}, end": (walk[-1:], of(kernel, walk[-1:])) for kernel, walk in ways.items()}
+        shown["way"] = [(walk, of(kernel, walk)) for kernel, walk in ways.items()]
+        shown["start"] = [([q], of(kernel, q)) for kernel in ways]
+        panels[title] = Panel("query", "" if of is reads else "loss", shown, rounded=1e-6)
+    stems = [-2, -2, np.nan, 2, 2, np.nan], [0, 1, np.nan, 0, 2, np.nan]
+    panels["what the query reads"].lines |= {"values, over their keys": (keys, values), "stems": stems,
+                                             "target": ([-4, 4], [y, y])}
+    ends = {kernel: (walk[-1], reads(kernel, walk[-1])[0]) for kernel, walk in ways.items()}
+    soft, gauss = (np.round([place, read, (read - y) ** 2 / 2], 6) + 0.0 for place, read in ends.values())
+    return panels, [
+        ("Values that rise, target {}, c = {}, start {}.", y, c, q),
+        ("After 300 steps the softmax query is at {}, reads {}, and has the loss {};", *soft),
+        ("the Gaussian query is at {}, reads {}, and has the loss {}", *gauss)]
+
+
 def traps(made, path, first, shift, lr, c):
     name, line, panels, ends, said = "B2", np.linspace(-4, 4, 161), {}, {}, []
     for kernel, title in zip(KERNELS, ("softmax", "Gaussian", "normalized"), strict=True):
@@ -762,8 +796,9 @@ SHOWN = {
         kernels, {"q": 1.5, "k1": -1.5, "k2": 0.5, "k3": 2.5, "c": 0.25, "y": 1.0}),
     ("book/kernels/13_when_gradient_descent_must_succeed.html", 0): (
         layer, {"moves": "WV", "D": 32, "H": 2, "N": 6, "n": 3, "scale": 0.5, "tied": False, "lr": 0.2}),
-    ("book/kernels/14_traps.html", 0): (traps, {"shift": -0.4, "lr": 0.5, "c": 0.25}),
-    ("book/kernels/14_traps.html", 1): (two_tokens, {"q1": 0.75, "q2": -1.25, "lr": 0.5, "c": 0.75}),
+    ("book/kernels/14_traps.html", 0): (held, {"case": "that rise", "q": 0.6, "c": 1.0}),
+    ("book/kernels/14_further.html", 0): (traps, {"shift": -0.4, "lr": 0.5, "c": 0.25}),
+    ("book/kernels/14_further.html", 1): (two_tokens, {"q1": 0.75, "q2": -1.25, "lr": 0.5, "c": 0.75}),
     ("book/kernels/16_text_and_pathfinder.html", 0): (
         compared, {"other": "again", "seeds": 6, "lr_first": 0.02, "lr_second": 0.05}),
     ("book/start/softmax.html", 0): (scores, {"a1": 1.5, "a2": -0.5, "a3": 0.5, "tau": 2.0}),

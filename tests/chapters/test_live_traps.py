@@ -9,7 +9,7 @@ import pytest
 
 import mhalib as mha
 from engines import assert_bug_is_seen
-from mhabook.c14_traps import figure_traps, figure_two_tokens, runs
+from mhabook.c14_traps import figure, figure_traps, figure_two_tokens, runs
 from mhabook.c14_traps.figure_queries import minima, reach
 from mhabook.c14_traps.figure_two_tokens import axis, landscape, pairs
 from mhabook.c14_traps.minima import minima_of
@@ -24,6 +24,14 @@ ENDS = {"B1": {"soft": 0.0416667, "gauss": 0, "between": 0.0034774},
         "B4": {"soft": 0, "gauss": 0.1246629, "between": 0}}
 
 
+CASES = {"up and down": ([-2, -1, 1, 2], [3, -2, 2, 1], 2.0), "that rise": ([-2, 2], [1, 2], 1.5)}
+
+
+@cache
+def held():
+    return figure.held(CASES, 0.3, mha.GradientDescent(0.1))
+
+
 @cache
 def traps():
     return figure_traps.traps()
@@ -35,6 +43,12 @@ def two():
 
 
 BUGS = {
+    "the first case": (held, {"case": "that rise"}, "cases[values.case]", 'cases["up and down"]'),
+    "half of the target": (held, {}, "values, y: [y] }", "values, y: [y / 2] }"),
+    "one query for both": (held, {}, "seen(short, [theta[k]])", "seen(short, [theta[0]])"),
+    "the loss as its own slope": (held, {}, "grad[k] = slope[0]", "grad[k] = loss[0]"),
+    "the start in place of the end": (held, {}, "way[way.length - 1]", "way[0]"),
+    "pins to the ground": (held, {}, "[0, value, NaN]", "[0, 0, NaN]"),
     "another width": (traps, {"c": 1.0}, "minima[name][widths.indexOf(c)]", "minima[name][0]"),
     "queries of another kernel": (traps, {}, "theta.subarray(kernel * this.n, (kernel + 1) * this.n)",
                                  "theta.subarray(0, this.n)"),
@@ -132,6 +146,26 @@ def test_points_that_can_be_dragged_are_the_starts(made):
     assert [figure.data[place["trace"]].name for place in made().spec["drag"]] == ["start"] * 3
     x = {place["x"] for place in made().spec["drag"]}
     assert x == ({"shift"} if made is traps else {"q1"})
+
+
+@pytest.mark.parametrize(("change", "kind", "words"), [
+    ({"cases": {}}, ValueError, "cases: expected one case or more"),
+    ({"cases": {"one": ([1, 2], [1], 0.0)}}, ValueError, "cases: one: expected as many values as keys"),
+    ({"cases": {"one": ([1.0], [np.nan], 0.0)}}, ValueError, "cases: one: expected finite keys and values"),
+    ({"start": 3.5}, ValueError, "start: expected a number from −3 to 3"),
+    ({"start": None}, ValueError, "start: expected a number from −3 to 3"),
+    ({"rule": mha.Adam(0.1)}, TypeError, "rule: expected GradientDescent"),
+    ({"steps": 0}, ValueError, "steps")])
+def test_what_the_sliders_cannot_move_is_refused(change, kind, words):
+    given = {"cases": CASES, "start": 0.3, "rule": mha.GradientDescent(0.1)} | change
+    with pytest.raises(kind, match=words):
+        figure.held(**given)
+
+
+def test_any_tasks_and_any_start_fit_the_figure():
+    made = figure.held({"alone": ([0.0], [1.0], 0.5)}, 0.25, mha.GradientDescent(1.0), steps=20)
+    assert list(made.controls["case"].values) == ["alone"] and 0.25 in made.controls["q"].values
+    assert [words["label"] for words in made.spec["tries"]] == ["As it starts", "From left of zero"]
 
 
 def test_a_draggable_point_moves_a_slider_or_is_refused():

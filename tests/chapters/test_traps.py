@@ -385,6 +385,14 @@ def test_the_barrier_and_the_well_of_the_examples():
     assert 2 * eps < (1 - w) * 1 and eps < 1.5 - 1
 
 
+def test_three_random_keys_never_make_a_trap_under_softmax():
+    rng, at = np.random.default_rng(3), np.linspace(-40, 40, 1001)
+    for _ in range(200):
+        line, y = Line(3 * rng.standard_normal(3), rng.standard_normal(3)), rng.standard_normal()
+        reads = line.output(at)
+        assert not reads.min() < y < reads.max() or not any(one.spurious for one in line.minima(y))
+
+
 def test_directions_move_one_query():
     layer, data = traps.example("B2", mha.softmax)
     moved = layer + 0.5 * traps.query_directions(layer)[2]

@@ -22,6 +22,7 @@ from mhabook.c10_structure import figure as c10
 from mhabook.c11_data_and_compute import figure as c11
 from mhabook.c12_two_kernels import figure as c12
 from mhabook.c13_layer import figure as c13
+from mhabook.c14_traps import figure as c14
 from mhabook.c14_traps import figure_traps, figure_two_tokens
 from mhabook.c16_networks import figure as c16
 from mhabook.start import figure_linearized, figure_scores, figure_surface, figure_words
@@ -65,7 +66,10 @@ FIGURES = {
     "book/preconditioning/11_data_and_compute.html": (c11.data_and_compute,),
     "book/kernels/12_two_kernels_one_rank.html": (c12.kernels,),
     "book/kernels/13_when_gradient_descent_must_succeed.html": (c13.layer,),
-    "book/kernels/14_traps.html": (figure_traps.traps, figure_two_tokens.two_tokens),
+    "book/kernels/14_traps.html": (
+        lambda: c14.held({"up and down": ([-2, -1, 1, 2], [3, -2, 2, 1], 2.0), "that rise": ([-2, 2], [1, 2], 1.5)},
+                         0.3, mha.GradientDescent(0.1), 300),),
+    "book/kernels/14_further.html": (figure_traps.traps, figure_two_tokens.two_tokens),
     "book/kernels/16_text_and_pathfinder.html": (
         lambda: c16.compared(mha.softmax, mha.gaussian, lr=0.02, steps=150, seeds=4),),
     "book/start/softmax.html": (figure_scores.scores,),

@@ -13,7 +13,7 @@ from mhalib.attention import Gaussian, gaussian, softmax
 from mhalib.data.sequences import SequenceDataset, random_sequences
 from mhalib.models.layer import AttentionLayer
 
-CHAPTER = "kernels/14_traps"
+CHAPTER, FURTHER = "kernels/14_traps", "kernels/14_further"
 
 
 def query_arrays(keys: Array, values: Array, q: Array | None = None, y: Array | None = None) -> list[np.ndarray]:
@@ -71,7 +71,7 @@ def _one_far_key(seed):
     return {"layer": layer, "data": data}
 
 
-@statement(id="prop-values-allow", title="What the values allow", mark="ours", source="this book", chapter=CHAPTER,
+@statement(id="prop-values-allow", title="What the values allow", mark="ours", source="this book", chapter=FURTHER,
            assumptions="any W^Q, W^K; W^V and W^O as they are", random=_layer,
            extremal=tuple((lambda kernel=kernel: _vertex(kernel)) for kernel in KERNELS), slack=(1e-8, 1e-9),
            broken=_one_far_key,
@@ -118,7 +118,7 @@ def _least_distance(keys):
 
 
 @statement(id="prop-star", title="Keys that are far apart: one value at a time", mark="ours", source="this book",
-           chapter=CHAPTER, assumptions="Gaussian kernel; one head; keys that are at least g apart",
+           chapter=FURTHER, assumptions="Gaussian kernel; one head; keys that are at least g apart",
            random=_apart, extremal=(_halfway,),
            broken=lambda seed: _halfway() | {"g": 6 + 4 * np.random.default_rng([seed, 143]).random()},
            breaks="keys that are at least g apart: a larger g",

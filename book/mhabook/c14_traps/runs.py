@@ -7,14 +7,16 @@ from typing import Any
 import numpy as np
 import plotly.graph_objects as go
 
+from mhabook.c12_two_kernels.statements import Kernel
 from mhabook.c14_traps.lines import Line
+from mhabook.c14_traps.statements import example
 from mhabook.plots import mark
 from mhabook.tables import Table
 from mhalib.data import SequenceDataset
 from mhalib.models import AttentionLayer
 from mhalib.optim import GradientDescent
 from mhalib.plots import slices
-from mhalib.training import Path, train
+from mhalib.training import Path, recorded_steps, train
 
 KINDS = ("softmax", "Gaussian", "Gaussian, rows normalized")
 SIDE = np.linspace(-4, 4, 65)
@@ -33,6 +35,17 @@ def by_kind(corner: str, rows: Mapping[str, Sequence[str]], kinds: Iterable[str]
 def trained(layer: AttentionLayer, data: SequenceDataset, lr: float = 0.1, only: Iterable[str] = ("WQ",)) -> Path:
     """1,000 steps of gradient descent on the queries alone, or on other weights."""
     return train(layer, data, GradientDescent(lr), 1000, only=only, record=[0, 500, 1000])
+
+
+MOVING = {"queries alone": ("WQ",), "queries and keys": ("WQ", "WK"), "queries, keys, values": ("WQ", "WK", "WV")}
+"""Words → the weights that train."""
+
+
+def released(name: str, kernel: Kernel, steps: int = 1000) -> dict[str, Path]:
+    """Runs of an example in which the queries alone train, or the keys too, or the values too."""
+    layer, data = example(name, kernel)
+    return {words: train(layer, data, GradientDescent(0.1), steps, only=only, record=recorded_steps(steps, 60))
+            for words, only in MOVING.items()}
 
 
 def two_free(seen_by: Mapping[str, Line], y: float, lr: float, steps: int = 1000) -> dict[str, tuple[Any, Any, Any]]:

@@ -3,11 +3,12 @@
 from collections.abc import Sequence
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from mhabook.c01_model.instances import between
 from mhabook.c12_two_kernels.statements import GaussianQuery, Kernel
 from mhabook.c14_traps.lines import GRID, Line
-from mhabook.c14_traps.reach import CHAPTER, query_arrays
+from mhabook.c14_traps.reach import CHAPTER, FURTHER, query_arrays
 from mhabook.ledger import Check, Checks, statement
 from mhalib._array import Array, is_positive, require, to_numpy
 from mhalib.attention import Gaussian, gaussian, softmax
@@ -34,12 +35,17 @@ def example(name: str, kernel: Kernel, start: Sequence[float] | None = None,
     one = EXAMPLES[name]
     n = len(one["keys"])
     queries = np.resize(np.asarray(one["start"] if start is None else start, float), n)
-    columns = (np.asarray(column, float).reshape(1, n, 1) for column in (queries, one["keys"], one["values"]))
-    layer, X = AttentionLayer(*columns, np.ones((1, 1, 1)), kernel), np.eye(n)[None]
+    layer, X = on_line(queries, one["keys"], one["values"], kernel), np.eye(n)[None]
     y = np.full((1, n, 1), one["y"])
     counted = min(n, len(one["start"]) if start is None else np.size(start)) if tokens is None else tokens
     y[:, counted:] = layer(X)[:, counted:]
     return layer, SequenceDataset(X, y)
+
+
+def on_line(queries: ArrayLike, keys: ArrayLike, values: ArrayLike, kernel: Kernel) -> AttentionLayer:
+    """The layer whose tokens X = I have these queries, keys and values, (n,) each, on a line."""
+    columns = (np.asarray(column, float).reshape(1, -1, 1) for column in (queries, keys, values))
+    return AttentionLayer(*columns, np.ones((1, 1, 1)), kernel)
 
 
 def lifted(name: str, kernel: Kernel, lift: float) -> tuple[AttentionLayer, SequenceDataset]:
@@ -143,7 +149,7 @@ def _may_wait(q, keys, values, kernel, near, **_):
 
 
 @statement(id="thm-waiting", title="Far from every key: how long a query waits", mark="ours", source="this book",
-           chapter=CHAPTER, random=_far, extremal=(_coming,),
+           chapter=FURTHER, random=_far, extremal=(_coming,),
            assumptions="Gaussian kernel; one query; ℓ₀ > ℓ; ℓ ≥ (2c̄)^{−1/2}",
            broken=lambda seed: _coming((0.0,), 1e3 + seed), breaks="the Gaussian kernel: softmax",
            false_claim=lambda **instance: _waited(**instance, mover=softmax), hypotheses=_may_wait)

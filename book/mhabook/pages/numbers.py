@@ -29,7 +29,7 @@ IN_CHAPTERS = {
         "prop-jacobian-rank prop-shift prop-width",
     13: "thm-values lemma-tied-start prop-larger-is-better prop-almost-every-start lemma-kernel-moves "
         "thm-neighborhood thm-queries",
-    14: "prop-values-allow prop-star thm-waiting thm-wells prop-rising thm-barrier",
+    14: "thm-barrier thm-wells prop-rising prop-values-allow prop-star thm-waiting",
     15: "prop-mean-curvature prop-interlacing prop-missed-saddle prop-filter-scale prop-gaussian-plateau",
     16: "prop-same-test prop-best-of prop-mean-weight prop-loudness",
 }

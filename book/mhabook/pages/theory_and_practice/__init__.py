@@ -25,7 +25,8 @@ SECTIONS = {
     "preconditioning/10_further": "move-the-sliders",
     "preconditioning/11_data_and_compute": "move-the-sliders",
     "kernels/13_when_gradient_descent_must_succeed": "move-the-sliders",
-    "kernels/14_traps": "move-the-sliders",
+    "kernels/14_traps": "see-where-a-query-comes-to-rest",
+    "kernels/14_further": "move-the-sliders",
 }
 """Chapter → the section with the live figure that shows its conditions."""
 HEAD = "| Statement | Asks, or promises | Runs | Factor | Mark | Live figure |\n|---|---|---|--:|---|---|"
