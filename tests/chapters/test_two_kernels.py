@@ -213,8 +213,9 @@ LINE, KEYS = np.zeros((2, 1)), np.array([[-2.0], [0.0], [1.0]])
     (np.zeros(3), KEYS, gaussian, r"queries: expected finite numbers of shape \(n, 1\)"),
     (LINE, KEYS * np.nan, gaussian, "keys: expected finite numbers"),
     (LINE, KEYS[:2], gaussian, "keys: expected three"),
-    (LINE, KEYS[::-1], gaussian, "keys: expected three, the first below the last"),
-    (LINE, KEYS + 0.1, gaussian, "keys: expected three.* where the slider"),
+    (LINE, KEYS[::-1], gaussian, "keys: expected the first below the last"),
+    (LINE, KEYS * [[1], [1], [4]], gaussian, "keys: expected the first below the last.* got -2 and 4"),
+    (LINE, KEYS + 0.1, gaussian, "keys: expected the second to be one of"),
     (LINE, KEYS, softmax, "kernel: expected mha.gaussian or another"),
     (LINE, KEYS, normalized_gaussian, "kernel: expected mha.gaussian or another")])
 def test_what_the_figure_cannot_show_is_refused(queries, keys, kernel, message):

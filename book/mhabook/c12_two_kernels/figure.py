@@ -34,7 +34,7 @@ def selecting(queries: Array, keys: Array, kernel: Gaussian) -> LiveFigure:
     Parameters
     ----------
     queries : those of the left panel, (n, 1)
-    keys : (3, 1), the first below the last; the second at a quarter of a whole number from −4 to 4
+    keys : (3, 1), the first below the last, both from −4 to 3; the second one of −4, −3.75, …, 4
     kernel : ``Gaussian(c)``, which is shown as it is and with its rows divided by their sums
 
     Raises TypeError or ValueError for other arguments.
@@ -73,9 +73,14 @@ def _on_a_line(name, points):
 
 def _three(keys):
     keys = _on_a_line("keys", keys)
-    if len(keys) != 3 or not keys[0] < keys[2] or keys[1] not in PLACES:
-        raise ValueError("keys: expected three, the first below the last and the second one of −4, −3.75, …, 4, where "
-                         f"the slider can bring it, got {keys.tolist() if len(keys) < 9 else f'{len(keys)} keys'}")
+    if len(keys) != 3:
+        raise ValueError(f"keys: expected three, got {len(keys)}")
+    if not -4 <= keys[0] < keys[2] <= 3:
+        raise ValueError("keys: expected the first below the last, both from −4 to 3, so that there is room beyond "
+                         f"them, got {keys[0]:g} and {keys[2]:g}")
+    if keys[1] not in PLACES:
+        raise ValueError("keys: expected the second to be one of −4, −3.75, …, 4, where the slider can bring it, got "
+                         f"{keys[1]:g}")
     return tuple(keys.tolist())
 
 

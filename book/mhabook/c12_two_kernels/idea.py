@@ -32,7 +32,7 @@ def product_and_distance() -> HTML:
                    "Three panels. A query is an arrow; parallel lines across it mark equal scores, and the last of "
                    "them meets a corner of the pentagon of keys, far from the key inside. A query is a point; circles "
                    "around it mark equal scores, and the smallest meets the key inside. Three keys on a line are "
-                   "lifted to a parabola; there a line across the arrow of the query touches the lowest one, the middle "
+                   "lifted to a parabola; there a line across the arrow of the query touches the lowest, the middle "
                    "key.",
                    [_product(), _distance(), _bowl()])
 
