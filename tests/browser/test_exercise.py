@@ -204,13 +204,13 @@ def line(place):
 
 
 def test_a_drawn_curve_comes_back_beside_the_true_one_and_on_the_page_of_all_until_it_is_forgotten(curve):
-    page, said = curve.page, curve.page.locator("#said-chapter-12-1d")
+    page, said = curve.page, curve.page.locator("#said-chapter-12-1b")
     mine, values = page.locator(".mha-guesses .mha-plot"), [0, 0.15, 0.35, 0.5, 0.65, 0.85, 1]
     assert "mha-none" in mine.get_attribute("class") and line(mine) == [0.5] * 7 and not said.is_visible()
     pull(page, (0, 0.99), (3, 0.5), (9, -0.5))  # past columns without a stop, and over the edge
-    assert page.evaluate(KEPT) == {"mha:guess:chapter-12-1d": "0, 0.15, 0.35, 0.5, 0.85, 1, 1"}
+    assert page.evaluate(KEPT) == {"mha:guess:chapter-12-1b": "0, 0.15, 0.35, 0.5, 0.85, 1, 1"}
     pull(page, (6, 0.01), (3, 0.5))
-    assert page.evaluate(KEPT) == {"mha:guess:chapter-12-1d": ", ".join(f"{value:g}" for value in values)}
+    assert page.evaluate(KEPT) == {"mha:guess:chapter-12-1b": ", ".join(f"{value:g}" for value in values)}
     assert "mha-none" not in mine.get_attribute("class") and said.is_visible()
     curve.open()
     assert "mha-none" not in mine.get_attribute("class") and line(mine) == line(said) == values
@@ -220,7 +220,7 @@ def test_a_drawn_curve_comes_back_beside_the_true_one_and_on_the_page_of_all_unt
     assert not axe.serious(page)
     page.goto(curve.site + ALL)
     link = page.get_by_role("link", name="0, 0.15, 0.35, 0.5, 0.65, 0.85, 1", exact=True)
-    assert link.get_attribute("href").endswith("12_two_kernels_one_rank.html#said-chapter-12-1d")
+    assert link.get_attribute("href").endswith("12_two_kernels_one_rank.html#said-chapter-12-1b")
     assert line(link) == values and link.locator("svg").bounding_box()["width"] > 90 and not axe.serious(page)
     page.once("dialog", lambda question: question.accept())
     page.get_by_role("button", name="Forget all").click()
@@ -233,11 +233,11 @@ def test_a_drawn_curve_comes_back_beside_the_true_one_and_on_the_page_of_all_unt
     "NaN", "<b>", "NaN, NaN, NaN, NaN, NaN, NaN, NaN", "0, 0, 0, 0, 0, 0", "0, 0, 0, 0, 0, 0, 0, 0",
     "0, 0, 0, 0, 0, 0, 7"])
 def test_a_curve_that_nobody_can_have_drawn_is_as_if_nothing_were_kept(curve, kept):
-    curve.page.evaluate("(kept) => localStorage.setItem('mha:guess:chapter-12-1d', kept)", kept)
+    curve.page.evaluate("(kept) => localStorage.setItem('mha:guess:chapter-12-1b', kept)", kept)
     curve.open()
     mine = curve.page.locator(".mha-guesses .mha-plot")
     assert "mha-none" in mine.get_attribute("class") and line(mine) == [0.5] * 7
-    assert not curve.page.locator("#said-chapter-12-1d").is_visible()
+    assert not curve.page.locator("#said-chapter-12-1b").is_visible()
 
 
 def test_a_curve_is_drawn_by_the_keyboard(curve):
@@ -251,7 +251,7 @@ def test_a_curve_is_drawn_by_the_keyboard(curve):
         page.keyboard.press(key)
         assert (point.input_value(), ring) == (value, "solid")
         page.keyboard.press("Tab")
-    assert line(page.locator("#said-chapter-12-1d")) == [0.55, 0.45, 1, 0.5, 0.5, 0.5, 0.5]
+    assert line(page.locator("#said-chapter-12-1b")) == [0.55, 0.45, 1, 0.5, 0.5, 0.5, 0.5]
 
 
 def test_a_curve_is_drawn_where_nothing_is_kept(new_visit):

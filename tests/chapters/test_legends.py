@@ -10,6 +10,8 @@ from statistics import NormalDist
 
 import numpy as np
 import pytest
+from scipy.optimize import minimize_scalar
+from scipy.special import expit, logsumexp
 from scipy.stats import ttest_rel
 from sklearn.svm import SVC
 
@@ -480,6 +482,31 @@ def data_and_compute(made, path, first, **values):
         ("excess {} with 40 tokens, {} with 320, {} in the limit.", curves[40][-1], curves[320][-1], limit[-1])]
 
 
+def selecting(made, path, first, k, stretch):
+    queries, keys, places = np.linspace(-4, 4, 161), np.array([-2.0, k, 1.0]), np.round(np.linspace(-4, 4, 161), 3)
+
+    def most(kernel, place):
+        """By a search among queries: the logarithm of the other weights, relative to that of the key, is convex."""
+        outer, own = stretch * np.array([-2.0, 1.0]), stretch * place
+        handicap = 0 if kernel == "softmax" else (outer ** 2 - own ** 2) / 2
+
+        def others(q):
+            return logsumexp(q * (outer - own) - handicap)
+
+        return expit(-minimize_scalar(others, bounds=(-1e3, 1e3), method="bounded", options={"xatol": 1e-9}).fun)
+
+    weights = {kernel: weights_of(kernel, stretch * queries, stretch * keys, 0.5)[:, 1] for kernel in KERNELS}
+    shares = {kernel: [most(kernel, place) for place in places] for kernel in (KERNELS[0], KERNELS[2])}
+    here = {kernel: most(kernel, k) for kernel in shares}
+    places_of_keys = {"outer keys": ([-2, 1], [0, 0]), "middle key": ([k], [0])}
+    return {
+        "weight of the middle key": Panel("query, in units of the stretch", "", weights | places_of_keys, queries),
+        "the most that any query can give it": Panel("place of the middle key", "", shares | {
+            f"{kernel}, here": ([k], [value]) for kernel, value in here.items()} | places_of_keys, places),
+    }, [("middle key at {} and the line stretched by {}", k, stretch),
+        ("give it: softmax {}, Gaussian with rows normalized {}.", *here.values())]
+
+
 def kernels(made, path, first, q, k1, k2, k3, c, y):
     queries, keys, u, h = np.arange(-50, 51) / 10, np.array([k1, k2, k3]), np.array([1.0, 2.0, -1.0]), 1e-6
 
@@ -792,7 +819,8 @@ SHOWN = {
     ("book/preconditioning/11_data_and_compute.html", 0): (
         data_and_compute, {"optimizer": "structure_aware", "start": "random", "lr": 0.3, "s_max": 0.7, "kappa_M": 2.0,
                            "radius": 0.35}),
-    ("book/kernels/12_two_kernels_one_rank.html", 0): (
+    ("book/kernels/12_two_kernels_one_rank.html", 0): (selecting, {"k": -0.75, "stretch": 2.0}),
+    ("book/kernels/12_further.html", 0): (
         kernels, {"q": 1.5, "k1": -1.5, "k2": 0.5, "k3": 2.5, "c": 0.25, "y": 1.0}),
     ("book/kernels/13_when_gradient_descent_must_succeed.html", 0): (
         layer, {"moves": "WV", "D": 32, "H": 2, "N": 6, "n": 3, "scale": 0.5, "tied": False, "lr": 0.2}),

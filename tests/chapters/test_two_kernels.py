@@ -10,8 +10,9 @@ import torch
 import mhabook
 from engines import assert_bug_is_seen
 from mhabook.c12_two_kernels import figure as c12
+from mhabook.c12_two_kernels import figure_forces, hull
 from mhabook.c12_two_kernels import statements as two_kernels
-from mhabook.c12_two_kernels.figure import read_by_all
+from mhabook.c12_two_kernels.figure_forces import read_by_all
 from mhalib.attention import Gaussian, NormalizedGaussian, gaussian, normalized_gaussian, softmax
 from mhalib.data.sequences import random_sequences
 from mhalib.models.layer import AttentionLayer
@@ -106,7 +107,42 @@ def test_weights_have_full_rank_on_a_line(n):
         assert np.linalg.matrix_rank(kernel(kernel.scores(tokens, tokens))) == n
 
 
-# --- the live figure ---------------------------------------------------------------------------------------------
+# --- keys among others -------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("c", [0.0, 0.3, 1.5])
+def test_no_query_gives_more_than_the_bound_and_between_two_keys_one_gives_as_much(c):
+    """Softmax where c is 0; what a Gaussian kernel with its rows divided gives is maximized over a grid."""
+    kernel = NormalizedGaussian(c) if c else softmax
+    for seed in range(20):
+        rng = np.random.default_rng([seed, 12])
+        others, shares = rng.standard_normal((4, 3)), rng.dirichlet(np.ones(4))
+        keys = np.vstack([others, shares @ others])
+        given = kernel(kernel.scores(3 * rng.standard_normal((500, 3)), keys))[:, -1]
+        assert given.max() <= hull.most_weight(shares, others, c) + 1e-12
+    for place in (-1.9, -0.5, 0.25, 0.8):
+        line = np.array([[-2.0], [place], [1.0]])
+        given = kernel(kernel.scores(np.linspace(-30, 30, 60_001)[:, None], line))[:, 1]
+        assert given.max() == pytest.approx(hull.most_between(place, (-2.0, 1.0), c), abs=1e-6)
+
+
+@pytest.mark.parametrize("place", [-2.0, 1.0])
+def test_two_keys_at_one_place_share_and_one_beyond_the_others_gets_all(place):
+    assert hull.most_between(place, (-2.0, 1.0), 0.7) == pytest.approx(0.5)
+    assert hull.most_between(place + np.sign(place), (-2.0, 1.0), 0.7) == 1
+
+
+def test_keys_inside_are_those_between_the_ends_and_no_corners():
+    rng = np.random.default_rng(0)
+    line = rng.standard_normal((9, 1))
+    assert (hull.inside(line) == ((line > line.min()) & (line < line.max()))[:, 0]).all()
+    turns = np.arange(7)[:, None] * 2 * np.pi / 7
+    circle = np.hstack([np.cos(turns), np.sin(turns)])
+    assert not hull.inside(circle).any()
+    assert hull.inside(np.vstack([circle, 0.3 * circle])).tolist() == [False] * 7 + [True] * 7
+
+
+# --- the live figures --------------------------------------------------------------------------------------------
 
 BUGS = {
     "two keys exchanged": ("keys: [k1, k2, k3]", "keys: [k2, k1, k3]"),
@@ -129,7 +165,7 @@ DEFAULTS = {"q": 3.0, "k1": -2.0, "k2": 0.0, "k3": 1.0, "c": 0.5, "values": "mix
 
 @cache
 def figure():
-    return c12.kernels()
+    return figure_forces.kernels()
 
 
 @pytest.mark.parametrize("bug", BUGS)
@@ -145,8 +181,47 @@ def test_forces_are_slopes_of_the_loss(values):
     for name, found in read_by_all(values, Q).items():
         assert (found["losses"] == (found["outputs"] - values["y"]) ** 2 / 2).all()
         slopes = (right[name]["losses"] - left[name]["losses"]) / (2 * h)
-        assert c12.PARTS["force"](found) == pytest.approx(-slopes, abs=1e-7)
+        assert figure_forces.PARTS["force"](found) == pytest.approx(-slopes, abs=1e-7)
+
+
+@cache
+def selecting():
+    return c12.selecting(np.linspace(-4, 4, 33)[:, None], np.array([[-2.0], [0.0], [1.0]]), gaussian)
+
+
+SELECTING_BUGS = {
+    "a key that stays": ("[first, k, last]", "[first, 0, last]"),
+    "a line that stays": ("(x) => stretch * x", "(x) => x"),
+    "the first key": ("j % 3 === 1", "j % 3 === 0"),
+    "half the spread": ("entropy - c * spread", "entropy - (c * spread) / 2"),
+    "no width": ('["between", c]', '["between", 0]'),
+    "shares exchanged": ("(right - x) / (right - left)", "(x - left) / (right - left)"),
+    "no walls": ("if (x < left || x > right) return 1", "if (x < left) return 1"),
+}
+
+
+@pytest.mark.parametrize("bug", SELECTING_BUGS)
+def test_a_planted_bug_is_seen_in_what_can_be_selected(bug):
+    settings = {}, {"k": -1.5, "stretch": 2.0}, {"k": 2.0, "stretch": 0.25}
+    assert_bug_is_seen(SELECTING_BUGS[bug], selecting(), *settings)
+
+
+LINE, KEYS = np.zeros((2, 1)), np.array([[-2.0], [0.0], [1.0]])
+
+
+@pytest.mark.parametrize(("queries", "keys", "kernel", "message"), [
+    (np.zeros(3), KEYS, gaussian, r"queries: expected finite numbers of shape \(n, 1\)"),
+    (LINE, KEYS * np.nan, gaussian, "keys: expected finite numbers"),
+    (LINE, KEYS[:2], gaussian, "keys: expected three"),
+    (LINE, KEYS[::-1], gaussian, "keys: expected the first below the last"),
+    (LINE, KEYS * [[1], [1], [4]], gaussian, "keys: expected the first below the last.* got -2 and 4"),
+    (LINE, KEYS + 0.1, gaussian, "keys: expected the second to be one of"),
+    (LINE, KEYS, softmax, "kernel: expected mha.gaussian or another"),
+    (LINE, KEYS, normalized_gaussian, "kernel: expected mha.gaussian or another")])
+def test_what_the_figure_cannot_show_is_refused(queries, keys, kernel, message):
+    with pytest.raises((ValueError, TypeError), match=message):
+        c12.selecting(queries, keys, kernel)
 
 
 def test_what_a_page_carries_is_small():
-    assert len(json.dumps(figure().spec)) < 100_000
+    assert max(len(json.dumps(one.spec)) for one in (figure(), selecting())) < 100_000

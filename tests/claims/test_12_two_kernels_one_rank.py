@@ -2,169 +2,53 @@
 
 import numpy as np
 
-import mhabook
-import mhalib as mha
-from mhabook.c12_two_kernels import statements as two_kernels
+from mhabook.c12_two_kernels import hull, idea
 from page import Page
 
 page = Page("kernels/12_two_kernels_one_rank")
 
 
-# --- three keys on a line --------------------------------------------------------------------------------------
+@page.after("weights")
+def test_a_stretch_raises_the_share_by_distance_and_never_that_of_softmax(live):
+    squeezed, usual, wide = (live.drawn(stretch=stretch) for stretch in (0.25, 1.0, 4.0))
+    assert np.allclose([squeezed["soft_most"], wide["soft_most"]], usual["soft_most"], rtol=1e-12)
+    assert 1 / 3 < usual["soft_most"] < 0.35
+    assert squeezed["between_most"] < usual["soft_most"] + 0.02
+    assert 0.5 < usual["between_most"] < 0.999 < wide["between_most"]
+    assert all(max(one["gauss_weight"]) == 1 for one in (squeezed, usual, wide))
 
 
-@page.after("figure-weights")
-def test_only_the_distance_selects_the_middle_key(between, gauss, soft):
-    assert [round(float(w[:, 1].max()), 2) for w in (soft, gauss, between)] == [0.35, 1.0, 0.59]
+@page.after("weights")
+def test_softmax_selects_a_key_beyond_the_outer_ones_and_gives_at_most_half_between_them(live):
+    past, places = live.drawn(k=2.0), np.linspace(-4, 4, 161)
+    assert all((np.diff(past[f"{short}_weight"]) > 0).all() for short in ("soft", "between"))
+    within, most = abs(places + 0.5) < 1.5 + 1e-9, np.array(past["soft_all"])
+    assert (most[~within] == 1).all()
+    assert most[within].max() == 0.5
+    assert np.isclose(places[most.argmin()], -0.5)
 
 
-@page.after("figure-weights")
-def test_a_query_on_the_middle_key_gives_it_the_weight_1(gauss, queries):
-    assert queries[80, 0] == 0
-    assert gauss[80].round(2).tolist() == [0.14, 1.0, 0.61]
-    assert round(gauss[80].sum(), 2) == 1.74
+@page.after("idea")
+def test_only_the_middle_key_is_among_the_others_and_lifted_none_is():
+    keys = np.array([*idea.CORNERS, idea.MIDDLE])
+    assert hull.inside(keys).tolist() == [False] * 5 + [True]
+    assert not hull.inside(np.array([idea.lifted(k) for k in idea.ON_LINE])).any()
+    assert np.linalg.norm(keys - idea.QUERY, axis=1).argmin() == 5
+    assert idea.winner() in idea.CORNERS
 
 
-@page.after("figure-weights")
-def test_stretching_the_line_helps_the_control_and_not_softmax(keys, queries):
-    stretched = mha.softmax(mha.softmax.scores(np.linspace(-1, 1, 2001)[:, None], 4 * keys))
-    assert round(float(stretched[:, 1].max()), 2) == 0.35
-    narrow = mha.gaussian(mha.gaussian.scores(4 * queries, 4 * keys))
-    assert (narrow / narrow.sum(axis=1, keepdims=True))[:, 1].max() > 0.99
+@page.after("climb-check")
+def test_what_is_done_by_hand_is_the_library_and_attains_the_bounds(
+        soft, by_hand, library, proportions, keys, S, others, plane):
+    np.testing.assert_allclose(by_hand, library, rtol=1e-12)
+    for weights, c in ((soft, 0.0), (by_hand, 0.5)):
+        assert 0 < hull.most_weight(proportions, keys[[0, 2]], c) - weights[:, 1].max() < 1e-3
+    assert np.isclose(S[0, -1], hull.most_weight(others, plane[:-1]), rtol=1e-9)
+    np.testing.assert_allclose(S @ plane, plane[-1:], atol=1e-9)
 
 
-@page.after("figure-weights")
-def test_the_bound_on_the_middle_key_is_the_top_of_its_softmax_curve(soft):
-    shares = np.array([1, 2]) / 3
-    entropy = -(shares * np.log(shares)).sum()
-    assert round(entropy, 3) == 0.637
-    assert round(1 / (1 + np.exp(entropy)), 3) == 0.346 == round(float(soft[:, 1].max()), 3)
-
-
-@page.after("figure-outputs")
-def test_each_kernel_reaches_a_target_that_the_other_does_not(outputs):
-    assert [round(float(output.max()), 2) for output in outputs.values()] == [1.03, 1.77, 1.25]
-    assert [round(float(output[-1]), 2) for output in outputs.values()] == [-0.95, -0.01, -0.91]
-    assert round(float(outputs["Gaussian"].min()), 2) == -0.34
-
-
-# --- the statements, and the same rank -------------------------------------------------------------------------
-
-
-@page.after("ledger")
-def test_every_statement_holds_and_its_twin_fails(checks, names):
-    assert all(check.holds for check in checks)
-    assert not any(mhabook.ledger[name].twin(0).holds for name in names)
-
-
-@page.after("ledger")
-def test_far_from_the_keys_the_gaussian_output_is_flatter(keys, values):
-    far, u = np.array([[8.0]]), values[:, None]
-    soft, gauss = mha.softmax(mha.softmax.scores(far, keys)), mha.gaussian(mha.gaussian.scores(far, keys))
-    slope = (soft @ (u * keys) - soft @ u * (soft @ keys))[0, 0]
-    assert round(-slope, 3) == 0.001
-    assert round((gauss @ (u * (keys - 8)))[0, 0] * 1e10) == 2
-
-
-@page.after("six")
-def test_scores_of_rank_one_make_weights_of_rank_six(pair):
-    assert [np.linalg.matrix_rank(S) for S in pair] == [6, 6]
-    assert [f"{np.linalg.svd(S)[1][-1]:.1e}" for S in pair] == ["7.8e-06", "4.3e-05"]
-
-
-@page.after("figure-stretch")
-def test_on_a_stretched_line_the_distance_is_far_from_a_lower_rank(least, scales):
-    at_4 = {name: round(float(np.interp(4, scales, row)), 3) for name, row in least.items()}
-    assert at_4 == {"softmax": 0.003, "Gaussian": 0.507, "Gaussian, rows normalized": 0.329}
-    assert least["softmax"][-1] < 1e-4
-    assert min(least["Gaussian"][-1], least["Gaussian, rows normalized"][-1]) > 0.95
-
-
-@page.after("jacobians")
-def test_the_third_direction_is_lost_under_softmax_and_weak_under_the_gaussian_kernel(X, bound, free):
-    thin, full = (np.linalg.svd(two_kernels.token_jacobians(layer, X))[1][0] for layer in (bound, free))
-    assert (thin[:, 2] < 1e-12).all()
-    assert thin[:, 1].min() > 0.07
-    assert full[:, 0].min() > 0.5
-    assert full[:, 0].max() < 1
-    assert full[:, 2].min() > 0.016
-    assert full[:, 2].max() < 0.043
-
-
-# --- the sliders -----------------------------------------------------------------------------------------------
-
-THREE = ("soft", "gauss", "between")
-
-
-def forces(drawn):
-    """The force on the query under softmax, the Gaussian kernel, and the control."""
-    return [round(drawn[f"{name}_here_force"], 2) for name in THREE]
-
-
-def hills(drawn):
-    """The largest weight of the middle key under each of the three."""
-    return [max(drawn[f"{name}_weight"]) for name in THREE]
-
-
-@page.after("live")
-def test_the_gaussian_kernel_pushes_the_query_away_and_the_others_back(live):
-    assert forces(live.drawn()) == [-0.32, 0.33, -0.48]
-
-
-@page.after("live")
-def test_with_equal_values_only_the_gaussian_kernel_feels_a_force(live):
-    equal = live.drawn(values="equal", q=3.0)
-    assert forces(equal)[1] == -0.41
-    assert max(abs(equal["soft_here_force"]), abs(equal["between_here_force"])) < 1e-12
-
-
-@page.after("live")
-def test_the_hill_of_the_control_rises_with_the_distance_and_falls_with_c(live):
-    drawn = [live.drawn(), live.drawn(k1=-5.0, k3=5.0), live.drawn(c=0.125)]
-    assert np.round([hills(one)[1:] for one in drawn], 2).tolist() == [[1.0, 0.59], [1.0, 1.0], [1.0, 0.4]]
-    assert max(hills(one)[0] for one in drawn) < 0.35
-
-
-@page.after("live")
-def test_the_outermost_key_is_selected_by_all(live):
-    assert min(hills(live.drawn(k2=3.0))) > 0.99
-
-
-# --- where it breaks, and solutions ----------------------------------------------------------------------------
-
-
-@page.after("far-rank")
-def test_far_from_all_keys_the_gaussian_head_is_silent(far):
-    assert far[0].max() > 0.99
-    assert 0 < far[1].max() < 1e-260
-    assert np.linalg.matrix_rank(far[1], tol=1e-15) == 0
-
-
-@page.after("solution-third")
-def test_the_normalized_gaussian_has_no_third_direction(J12):
-    assert np.linalg.svd(J12)[1][1] > 0.05
-    assert np.linalg.svd(J12)[1][2] < 1e-8
-
-
-@page.after("solution-back")
-def test_from_4_all_but_the_gaussian_query_arrive(ends):
-    arrives = {name: bool(loss < 1e-12) for name, (_, loss) in ends.items()}
-    assert arrives == {"softmax": True, "Gaussian": False, "Gaussian, rows normalized": True}
-
-
-@page.after("solution-back-between")
-def test_from_between_the_keys_the_gaussian_query_arrives(keys, q, values):
-    assert abs((mha.gaussian(mha.gaussian.scores(q, keys)) @ values)[0] - 0.5) < 1e-6
-
-
-@page.after("solution-open")
-def test_at_the_small_scale_the_gaussian_jacobian_is_larger_and_at_the_large_one_in_a_third(medians, ratio):
-    assert ratio[0.5] > 0.95
-    assert 0.28 < ratio[2.0] < 0.4
-    assert round(medians[0.5][1] / medians[0.5][0], 1) == 4.4
-
-
-@page.after("solution-open")
-def test_the_least_directions_of_the_control_are_those_of_softmax(medians):
-    softmax_and_control = [round(medians[scale][k], 4) for scale in (0.5, 2.0) for k in (0, 2)]
-    assert softmax_and_control == [0.0134, 0.0140, 0.0015, 0.0021]
+@page.after("figure-inside")
+def test_on_a_line_all_but_two_keys_are_inside_and_in_16_dimensions_none(inside):
+    for n, share in zip((16, 64), inside.values(), strict=True):
+        assert np.isclose(share[0], (n - 2) / n)
+        assert share[-1] == 0

@@ -21,6 +21,7 @@ from mhabook.c09_tilting import figure as c09
 from mhabook.c10_structure import figure as c10
 from mhabook.c11_data_and_compute import figure as c11
 from mhabook.c12_two_kernels import figure as c12
+from mhabook.c12_two_kernels import figure_forces
 from mhabook.c13_layer import figure as c13
 from mhabook.c14_traps import figure as c14
 from mhabook.c14_traps import figure_traps, figure_two_tokens
@@ -64,7 +65,9 @@ FIGURES = {
                               mha.GradientDescent(lr=0.5)),),
     "book/preconditioning/10_further.html": (c10.descent,),
     "book/preconditioning/11_data_and_compute.html": (c11.data_and_compute,),
-    "book/kernels/12_two_kernels_one_rank.html": (c12.kernels,),
+    "book/kernels/12_two_kernels_one_rank.html": (
+        lambda: c12.selecting(np.linspace(-4, 4, 161)[:, None], np.array([[-2.0], [0.0], [1.0]]), mha.gaussian),),
+    "book/kernels/12_further.html": (figure_forces.kernels,),
     "book/kernels/13_when_gradient_descent_must_succeed.html": (c13.layer,),
     "book/kernels/14_traps.html": (
         lambda: c14.held({"up and down": ([-2, -1, 1, 2], [3, -2, 2, 1], 2.0), "that rise": ([-2, 2], [1, 2], 1.5)},

@@ -3,41 +3,43 @@ import { zeros } from "mhalib/live/engine/starts.js";
 import { liveFigure } from "mhalib/live/figure.js";
 import { program } from "./program.js";
 
-// The queries as they are, and the chosen values.
-const chosen = ({ queries, sets }, values) => ({ queries, values: sets[values.values] });
+const chosen = (data) => data;
 
-const PARTS = {
-  weight: ({ weights }) => [...weights.filter((_, k) => k % 3 === 1)], // that of the second key
-  output: ({ outputs }) => [...outputs],
-  force: ({ grad }) => [...grad.map((slope) => -slope)],
-};
-
-// No training: weights, outputs and forces of all queries and of the chosen one.
-function kernels({ queries, values }, { q: here, k1, k2, k3, c, y }) {
-  const read = (name, queries) => {
-    const found = filled(program([queries.length, 3, c]), { queries, keys: [k1, k2, k3], values, y: [y] });
-    found.call(name);
-    return found;
-  };
-  const lone = Object.fromEntries(["soft", "gauss", "between"].map((name) => [name, read(name, [here])]));
-  const final = {
-    here: () => [here],
-    k1_here: () => [k1],
-    k2_here: () => [k2],
-    k3_here: () => [k3],
-    target: () => [y, y],
-    sum: () => lone.gauss.weights.reduce((total, one) => total + one),
-  };
-  for (const [name, one] of Object.entries(lone)) {
-    const many = read(name, queries);
-    for (const [part, of] of Object.entries(PARTS)) {
-      final[`${name}_${part}`] = () => of(many);
-      final[`${name}_at_${part}`] = () => of(one);
-    }
-    final[`${name}_mid`] = () => PARTS.weight(one)[0];
-    final[`${name}_here_force`] = () => PARTS.force(one)[0];
-  }
-  return computation(() => lone.soft.loss[0], final);
+// The most weight of a key at x between two others: 1/(1 + e^{H(λ) − c V}) with its shares λ of them.
+function most(x, left, right, c) {
+  if (x < left || x > right) return 1;
+  const share = (right - x) / (right - left);
+  let entropy = 0;
+  for (const p of [share, 1 - share]) if (p > 0) entropy -= p * Math.log(p);
+  const spread = share * (left - x) ** 2 + (1 - share) * (right - x) ** 2;
+  return 1 / (1 + Math.exp(entropy - c * spread));
 }
 
-export default liveFigure({ datasets: { kernels: chosen }, starts: { zeros }, models: { kernels } });
+// No training: the weight of the second of three keys, for all queries, and the most that a query can give it.
+function selecting({ queries, first, last, c, places }, { k, stretch }) {
+  const stretched = (points) => points.map((x) => stretch * x);
+  const found = filled(program([queries.length, 3, c]), {
+    queries: stretched(queries),
+    keys: stretched([first, k, last]),
+    values: [0, 1, 0],
+    y: [0],
+  });
+  const weight = (short) => {
+    found.call(short);
+    return [...found.weights].filter((_, j) => j % 3 === 1);
+  };
+  const best = (x, width) => most(stretch * x, stretch * first, stretch * last, width);
+  const final = { middle: () => [k] };
+  for (const short of ["soft", "gauss", "between"]) final[`${short}_weight`] = () => weight(short);
+  for (const [short, width] of [
+    ["soft", 0],
+    ["between", c],
+  ]) {
+    final[`${short}_all`] = () => places.map((x) => best(x, width));
+    final[`${short}_most`] = () => best(k, width);
+    final[`${short}_here`] = () => [best(k, width)];
+  }
+  return computation(() => best(k, 0), final);
+}
+
+export default liveFigure({ datasets: { line: chosen }, starts: { zeros }, models: { selecting } });

@@ -1,100 +1,131 @@
-"""The live figure of chapter 12: one query, three keys on a line, and what three kernels make of them."""
+"""The live figure of chapter 12: how much weight a query on a line can give to a key between two others."""
 
-from collections.abc import Callable
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 
-from mhabook.c12_two_kernels.formulas import NAMES, kernels_of, read
+from mhabook.c12_two_kernels.formulas import NAMES, kernels_of
+from mhabook.c12_two_kernels.hull import most_between
 from mhabook.frames import together
 from mhalib._array import Array
-from mhalib.live.frames import line, panels
+from mhalib.attention import Gaussian
+from mhalib.live.frames import guess, line, panels
 from mhalib.live.spec import Control, FigureSpec
 from mhalib.live.widget import LiveFigure
 from mhalib.models import AttentionLayer
 from mhalib.plots import COLORS, GRAY
 from mhalib.training import Path
 
-QUERIES = np.arange(-50, 51) / 10
-KEYS = {"k1": -2.0, "k2": 0.0, "k3": 1.0}
-PLACES = tuple((np.arange(-10, 11) / 2).tolist())
-VALUES = {"mixed": (1.0, 2.0, -1.0), "middle": (0.0, 1.0, 0.0), "equal": (1.0, 1.0, 1.0)}
-PARTS: dict[str, Callable[[dict[str, Any]], np.ndarray]] = {
-    "weight": lambda found: found["weights"][:, 1], "output": lambda found: found["outputs"],
-    "force": lambda found: -found["grad"]}
-"""What is drawn of what queries read; the weight is that of the second key."""
+PLACES = tuple(k / 4 for k in range(-16, 17))
+"""Where the slider can bring the middle key."""
+ALL_PLACES = np.round(np.linspace(-4, 4, 161), 3)
+"""Where the right panel asks for the most weight."""
+STRETCHES = (0.25, 0.5, 1.0, 2.0, 4.0)
+Values: TypeAlias = dict[str, Any]
 
 
-def kernels() -> LiveFigure:
-    """A live figure: weights, outputs and forces of all queries on a line, under three kernels.
+def selecting(queries: Array, keys: Array, kernel: Gaussian) -> LiveFigure:
+    """A live figure: the weight of the second of three keys on a line, under softmax and under a Gaussian kernel.
 
-    It is a computation and no training. Keys are at −2, 0 and 1 until they are moved, as the query can be, by sliders
-    or by hand; queries go from −5 to 5. The force on a query is minus the derivative of half its squared error. The
-    third kernel is the control: Gaussian weights divided by their sum.
+    On the left is its weight for every query, on the right the most that any query can give it, for every place where
+    it may stand. Sliders move it, also by hand, and stretch the line: both panels are drawn in units of the stretch.
+    It is a computation and no training.
 
-    Source: Propositions "What moves a query", "A key among the others is never selected by softmax" (this book).
+    Parameters
+    ----------
+    queries : those of the left panel, (n, 1)
+    keys : (3, 1), the first below the last, both from −4 to 3; the second one of −4, −3.75, …, 4
+    kernel : ``Gaussian(c)``, which is shown as it is and with its rows divided by their sums
+
+    Raises TypeError or ValueError for other arguments.
+
+    Source: Proposition "A key among the others is never selected by softmax" (this book).
     """
-    measures = together(_measured({"q": 3.0, **KEYS, "c": 0.5, "values": "mixed", "y": 1.5}), _measured)
+    places, (first, middle, last) = _on_a_line("queries", queries), _three(keys)
+    if type(kernel) is not Gaussian:
+        raise TypeError(f"kernel: expected mha.gaussian or another Gaussian(c), got {kernel!r}; softmax and the "
+                        "Gaussian with divided rows are drawn anyway")
+
+    def measured(values: Values) -> Values:
+        return _measured(places, (first, values["k"], last), kernel.c, values["stretch"])
+
+    names = measured({"k": middle, "stretch": 1.0})
+    measures = together(names, measured)
     return LiveFigure(FigureSpec(
-        title="Three kernels, one query",
-        alt="Left, the weight of the second key over queries from −5 to 5: softmax a low hill up to 0.35, the Gaussian "
-            "kernel a bell up to 1 at the key, normalized rows a hill up to 0.59; the three keys stand below. Middle, "
-            "outputs for the values 1, 2 and −1 with the target 1.5, which only the Gaussian kernel reaches. Right, "
-            "forces: all grow small at both ends, on the right the Gaussian one first.",
-        model="kernels", data={"kind": "kernels", "queries": QUERIES.tolist(),
-                               "sets": {name: list(u) for name, u in VALUES.items()}},
-        start={"kind": "zeros"}, record=(0,), curves=("loss",), fixed={"optimizer": "gd"}, final=tuple(measures),
-        controls=(Control("q", "query", PLACES, 3.0), Control("k1", "first key", PLACES, KEYS["k1"]),
-                  Control("k2", "second key", PLACES, KEYS["k2"]), Control("k3", "third key", PLACES, KEYS["k3"]),
-                  Control("c", "width c", (0.125, 0.25, 0.5, 1.0, 2.0), 0.5),
-                  Control("values", "values", tuple(VALUES), "mixed", ("1, 2, −1", "0, 1, 0", "1, 1, 1"), "choice"),
-                  Control("y", "target", (-1.0, -0.5, 0.0, 0.5, 1.0, 1.5, 2.0), 1.5)),
-        frame=_frame(),
-        summary="With query = {q}, keys {k1}, {k2}, {k3}, c = {c}, values {values}, target {y}. Weight of the second "
-                "key: softmax {soft_mid}, Gaussian {gauss_mid}, normalized {between_mid}. Force on the query: softmax "
-                "{soft_here_force}, Gaussian {gauss_here_force}, normalized {between_here_force}. Gaussian weights "
-                "sum to {sum}; softmax loss {loss}.",
-        train=_path, measure=measures), __file__)
+        title="How much weight can the middle key get?",
+        alt=_ALT, summary=_SUMMARY,
+        model="selecting", data={"kind": "line", "queries": places.tolist(), "first": first, "last": last,
+                                 "c": kernel.c, "places": ALL_PLACES.tolist()},
+        start={"kind": "zeros"}, record=(0,), curves=("loss",), fixed={"optimizer": "gd"}, final=tuple(names),
+        controls=(Control("k", "place of the middle key", PLACES, middle),
+                  Control("stretch", "stretch of the line", STRETCHES, 1.0)),
+        tries={"As it starts": {}, "Stretched by four": {"stretch": 4.0}, "Squeezed by four": {"stretch": 0.25},
+               "Past the last key": {"k": min(PLACES, key=lambda place: abs(place - last - 1))}},
+        frame=_frame(places, (first, last)), train=lambda values: _path(measured(values)), measure=measures), __file__)
 
 
-def read_by_all(values: dict[str, Any], queries: float | Array = QUERIES) -> dict[str, dict[str, Any]]:
-    """{kernel: what the queries ``read``}."""
-    keys, u = np.array([values[name] for name in KEYS]), np.array(VALUES[values["values"]])
-    return {name: read(kernel, np.atleast_1d(queries), keys, u, values["y"])
-            for name, kernel in kernels_of(values["c"]).items()}
+def _on_a_line(name, points):
+    points = np.asarray(points, float)
+    if points.ndim != 2 or points.shape[1] != 1 or not points.size or not np.isfinite(points).all():
+        raise ValueError(f"{name}: expected finite numbers of shape (n, 1), points on a line, got shape {points.shape}")
+    return points[:, 0]
 
 
-def _measured(values):
-    """All that is drawn and said: of all queries, and of the one query as numbers and as lists of one, for markers."""
-    found = {"here": [values["q"]], "target": [values["y"]] * 2} | {f"{name}_here": [values[name]] for name in KEYS}
-    lone = read_by_all(values, values["q"])
-    for name, many in read_by_all(values).items():
-        for part, of in PARTS.items():
-            found |= {f"{name}_{part}": of(many).tolist(), f"{name}_at_{part}": of(lone[name]).tolist()}
-        found |= {f"{name}_mid": found[f"{name}_at_weight"][0], f"{name}_here_force": found[f"{name}_at_force"][0]}
-    return found | {"sum": float(lone["gauss"]["weights"].sum())}
+def _three(keys):
+    keys = _on_a_line("keys", keys)
+    if len(keys) != 3:
+        raise ValueError(f"keys: expected three, got {len(keys)}")
+    if not -4 <= keys[0] < keys[2] <= 3:
+        raise ValueError("keys: expected the first below the last, both from −4 to 3, so that there is room beyond "
+                         f"them, got {keys[0]:g} and {keys[2]:g}")
+    if keys[1] not in PLACES:
+        raise ValueError("keys: expected the second to be one of −4, −3.75, …, 4, where the slider can bring it, got "
+                         f"{keys[1]:g}")
+    return tuple(keys.tolist())
 
 
-def _path(values):
-    loss = read_by_all(values, values["q"])["soft"]["losses"]
-    return Path(np.array([0]), (AttentionLayer.random(1, 1, 1),), {"loss": loss})
+def _measured(places, keys, c, stretch):
+    """Weights of the second key for all queries, and the most it can get, at its place and at all of them."""
+    Q, K, ends = stretch * places[:, None], stretch * np.array(keys)[:, None], (stretch * keys[0], stretch * keys[2])
+    found = {"middle": [keys[1]]}
+    for short, kernel in kernels_of(c).items():
+        found[f"{short}_weight"] = kernel(kernel.scores(Q, K))[:, 1].tolist()
+    for short, width in {"soft": 0.0, "between": c}.items():
+        found[f"{short}_all"] = [most_between(stretch * place, ends, width) for place in ALL_PLACES]
+        found[f"{short}_most"] = most_between(stretch * keys[1], ends, width)
+        found[f"{short}_here"] = [found[f"{short}_most"]]
+    return found
 
 
-def _frame():
-    frame = panels("weight of the second key", "output", "force on the query", columns=3)
-    for column, part in enumerate(PARTS, start=1):
-        for k, (kernel, name) in enumerate(NAMES.items()):
-            line(frame, name, column, shows=f"{kernel}_{part}", over=QUERIES.tolist(), color=k, legend=column == 1)
-        for k, (kernel, name) in enumerate(NAMES.items()):
-            frame.add_scatter(name=f"{name}, here", mode="markers", marker={"color": COLORS[k], "size": 10},
-                              showlegend=False, row=1, col=column,
-                              meta={"x": "here", "y": f"{kernel}_at_{part}", "drag": {"x": "q"}})
-    line(frame, "target", 2, shows="target", over=[-5, 5], faint=True, legend=True)
-    for j, key in enumerate(KEYS):
-        name, color = ("second key", COLORS[4]) if j == 1 else ("other keys", GRAY)
-        frame.add_scatter(y=[0], name=name, mode="markers", marker={"symbol": "diamond", "size": 12, "color": color},
-                          showlegend=j < 2, row=1, col=1, meta={"x": f"{key}_here", "drag": {"x": key}})
-    frame.update_xaxes(range=[-5.1, 5.1], dtick=2.5, zeroline=False, title="query")
-    frame.update_yaxes(range=[-0.07, 1.05], col=1)
-    frame.update_yaxes(range=[-1.6, 2.6], col=2)
-    return frame.update_yaxes(range=[-3, 3], zeroline=True, col=3)
+def _path(found):
+    return Path(np.array([0]), (AttentionLayer.random(1, 1, 1),), {"loss": np.array([found["soft_most"]])})
+
+
+_ALT = ("Left, the weight of the middle key over the place of the query: softmax a low hill of about a third, the "
+        "Gaussian kernel a bell that reaches one over the key, and the Gaussian kernel with its rows divided by their "
+        "sums a hill of more than a half. The three keys stand below. Right, the most weight that any query can give "
+        "to the middle key, over its place: between the outer keys softmax sags from a half to a third, the divided "
+        "Gaussian kernel rises from a half to more; beyond the outer keys both are at one.")
+_SUMMARY = ("With the middle key at {k} and the line stretched by {stretch}, the most weight that a query can give it: "
+            "softmax {soft_most}, Gaussian with rows normalized {between_most}.")
+
+
+def _frame(places, ends):
+    frame = panels("weight of the middle key", "the most that any query can give it")
+    for color, (short, name) in enumerate(NAMES.items()):
+        line(frame, name, 1, shows=f"{short}_weight", over=places.tolist(), color=color)
+    guess(frame, "chapter-12-1b", 1)
+    for color, (short, name) in enumerate(NAMES.items()):
+        if short != "gauss":
+            line(frame, name, 2, shows=f"{short}_all", over=ALL_PLACES.tolist(), color=color, legend=False)
+            frame.add_scatter(name=f"{name}, here", mode="markers", marker={"color": COLORS[color], "size": 10},
+                              showlegend=False, row=1, col=2, meta={"x": "middle", "y": f"{short}_here"})
+    for column in (1, 2):
+        frame.add_scatter(x=list(ends), y=[0, 0], name="outer keys", mode="markers", row=1, col=column,
+                          marker={"symbol": "diamond", "size": 12, "color": GRAY}, showlegend=column == 1)
+        frame.add_scatter(y=[0], name="middle key", mode="markers", row=1, col=column, showlegend=column == 1,
+                          marker={"symbol": "diamond", "size": 12, "color": COLORS[4]},
+                          meta={"x": "middle", "drag": {"x": "k"}})
+    frame.update_xaxes(title="query, in units of the stretch", zeroline=False, range=[-4.1, 4.1], col=1)
+    frame.update_xaxes(title="place of the middle key", zeroline=False, range=[-4.1, 4.1], col=2)
+    return frame.update_yaxes(range=[-0.07, 1.05])

@@ -12,6 +12,7 @@ from mhalib.data.sequences import SequenceDataset, random_sequences
 from mhalib.models.layer import AttentionLayer
 
 CHAPTER = "kernels/12_two_kernels_one_rank"
+FURTHER = "kernels/12_further"
 Kernel: TypeAlias = Softmax | Gaussian
 KERNELS: tuple[Kernel, ...] = (softmax, gaussian)
 
@@ -192,7 +193,7 @@ def _one_head(seed, kernel=None, tokens=1):
 
 
 @statement(id="prop-query-force", title="What moves a query: a covariance, or attraction", mark="ours",
-           source="this book", chapter=CHAPTER, assumptions="one head", random=_one_head,
+           source="this book", chapter=FURTHER, assumptions="one head", random=_one_head,
            broken=lambda seed: _one_head(seed, gaussian),
            breaks="attraction to keys from the query: from their mean instead",
            false_claim=lambda layer, data: _force(layer, data, lambda Q, mean: mean),
@@ -219,7 +220,7 @@ def _force(layer, data, around):
 
 
 @statement(id="prop-shift", title="Which common shifts a kernel does not see", mark="ours", source="this book",
-           chapter=CHAPTER, assumptions="all keys shift; queries shift just if the kernel is Gaussian",
+           chapter=FURTHER, assumptions="all keys shift; queries shift just if the kernel is Gaussian",
            random=lambda seed: _shifted(seed, KERNELS[seed % 2], seed % 2 == 1),
            broken=lambda seed: _shifted(seed, KERNELS[seed % 2], seed % 2 == 0),
            breaks="each kernel with the other's shift",
@@ -243,7 +244,7 @@ def _shifted(seed, kernel, queries):
 
 
 @statement(id="prop-jacobian-rank", title="Normalization costs a degree of freedom", mark="ours", source="this book",
-           chapter=CHAPTER, assumptions="one head", random=lambda seed: _one_head(seed, tokens=2),
+           chapter=FURTHER, assumptions="one head", random=lambda seed: _one_head(seed, tokens=2),
            extremal=tuple((lambda kernel=kernel: all_ranks(4, 4, 3, kernel)) for kernel in KERNELS), slack=(1e-9, 1e-9),
            broken=lambda seed: _wide(seed), breaks="softmax: the Gaussian kernel with its bound",
            false_claim=lambda layer, data: _ranks(layer, data, data.X.shape[1] - 1),
@@ -280,7 +281,7 @@ def all_ranks(m: int, d: int, n: int, kernel: Kernel) -> Instance:
 
 
 @statement(id="prop-flat", title="How flat: far keys, and weights on one key", mark="ours", source="this book",
-           chapter=CHAPTER, assumptions="one head", random=_one_head,
+           chapter=FURTHER, assumptions="one head", random=_one_head,
            extremal=tuple((lambda n=n, kernel=kernel: _few(n, kernel)) for n, kernel in ((2, softmax), (1, gaussian))),
            slack=(1e-9, 1e-9),
            broken=lambda seed: _few(1, gaussian, seed), breaks="softmax: the Gaussian with its bound",
@@ -322,7 +323,7 @@ def _widths(seed):
     return _one_head(seed, Gaussian(float(rng.uniform(0.1, 3)))) | {"lr": float(rng.uniform(0.01, 0.3))}
 
 
-@statement(id="prop-width", title="What c does", mark="ours", source="this book", chapter=CHAPTER,
+@statement(id="prop-width", title="What c does", mark="ours", source="this book", chapter=FURTHER,
            assumptions="step of gradient descent on W^Q and W^K", random=_widths,
            broken=_widths, breaks="step 2cη: the same step η", hypotheses=lambda **_: {},
            false_claim=lambda layer, data, lr: _wider(layer, data, lr, lr))

@@ -25,7 +25,7 @@ IN_CHAPTERS = {
         "def-structure-aware prop-conserved prop-balance-decays prop-balanced-stationary prop-saddles "
         "prop-flat-saddles lemma-lift thm-local-rate def-spectral-start prop-scale-free",
     11: "prop-late-factor prop-mean-over-starts prop-least-squares prop-spectral-excess prop-fitted-noise prop-plan",
-    12: "def-kernel-layer lemma-same-rank prop-normalized-gaussian prop-inside-hull prop-query-force prop-flat "
+    12: "def-kernel-layer prop-inside-hull lemma-same-rank prop-normalized-gaussian prop-query-force prop-flat "
         "prop-jacobian-rank prop-shift prop-width",
     13: "thm-values lemma-tied-start prop-larger-is-better prop-almost-every-start lemma-kernel-moves "
         "thm-neighborhood thm-queries",

@@ -86,7 +86,7 @@ def layer() -> Outcome:
 FIGURES = (
     Figure("song2024-architecture", PAPER, "1 of 4: one head (a drawing)", "Tokens, queries, keys and values, softmax, "
            "the output matrix, then MLP layers.", "second-hand", "not knowable", "the drawing",
-           two_kernels.CHAPTER, "prove-the-same-rank-two-forces", layer,
+           two_kernels.CHAPTER, "the-layer-of-this-part", layer,
            ("tests/package/test_layer.py::test_gradient_is_autograds",),
            setting="One attention head: inner products of queries and keys, softmax, values, an output matrix, then "
            "MLP layers [second-hand]", models=("mha.AttentionLayer",)),

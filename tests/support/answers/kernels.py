@@ -15,7 +15,7 @@ from mhabook.c13_layer import statements as one_layer
 from mhabook.c14_traps import statements as traps
 from mhabook.c15_landscapes import statements as landscapes
 from mhabook.c16_networks import statements as networks
-from mhalib.attention import Gaussian
+from mhalib.attention import Gaussian, NormalizedGaussian
 
 
 def blind_directions(d, kernel):
@@ -33,6 +33,12 @@ def lifted_entry(c):
     q, keys = 0.6, np.array([-1.0, 0.3, 2.0])
     right = -c * (q - keys) ** 2
     return np.polyfit(keys, right - 2 * c * q * keys, 2)[0]
+
+
+def largest_share(a, c):
+    """The most that a query on a grid gives to 0 between −a and a, under a Gaussian kernel with its rows divided."""
+    kernel, keys = NormalizedGaussian(c), np.array([[-a], [0.0], [a]])
+    return kernel(kernel.scores(np.linspace(-3, 3, 601)[:, None], keys))[:, 1].max()
 
 
 def one_weight(kernel, q, k):
@@ -155,6 +161,8 @@ def mean_difference(v, rho, S):
 
 
 TRUTH = {
+    "ex-12-center": [lambda n: mha.softmax(np.zeros(int(n) + 1))[0]],
+    "ex-12-distance": [(largest_share, NUMERIC)],
     "ex-12-turn": [  # what matrices of five rows show holds of any number
         lambda d: blind_directions(min(d, 5), mha.softmax) + d * d - min(d, 5) ** 2,
         lambda d: blind_directions(min(d, 5), mha.gaussian) + (d * (d - 1) - min(d, 5) * (min(d, 5) - 1)) / 2],

@@ -1,0 +1,89 @@
+"""The pictures of chapter 12: what a product selects among keys, and what a distance selects."""
+
+from IPython.display import HTML
+
+from mhabook.drawing import Panel, Point, picture
+
+CORNERS = [(46.0, 122.0), (92.0, 50.0), (196.0, 56.0), (222.0, 128.0), (128.0, 158.0)]
+"""Keys in the plane; the one in the middle is a mean of them."""
+MIDDLE = (134.0, 108.0)
+ALONG = (0.8, -0.6)
+"""The direction of the query, in the picture."""
+QUERY = (118.0, 92.0)
+ON_LINE = (-2, 0, 1)
+
+
+def three_keys() -> HTML:
+    """The question: keys on a line and in a plane, and one in the midst of them."""
+    line = Panel("On a line").line((16, 100), (244, 100), width=1, opacity=0.5)
+    for k in ON_LINE:
+        at = (158 + 52 * k, 100)
+        line.dot(at, size=7, color=4 if k == 0 else None).words((at[0], 126), f"{k}".replace("-", "−"))
+    line.words((158, 78), "the middle key", color=4)
+    return picture("a-key-in-the-middle",
+                   "Two panels. Three keys on a line, at −2, 0 and 1, the one at 0 colored. Six keys in a plane: five "
+                   "at the corners of a pentagon, and a colored one inside.",
+                   [line, _keys(Panel("In a plane")).words((134, 90), "the middle key", color=4)])
+
+
+def product_and_distance() -> HTML:
+    """A product selects a corner, a distance the nearest key, and on a bowl every key is a corner."""
+    return picture("a-product-selects-corners",
+                   "Three panels. A query is an arrow; parallel lines across it mark equal scores, and the last of "
+                   "them meets a corner of the pentagon of keys, far from the key inside. A query is a point; circles "
+                   "around it mark equal scores, and the smallest meets the key inside. Three keys on a line are "
+                   "lifted to a parabola; there a line across the arrow of the query touches the lowest, the middle "
+                   "key.",
+                   [_product(), _distance(), _bowl()])
+
+
+def _keys(panel):
+    panel.curve([*CORNERS, CORNERS[0]], width=1, fill=True, opacity=0.7)
+    for at in CORNERS:
+        panel.dot(at)
+    return panel.dot(MIDDLE, color=4, size=6)
+
+
+def winner() -> Point:
+    """The key that lies farthest along the query."""
+    return max([*CORNERS, MIDDLE], key=lambda at: at[0] * ALONG[0] + at[1] * ALONG[1])
+
+
+def _product():
+    panel = Panel("A product: how far along?")
+    across = (-ALONG[1], ALONG[0])
+    for share in (0, 0.5, 1):
+        x, y = (a + share * (b - a) for a, b in zip(MIDDLE, winner(), strict=True))
+        panel.line((x - 30 * across[0], y - 30 * across[1]), (x + 70 * across[0], y + 70 * across[1]), width=1.2,
+                   dash="4 4", color=0)
+    panel.arrow((14, 168), (62, 132), color=0).words((36, 170), "query", color=0, anchor="start")
+    _keys(panel).dot(winner(), size=9, color=0, hollow=True)
+    return panel.words((136, 187), "the last line meets a corner")
+
+
+def _distance():
+    panel = Panel("A distance: how near?")
+    near = ((QUERY[0] - MIDDLE[0]) ** 2 + (QUERY[1] - MIDDLE[1]) ** 2) ** 0.5
+    for radius in (near, near + 14, near + 28):
+        panel.dot(QUERY, size=radius, color=0, hollow=True)
+    _keys(panel).star(QUERY, color=0).words((66, 96), "query", color=0, anchor="end")
+    return panel.words((136, 187), "the first circle meets the nearest")
+
+
+def lifted(k: float) -> Point:
+    """A key of the line on the bowl, as high as its square."""
+    return 166 + 52 * k, 136 - 22 * k ** 2
+
+
+def _bowl():
+    panel = Panel("Lifted on a bowl")
+    panel.curve([lifted(k / 10) for k in range(-22, 15)], width=1, opacity=0.6)
+    panel.curve([lifted(k) for k in (*ON_LINE, ON_LINE[0])], width=1, fill=True, opacity=0.7)
+    panel.line((40, 165), (240, 165), width=1, opacity=0.5)
+    panel.line((76, 136), (238, 136), width=1.2, dash="4 4", color=0)
+    for k in ON_LINE:
+        x, y = lifted(k)
+        panel.line((x, 162), (x, y + 6), width=1, dash="2 4", opacity=0.6).dot((x, 165), size=4, hollow=True)
+        panel.dot((x, y), color=4 if k == 0 else None, size=6 if k == 0 else 5)
+    panel.arrow((28, 70), (28, 118), color=0).words((28, 62), "query", color=0)
+    return panel.words((136, 187), "now every key is a corner")
