@@ -89,6 +89,6 @@ def plain_step(rule: Any) -> float:
     return float(rule.lr)
 
 
-def with_own(values: Iterable[float], own: float) -> tuple[float, ...]:
+def with_own(values: Iterable[Any], own: Any) -> tuple[Any, ...]:
     """The values of a slider, with the one of the run among them."""
-    return tuple(sorted({*map(float, values), own}))
+    return tuple(sorted({*values, own}))

@@ -6,7 +6,7 @@ import numpy as np
 
 from mhabook.c03_first_step.max_margin import ntk_features, ntk_margin
 from mhabook.c03_first_step.ntk import gaussian_of_equal_norm
-from mhabook.frames import Measures, mixture_draws, mixture_of, zero_heads
+from mhabook.frames import Measures, mixture_draws, mixture_of, with_own, zero_heads
 from mhalib.data import Dataset
 from mhalib.data.mixture import tokenized_mixture
 from mhalib.live.frames import line, panels
@@ -62,21 +62,21 @@ def one_step(data: Dataset, start: MultiHeadAttention, rule: GradientDescent) ->
             "moves and up as attention moves. After the step positive samples lie to the upper right and negative ones "
             "to the lower left, with a wide empty band between. Right, the margin, half the width of the band, over "
             "the noise: it is largest after the step and smallest before it.",
-        model="step", data=unit, record=(0,), fixed={"optimizer": "gd", "grid": _with(NOISES, mixture.sigma)},
+        model="step", data=unit, record=(0,), fixed={"optimizer": "gd", "grid": with_own(NOISES, mixture.sigma)},
         start={"kind": "decoder", "stream": normals(T * d, seed).tolist(), "sign": 1, "size": size},
-        curves=("loss", "margin_U", "margin_W", "margin"), final=tuple(steps.measures(_with(NOISES, mixture.sigma))),
+        curves=("loss", "margin_U", "margin_W", "margin"), final=tuple(steps.measures(with_own(NOISES, mixture.sigma))),
         controls=(Control("initialization", "the model stands", tuple(STARTS), "first", tuple(STARTS.values()),
                           "choice"),
-                  Control("sigma", "noise σ", _with(NOISES, mixture.sigma), mixture.sigma),
-                  Control("S", "length S of the patterns", _with(NORMS, S), S),
+                  Control("sigma", "noise σ", with_own(NOISES, mixture.sigma), mixture.sigma),
+                  Control("S", "length S of the patterns", with_own(NORMS, S), S),
                   Control("zeta", "share ζ of tokens with the label", tuple(shares), own)),
         tries={"After the step": {}, "Before the step": {"initialization": "zero"},
                "A random decoder": {"initialization": "gaussian"}, "Noise": {"sigma": 0.5}},
-        frame=_frame(_with(NOISES, mixture.sigma)),
+        frame=_frame(with_own(NOISES, mixture.sigma)),
         summary="Model: {initialization}. With noise {sigma}, patterns of length {S}, and a share {zeta} of tokens "
                 "that carry the label, the margin is {margin}. By moving the decoder alone it is {margin_U}, by "
                 "moving attention alone {margin_W}.",
-        train=steps.path, measure=steps.measures(_with(NOISES, mixture.sigma))), __file__)
+        train=steps.path, measure=steps.measures(with_own(NOISES, mixture.sigma))), __file__)
 
 
 class _Steps:
@@ -125,11 +125,6 @@ class _Steps:
 
 def _of_data(values):
     return {name: values[name] for name in ("zeta", "S", "sigma")}
-
-
-def _with(values, own):
-    """The values of a slider, with the one of the run among them."""
-    return tuple(sorted({*values, float(own)}))
 
 
 def _plane(model, data):

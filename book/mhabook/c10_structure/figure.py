@@ -16,6 +16,7 @@ from mhabook.c10_structure.figure_regression import (
     start_on,
     streams,
 )
+from mhabook.frames import with_own
 from mhalib._array import matching, require_count
 from mhalib.data.regression import LinearTruth, RegressionDataset, linear_regression, rotation
 from mhalib.live.frames import line, panels
@@ -136,10 +137,10 @@ def stretched(data: RegressionDataset, start: AttentionRegression, whitened: Pre
         fixed={name: value for name, value in recipe.items() if name != "kappa"} | {
             "n": n, "d": d, "optimizer": NAMES[type(whitened)], "balance": float(whitened.balance),
             "radius": float(min(getattr(whitened, "radius", 1.0), NO_RADIUS))},
-        controls=(Control("kappa", "stretch of the tokens, κ(Σ)", _with(KAPPAS, own["kappa"]), own["kappa"]),
-                  Control("plain_lr", "step size of plain descent", _with(STEP_SIZES, own["plain_lr"]),
+        controls=(Control("kappa", "stretch of the tokens, κ(Σ)", with_own(KAPPAS, own["kappa"]), own["kappa"]),
+                  Control("plain_lr", "step size of plain descent", with_own(STEP_SIZES, own["plain_lr"]),
                           own["plain_lr"]),
-                  Control("lr", "step size with whitening", _with(STEP_SIZES, own["lr"]), own["lr"])),
+                  Control("lr", "step size with whitening", with_own(STEP_SIZES, own["lr"]), own["lr"])),
         tries={"As it starts": {}, "Stretched a little": {"kappa": 16.0}, "Stretched a lot": {"kappa": 256.0},
                "A lot, with shorter plain steps": FLAT},
         frame=_stretched_frame(steps), train=both,
@@ -177,11 +178,6 @@ def _equal(a, b):
 def _near(values, number):
     """The one of ``values`` that a number equals up to rounding, or the number."""
     return next(iter(matching(values, float(number))), float(number))
-
-
-def _with(values, *own):
-    """The values of a slider, with those of the run among them."""
-    return tuple(sorted({*values, *own}))
 
 
 def _whitened_start(start, data):

@@ -1,6 +1,5 @@
 """The live figure of chapter 16: two networks, trained from several seeds, and what their differences tell."""
 
-from collections.abc import Sequence
 from functools import cache
 from typing import Any
 
@@ -8,8 +7,8 @@ import numpy as np
 from scipy.stats import t as student
 
 from mhabook.c16_networks import sentences
-from mhabook.frames import Measures, together
-from mhalib._array import matching, require_count
+from mhabook.frames import Measures, together, with_own
+from mhalib._array import require_count
 from mhalib.attention import Gaussian, Softmax, gaussian, normalized_gaussian, softmax
 from mhalib.live.frames import line, panels
 from mhalib.live.spec import Control, FigureSpec
@@ -60,7 +59,7 @@ def compared(first: Softmax, second: Gaussian, lr: float, steps: int, seeds: int
         raise ValueError(f"seeds: expected a whole number from 2 to {MOST}, got {seeds!r}")
     Adam(lr)  # refuses what is no step size
     own = {"other": names[second], "seeds": seeds, "lr_first": float(lr), "lr_second": float(lr)}
-    rates = _with(STEP_SIZES, float(lr))
+    rates = with_own(STEP_SIZES, float(lr))
     measures = _measures(steps)
     return LiveFigure(FigureSpec(
         title="Two networks, seed by seed", alt=_alt(seeds), summary=SUMMARY, model="networks", data=_carried(),
@@ -69,7 +68,7 @@ def compared(first: Softmax, second: Gaussian, lr: float, steps: int, seeds: int
         curves=("loss",), final=FINAL, measure=measures,
         controls=(Control("other", "compared with softmax", tuple(OTHERS), own["other"], tuple(OTHERS.values()),
                           "choice"),
-                  Control("seeds", "seeds", _with(SEEDS, seeds), seeds),
+                  Control("seeds", "seeds", with_own(SEEDS, seeds), seeds),
                   Control("lr_first", "step size of softmax", rates, own["lr_first"]),
                   Control("lr_second", "step size of the other", rates, own["lr_second"])),
         tries={"As it starts": {}, "Twelve seeds": {"seeds": MOST},
@@ -87,10 +86,6 @@ def _alt(seeds):
     return (f"Left, the test accuracies of two networks from {seeds} seeds, those of one seed joined by a line: the "
             "lines go up and down. Right, the mean difference and its interval, from two seeds on: the interval "
             "narrows as seeds are added.")
-
-
-def _with(values: Sequence[Any], own: Any) -> tuple[Any, ...]:
-    return tuple(values) if matching(values, own) else tuple(sorted({*values, own}))
 
 
 def _carried():
