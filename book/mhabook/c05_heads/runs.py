@@ -33,6 +33,20 @@ def medians(rows: Table, curve: str = "loss", step: int = 2000) -> np.ndarray:
     return np.array([np.median(rows.where(H=H)[curve][:, at]) for H in np.unique(rows["H"])])
 
 
+def in_order(rows: Table, curve: str = "loss") -> np.ndarray:
+    """(trials, steps): is a stored curve lower with every further number of heads?"""
+    drawn = np.array([rows.where(H=H)[curve] for H in np.unique(rows["H"])])
+    return (np.diff(drawn, axis=0) < 0).all(axis=0)
+
+
+def tail_slopes(rows: Table, first: int = 1000, last: int = 2000) -> list[float]:
+    """The slope on logarithmic axes of the median loss between two steps, for each number of heads in its order."""
+    steps = rows["steps"][0]
+    tail = (steps >= first) & (steps <= last)
+    losses = [np.median(rows.where(H=H)["loss"], axis=0)[tail] for H in np.unique(rows["H"])]
+    return [float(np.polyfit(np.log(steps[tail]), np.log(loss), 1)[0]) for loss in losses]
+
+
 def predicted(rows: Table) -> list[float]:
     """The attention scores that ``reduced_share`` finds for the stored margins, in units that fit one head."""
     margin, score = -np.log(medians(rows)), medians(rows, "attention_score")

@@ -53,6 +53,28 @@ def from_spectral_starts() -> dict[str, Any]:
         "gradient descent, spectral": rows(d, method="gd", start="spectral")}) for d in FAR}
 
 
+def comparison_table() -> None:
+    """Print, from random starts, the losses of tuned gradient descent at its end and of the structure-aware rule."""
+    print("       noise    tuned gradient descent    structure-aware")
+    print("  d    floor    loss at end     tokens    loss, step 20    loss, step 60")
+    for d, far in FAR.items():
+        plain = rows(d, method="gd", start="random", lr=tuned(d, "gd", far), steps=far)
+        aware = rows(d, method="SA2", start="random")["loss"]
+        spans = [f"{min(ends):.3f}–{max(ends):.3f}" for ends in (plain["loss"][:, -1], aware[:, 20], aware[:, -1])]
+        tokens = np.median(plain["effective_tokens"][:, -1])
+        print(f"{d:3} {d * 0.005:8.3f} {spans[0]:>14} {tokens:10.1f} {spans[1]:>16} {spans[2]:>16}")
+
+
+def spectral_table() -> None:
+    """Print the means of excess and loss at the spectral start, and at the end of three rules from there."""
+    print("mean over the seeds       start    structure-aware     plain    preconditioned")
+    for what, words in (("excess", "excess"), ("loss", "training loss")):
+        for d in FAR:
+            curves = [rows(d, method=method, start="spectral")[what].mean(axis=0) for method in ("SA2", "gd", "SA1")]
+            first, ends = curves[0][0], [curve[-1] for curve in curves]
+            print(f"{words + ', d = ' + str(d):23} {first:7.4f} {ends[0]:18.4f} {ends[1]:9.4f} {ends[2]:17.4f}")
+
+
 def _excess(tables: Mapping[str, Table]):
     return {name: (table["at"][0][1:], table["excess"][:, 1:]) for name, table in tables.items()}
 
