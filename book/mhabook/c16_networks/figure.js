@@ -23,9 +23,8 @@ function encoded({ words, length }, numbers, labels, first, last) {
 // What `AttentionLayer.random` draws from a seed.
 function start(seed, { H, d }, { D }) {
   const inputs = 3 * H * D * d;
-  return Float64Array.from(
-    defaultRng([seed, 4]).normals(inputs + H * d),
-    (z, k) => (k < inputs ? z / Math.sqrt(D) : z / Math.sqrt(d)),
+  return Float64Array.from(defaultRng([seed, 4]).normals(inputs + H * d), (z, k) =>
+    k < inputs ? z / Math.sqrt(D) : z / Math.sqrt(d),
   );
 }
 
@@ -37,62 +36,63 @@ function accuracy(layer, theta, { N, n, D, y }, { H, d }) {
     v = new Float64Array(H * D);
   for (let k = 0; k < H * D; k++) {
     const head = Math.floor(k / D);
-    for (let j = 0; j < d; j++)
-      v[k] += theta[2 * one + k * d + j] * theta[3 * one + head * d + j];
+    for (let j = 0; j < d; j++) v[k] += theta[2 * one + k * d + j] * theta[3 * one + head * d + j];
   }
   let right = 0;
   for (let i = 0; i < N; i++) {
     let sum = 0;
-    for (let k = 0; k < n * H * D; k++)
-      sum += layer.mixed[i * n * H * D + k] * v[k % (H * D)];
+    for (let k = 0; k < n * H * D; k++) sum += layer.mixed[i * n * H * D + k] * v[k % (H * D)];
     right += sum * y[i * n] > 0;
   }
   return right / N;
 }
 
-// Two networks from every seed, one after the other in θ; the second may be the first one from another start.
-function networks(data, values) {
+// A part for every network and seed: its layer on the sentences that it learns from, another one on those of the test.
+function partsOf(data, values) {
   const { seeds, other, lr_first, lr_second, H, d } = values,
     { numbers, labels, trained } = data,
     again = other === "again";
-  const parts = [];
-  for (const [kernel, lr, later] of [
-    ["softmax", lr_first, 0],
-    [again ? "softmax" : other, lr_second, again ? numbers.length : 0],
-  ]) {
-    for (let seed = 0; seed < seeds; seed++) {
-      const of = (first, last) =>
-        encoded(data, numbers[seed], labels[seed], first, last);
+  const networks = [
+    { kernel: "softmax", lr: lr_first, later: 0 },
+    {
+      kernel: again ? "softmax" : other,
+      lr: lr_second,
+      later: again ? numbers.length : 0,
+    },
+  ];
+  return networks.flatMap(({ kernel, lr, later }) =>
+    Array.from({ length: seeds }, (_, seed) => {
+      const of = (first, last) => encoded(data, numbers[seed], labels[seed], first, last);
       const [seen, fresh] = [of(0, trained), of(trained, labels[seed].length)];
-      const model = (given) =>
-        new AttentionLayer(given, { H, d, kernel, moves: ALL });
-      parts.push({
+      const model = (given) => new AttentionLayer(given, { H, d, kernel, moves: ALL });
+      return {
         layer: model(seen),
         tested: () => model(fresh),
         fresh,
         begin: start(seed + later, values, seen),
         lr,
-      });
-    }
-  }
+      };
+    }),
+  );
+}
+
+// Two networks from every seed, one after the other in θ; the second may be the first one from another start.
+function networks(data, values) {
+  const parts = partsOf(data, values),
+    { seeds } = values;
   const { size } = parts[0].layer,
     part = (all, k) => all.subarray(k * size, (k + 1) * size),
     rules = parts.map(({ lr }) => optimizers.adam({ lr }, size));
-  const losses = (compute) =>
-    mean(parts.map(({ layer }, k) => compute(layer, k)));
+  const losses = (compute) => mean(parts.map(({ layer }, k) => compute(layer, k)));
   return {
     size: parts.length * size,
     parts,
     forward: (theta) => losses((layer, k) => layer.forward(part(theta, k))),
-    lossAndGrad: (theta, grad) =>
-      losses((layer, k) => layer.lossAndGrad(part(theta, k), part(grad, k))),
-    step: (theta, grad, at) =>
-      rules.forEach((rule, k) => rule(part(theta, k), part(grad, k), at)),
+    lossAndGrad: (theta, grad) => losses((layer, k) => layer.lossAndGrad(part(theta, k), part(grad, k))),
+    step: (theta, grad, at) => rules.forEach((rule, k) => rule(part(theta, k), part(grad, k), at)),
     curves: { loss: ({ loss }) => loss },
     final: outcome(data, seeds, ({ theta }) =>
-      parts.map(({ tested, fresh }, k) =>
-        accuracy(tested(), part(theta, k), fresh, values),
-      ),
+      parts.map(({ tested, fresh }, k) => accuracy(tested(), part(theta, k), fresh, values)),
     ),
   };
 }
@@ -102,13 +102,10 @@ const OUTSIDE = "Zero lies outside: more than luck, at these step sizes.";
 
 // What is shown of the accuracies, seed by seed; they are computed once for a run.
 function outcome({ quantiles }, seeds, accuracies) {
-  const of = (compute) => (now) =>
-    compute((now.outcome ??= summary(quantiles, seeds, accuracies(now))));
+  const of = (compute) => (now) => compute((now.outcome ??= summary(quantiles, seeds, accuracies(now))));
   const names =
     "left right first second pairs heights first_mean second_mean mean low high count means lows highs verdict";
-  return Object.fromEntries(
-    names.split(" ").map((name) => [name, of((all) => all[name])]),
-  );
+  return Object.fromEntries(names.split(" ").map((name) => [name, of((all) => all[name])]));
 }
 
 function summary(quantiles, seeds, all) {
@@ -118,9 +115,7 @@ function summary(quantiles, seeds, all) {
     count = apart.slice(1).map((_, k) => k + 2);
   const means = count.map((k) => mean(apart.slice(0, k)));
   const halves = count.map((k, i) => {
-    const squares = apart
-      .slice(0, k)
-      .reduce((sum, x) => sum + (x - means[i]) ** 2, 0);
+    const squares = apart.slice(0, k).reduce((sum, x) => sum + (x - means[i]) ** 2, 0);
     return quantiles[k - 2] * Math.sqrt(squares / (k - 1) / k);
   });
   const lows = means.map((m, i) => m - halves[i]),
@@ -149,8 +144,7 @@ function summary(quantiles, seeds, all) {
 export default liveFigure({
   datasets: { sentences: (data) => data },
   starts: {
-    networks: (_, { parts }) =>
-      Float64Array.from(parts.flatMap(({ begin }) => [...begin])),
+    networks: (_, { parts }) => Float64Array.from(parts.flatMap(({ begin }) => [...begin])),
   },
   models: { networks },
 });
