@@ -1,9 +1,7 @@
 """What the page multihead/01_a_small_attention_model says, held against what its cells leave."""
 
 import numpy as np
-import pytest
 
-import mhabook
 from mhabook.c01_model import selection
 from page import Page
 
@@ -58,17 +56,6 @@ def test_the_first_step_of_the_decoders_goes_from_one_class_to_the_other(data, g
 def test_every_weight_is_above_its_bound(bound, weight):
     assert (bound <= weight).all()
     assert weight.max() > 0.7
-
-
-@pytest.mark.parametrize("name", ["lemma-selection", "prop-first-step"])
-def test_each_statement_holds_and_fails_without_its_hypothesis(name):
-    assert mhabook.ledger[name].chapter == page.name
-    assert mhabook.ledger[name].check(0).holds
-    assert not mhabook.ledger[name].twin(0).holds
-
-
-def test_these_are_all_statements_of_the_chapter():
-    assert sum(statement.chapter == page.name for statement in mhabook.ledger) == 2
 
 
 def weights_on_stars(live, **values):

@@ -1,9 +1,7 @@
 """What the page preconditioning/09_attention_is_a_tilted_average says, held against what its cells leave."""
 
 import numpy as np
-import pytest
 
-import mhabook
 from mhabook.c09_tilting import idea, runs
 from page import Page
 
@@ -51,16 +49,6 @@ def test_the_output_leaves_the_line_and_the_count_is_above_the_formula_far_out(f
     assert (np.diff(read[50:]) < 0).all()
     assert (read > formula)[x > 1.5].all()
     assert np.sqrt(np.log(1e6) / np.log(1e3)) < 1.5  # how far a thousand times the tokens move the edge
-
-
-@pytest.mark.parametrize("name", ["lemma-tilting", "prop-effective-tokens", "prop-population-loss"])
-def test_every_statement_holds_and_its_twin_fails(name):
-    assert mhabook.ledger[name].check(0).holds
-    assert not mhabook.ledger[name].twin(0).holds
-
-
-def test_these_are_all_statements_of_the_chapter():
-    assert sum(statement.chapter == page.name for statement in mhabook.ledger) == 3
 
 
 @page.after("loss")

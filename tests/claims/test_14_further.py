@@ -3,7 +3,6 @@
 import numpy as np
 import pytest
 
-import mhabook
 import mhalib as mha
 from mhabook.c14_traps import lines
 from mhabook.c14_traps import statements as traps
@@ -23,13 +22,6 @@ def waiting_in_b3(start):
     """The steps that a query of B3 waits before it is within 3 of the key at 5."""
     keys, values = (np.array(traps.EXAMPLES["B3"][part])[:, None] for part in ("keys", "values"))
     return traps.waiting_time(np.array([start]), keys, values, np.array([0.9]), 1.0, mha.gaussian, near=3.0)
-
-
-@pytest.mark.parametrize("name", ["prop-values-allow", "prop-star", "thm-waiting"])
-def test_each_statement_holds_and_fails_without_its_hypothesis(name):
-    assert mhabook.ledger[name].chapter == page.name
-    assert mhabook.ledger[name].check(0).holds
-    assert not mhabook.ledger[name].twin(0).holds
 
 
 @page.after("table-examples")

@@ -3,7 +3,6 @@
 import numpy as np
 import pytest
 
-import mhabook
 import mhalib as mha
 from mhabook.c14_traps import lines
 from mhabook.c14_traps import statements as traps
@@ -37,17 +36,6 @@ def test_the_gaussian_query_goes_right_and_arrives_and_where_values_rise_the_rol
     assert soft < ZERO and loss > CLEAR and abs(end + 2) < 0.01
     _, _, end, loss = ends(live, case="that rise", q=-1.0, c=0.125)
     assert loss < ZERO and np.exp(-0.125 * (end - np.array([-2, 2])) ** 2).min() > 0.25
-
-
-@pytest.mark.parametrize("name", ["thm-barrier", "thm-wells", "prop-rising"])
-def test_each_statement_holds_and_fails_without_its_hypothesis(name):
-    assert mhabook.ledger[name].chapter == page.name
-    assert mhabook.ledger[name].check(0).holds
-    assert not mhabook.ledger[name].twin(0).holds
-
-
-def test_these_are_all_statements_of_the_chapter():
-    assert sum(statement.chapter == page.name for statement in mhabook.ledger) == 3
 
 
 @page.after("check-descent")
