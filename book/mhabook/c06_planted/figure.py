@@ -67,9 +67,9 @@ def planted(data: Dataset, start: MultiHeadAttention, rule: Rule, steps: int = 6
     hidden = {name: getattr(teacher, name).ravel().tolist() for name in "WU"}
     return LiveFigure(FigureSpec(
         title="Do the heads find the hidden one?",
-        alt=f"Left, over {steps} steps: the share of right labels in training and on fresh samples, and the alignment of "
-            "all heads with the hidden one. Right, after the last step, a bar for each head: the cosine of its W with "
-            "that of the hidden head.",
+        alt=f"Left, over {steps} steps: the share of right labels in training and on fresh samples, and the alignment "
+            "of all heads with the hidden one. Right, after the last step, a bar for each head: the cosine of its W "
+            "with that of the hidden head.",
         model="multihead", data=arrays(data) | {"teacher": hidden}, test=arrays(test), record=tuple(record),
         start={"by": "scale", "choices": starts}, fixed={"shortcut": True, "optimizer": optimizer},
         curves=("loss", "accuracy", "test_accuracy", "align_W", "align_U"), final=("cosines", "head_numbers"),
@@ -81,8 +81,8 @@ def planted(data: Dataset, start: MultiHeadAttention, rule: Rule, steps: int = 6
                "One head, random start": {"H": 1, "scale": DIFFERENT},
                "An eighth of the samples": {"n": max(n // 8, 1)}},
         frame=_frame(steps, heads[-1]),
-        summary="With {H} heads, a start of scale {scale}, {n} samples and step size {lr}, after {steps} steps: share of "
-                "training labels right {accuracy}, of fresh labels {test_accuracy}, alignment with the hidden head "
+        summary="With {H} heads, a start of scale {scale}, {n} samples and step size {lr}, after {steps} steps: share "
+                "of training labels right {accuracy}, of fresh labels {test_accuracy}, alignment with the hidden head "
                 "{align_W} in W and {align_U} in U.",
         train=run, measure={"cosines": cosines, "head_numbers": head_numbers}), __file__)
 

@@ -19,19 +19,21 @@ def hidden_head() -> HTML:
     """A head makes labels and is covered; tokens and labels remain; eight heads are trained on them."""
     made = _tokens(Panel("A head makes the labels"))
     _box(made.arrow((104, 100), (126, 100)), 150, 100, 22).words((150, 106), "?")
-    made.arrow((176, 100), (202, 100)).words((208, 105), "+ or −", color=0, anchor="start").words((130, 184), "W* and U*, hidden")
+    made.arrow((176, 100), (202, 100)).words((208, 105), "+ or −", color=0, anchor="start")
+    made.words((130, 184), "W* and U*, hidden")
     seen = _tokens(Panel("This is what you see"))
     for y, sign in zip(ROWS, LABELS, strict=True):
         seen.words((122, y + 5), sign, color=0)
     seen.words((184, 105), "400 times").words((130, 184), "noise, and an answer to it")
     train = Panel("Eight heads are trained on it")
     for k in range(8):
-        _box(train, 46 + 56 * (k % 4), 76 + 52 * (k // 4), 16).words((46 + 56 * (k % 4), 81 + 52 * (k // 4)), f"{k + 1}")
+        x, y = 46 + 56 * (k % 4), 76 + 52 * (k // 4)
+        _box(train, x, y, 16).words((x, y + 5), f"{k + 1}")
     train.words((130, 184), "do they become the hidden one?")
-    return picture("a-hidden-head", "Three panels. Rows of random dots go into a box with a question mark, the hidden "
-                   "head, and a plus or a minus comes out. Then the box is gone: rows of dots, each with its sign, four "
-                   "hundred of them. Then eight numbered boxes, the heads that are trained on these.",
-                   [made, seen, train])
+    return picture("a-hidden-head",
+                   "Three panels. Rows of random dots go into a box with a question mark, the hidden head, and a plus "
+                   "or a minus comes out. Then the box is gone: rows of dots, each with its sign, four hundred of "
+                   "them. Then eight numbered boxes, the heads that are trained on these.", [made, seen, train])
 
 
 def directions(equal: Array, different: Array, hidden: Array) -> HTML:
@@ -44,12 +46,14 @@ def directions(equal: Array, different: Array, hidden: Array) -> HTML:
     """
     star = Panel("The hidden head").arrow(FOOT, (FOOT[0], FOOT[1] - LENGTH), width=4).star((FOOT[0], 26), color=2)
     star.words((130, 184), "one direction to find")
-    together = _arrows(Panel("Heads that started equal"), equal, hidden).words((130, 184), "one direction, and it is found")
-    apart = _arrows(Panel("Heads that started different"), different, hidden).words((130, 184), "a few are near, most are not")
-    return picture("equal-heads-find-it", "Three panels. An arrow upward is the hidden head. Eight arrows that lie on one "
-                   "another, almost upward, are the heads that started equal. Eight arrows in different directions, two "
-                   "of them nearly upward and one downward, are the heads that started different.",
-                   [star, together, apart])
+    together = _arrows(Panel("Heads that started equal"), equal, hidden)
+    together.words((130, 184), "one direction, and it is found")
+    apart = _arrows(Panel("Heads that started different"), different, hidden)
+    apart.words((130, 184), "a few are near, most are not")
+    return picture("equal-heads-find-it",
+                   "Three panels. An arrow upward is the hidden head. Eight arrows that lie on one another, almost "
+                   "upward, are the heads that started equal. Eight arrows in different directions, two of them nearly "
+                   "upward and one downward, are the heads that started different.", [star, together, apart])
 
 
 def _arrows(panel, heads, hidden):
@@ -71,5 +75,6 @@ def _tokens(panel):
 
 
 def _box(panel, x, y, size):
-    corners = [(x - size, y - size), (x + size, y - size), (x + size, y + size), (x - size, y + size), (x - size, y - size)]
+    left, right, top, bottom = x - size, x + size, y - size, y + size
+    corners = [(left, top), (right, top), (right, bottom), (left, bottom), (left, top)]
     return panel.curve(corners, color=1, fill=True)
