@@ -3,7 +3,7 @@
 from dataclasses import replace
 
 from mhabook.c06_planted.statements import alignments, cosine
-from mhabook.frames import rule_name, zero_heads
+from mhabook.frames import rule_name, with_own, zero_heads
 from mhalib._array import require_count
 from mhalib.data import Dataset
 from mhalib.data.planted import Planted
@@ -46,7 +46,7 @@ def planted(data: Dataset, start: MultiHeadAttention, rule: Rule, steps: int = 6
     zero(data.X)  # refuses tokens of another number or length
     n, (H, T, d) = len(data), zero.sizes
     record, test = recorded_steps(steps, 40), data.fresh(n=n, seed=1)
-    heads = tuple(sorted({*HEADS, H}))
+    heads = with_own(HEADS, H)
 
     def run(values):
         own = MultiHeadAttention.random(values["H"], T, d, scale=values["scale"], seed=teacher.seed)
@@ -76,7 +76,7 @@ def planted(data: Dataset, start: MultiHeadAttention, rule: Rule, steps: int = 6
         controls=(Control("H", "heads H", heads, H),
                   Control("scale", "how different they start, scale s", SCALES, 0.0),
                   Control("n", "samples n", tuple(sorted({max(n // k, 1) for k in (8, 4, 2, 1)})), n),
-                  Control("lr", "step size η", tuple(sorted({*STEP_SIZES, float(rule.lr)})), float(rule.lr))),
+                  Control("lr", "step size η", with_own(STEP_SIZES, float(rule.lr)), float(rule.lr))),
         tries={"As it starts": {}, "Different heads": {"scale": DIFFERENT},
                "One head, random start": {"H": 1, "scale": DIFFERENT},
                "An eighth of the samples": {"n": max(n // 8, 1)}},
