@@ -8,6 +8,7 @@ import numpy as np
 
 from mhalib.data import Dataset
 from mhalib.data.mixture import Mixture, tokenized_mixture
+from mhalib.live.frames import RULES
 from mhalib.live.spec import Control
 from mhalib.models import MultiHeadAttention
 from mhalib.models.multihead import normals
@@ -92,3 +93,15 @@ def plain_step(rule: Any) -> float:
 def with_own(values: Iterable[Any], own: Any) -> tuple[Any, ...]:
     """The values of a slider, with the one of the run among them."""
     return tuple(sorted({*values, own}))
+
+
+def rule_name(rule: Any) -> str:
+    """Under which name a figure that takes a rule has it, "gd", "momentum" or "adam".
+
+    Raises TypeError if it is another rule, or has more than its step size set.
+    """
+    for name, kind in RULES.items():
+        if type(rule) is kind and not callable(rule.lr) and rule == kind(rule.lr):
+            return name
+    raise TypeError("rule: expected GradientDescent, Momentum or Adam with a number as its step size and nothing else "
+                    f"set, got {rule!r}; mha.live.figure takes other rules")

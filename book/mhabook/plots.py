@@ -100,18 +100,21 @@ def _coarse(values):
 
 def points(named: Mapping[str, tuple[ArrayLike, ArrayLike]],
            lines: Mapping[str, tuple[ArrayLike, ArrayLike]] | None = None, xlabel: str = "", ylabel: str = "",
-           title: str | None = None, alt: str | None = None) -> go.Figure:
-    """Markers on two logarithmic axes: ``named`` is {name: (x, y)}; ``lines`` {name: (x, y)} are gray, to compare."""
+           title: str | None = None, alt: str | None = None, log: bool = True) -> go.Figure:
+    """Markers: ``named`` is {name: (x, y)}; ``lines`` {name: (x, y)} are gray, to compare. Axes are logarithmic.
+
+    With ``log=False`` they are linear.
+    """
     figure = go.Figure()
     symbols = ("circle", "diamond", "square", "x")
     for k, (name, (xs, ys)) in enumerate(named.items()):
-        figure.add_scatter(x=drawable(xs, True), y=drawable(ys, True), name=name, mode="markers",
+        figure.add_scatter(x=drawable(xs, log), y=drawable(ys, log), name=name, mode="markers",
                            marker={"color": COLORS[k % 6], "symbol": symbols[k % 4], "size": 8})
     for k, (name, (xs, ys)) in enumerate((lines or {}).items()):
-        figure.add_scatter(x=drawable(xs, True), y=drawable(ys, True), name=name, mode="lines",
+        figure.add_scatter(x=drawable(xs, log), y=drawable(ys, log), name=name, mode="lines",
                            line={"color": GRAY, "dash": DASHES[k % 3]})
     for update, label in ((figure.update_xaxes, xlabel), (figure.update_yaxes, ylabel)):
-        update(title=label, type="log", exponentformat="power", dtick=1)
+        update(title=label, **({"type": "log", "exponentformat": "power", "dtick": 1} if log else {}))
     words = "; ".join(f"{name}: {len(np.ravel(xs))} points, {ylabel} from {aloud(np.nanmin(ys))} to "
                       f"{aloud(np.nanmax(ys))}" for name, (xs, ys) in named.items())
     return finish(figure, alt or titled(title, f"{words}."), title)

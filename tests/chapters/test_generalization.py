@@ -338,3 +338,6 @@ def test_points_draw_markers_and_gray_lines():
     assert np.isnan(figure.data[0].y[1])  # no place on a logarithmic axis
     assert figure.layout.xaxis.type == figure.layout.yaxis.type == "log"
     assert "a: 2 points, y from 0 to 2" in figure.layout.meta["alt"]
+    linear = mhabook.plots.points({"a": ([-1, 1], [0.5, 0])}, log=False)
+    assert linear.data[0].x.tolist() == [-1, 1]
+    assert linear.layout.xaxis.type is linear.layout.yaxis.type is None

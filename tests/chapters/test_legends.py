@@ -283,20 +283,26 @@ def width(made, path, first, H, lr, scaling, zeta, sigma):
         ("attention score {}.", now[4][-1])]
 
 
-def planted(made, path, first, H, n, lr, start):
-    data = mha.data.planted(n=200, T=6, d=4, seed=0)
-    own, test = data.subset(slice(n)), data.fresh(n=200, seed=1)
-    loss, test_loss = losses(path, own), losses(path, test)
-    W, U = (each(path, lambda model, name=name: cosine(
-        getattr(model, name), np.repeat(getattr(data.truth, name)[None], H, axis=0))) for name in "WU")
+def planted(made, path, first, H, scale, n, lr):
+    most = max(made.controls["n"].values)
+    data = mha.data.planted(n=most, T=6, d=4, seed=0)
+    own, test = data.subset(slice(n)), data.fresh(n=most, seed=1)
+
+    def alignment_of(run, name):
+        teacher = getattr(data.truth, name)[None]
+        return each(run, lambda model: cosine(getattr(model, name), np.repeat(teacher, len(model.W), axis=0)))
+
+    right, fresh, (W, U) = accuracies(path, own), accuracies(path, test), (alignment_of(path, name) for name in "WU")
+    heads = [cosine(head, data.truth.W) for head in path[-1].W]
     return {
-        "loss": Panel("log step", "log", {"training loss, default settings": losses(first, data),
-                                          "training loss": loss, "test loss": test_loss}, path.steps),
-        "alignment with the planted head": Panel("log step", "", {"W": W, "U": U}, path.steps),
+        "step by step": Panel("log step", "", {
+            "alignment of W, as it starts": alignment_of(first, "W"), "training labels right": right,
+            "fresh labels right": fresh, "alignment of W": W}, path.steps),
+        "cosine of each head, at the end": Panel("head", "", {"head": (range(1, H + 1), heads)}),
     }, [
-        ("After 400 steps with H = {}, n = {}, momentum 0.9, step size η at η = {}, start random, 0.3:", H, n, lr),
-        ("training loss {}, test loss {}", loss[-1], test_loss[-1]),
-        ("alignment {} in W and {} in U.", W[-1], U[-1])]
+        ("With {} heads, a start of scale {}, {} samples and step size {},", H, scale, n, lr),
+        ("training labels right {}, of fresh labels {}", right[-1], fresh[-1]),
+        ("alignment with the hidden head {} in W and {} in U.", W[-1], U[-1])]
 
 
 def generalization(made, path, first, samples, sigma, zeta, lr, H, left):
@@ -805,7 +811,8 @@ SHOWN = {
     ("book/multihead/01_further.html", 0): (heads, {"H": 4, "lr": 0.03, "optimizer": "adam"}),
     ("book/multihead/05_further.html", 0): (
         width, {"H": 4, "lr": 0.3, "scaling": "root", "zeta": 0.25, "sigma": 0.6}),
-    ("book/multihead/06_a_planted_head.html", 0): (planted, {"H": 2, "n": 50, "lr": 0.01, "start": "random"}),
+    ("book/multihead/06_a_planted_head.html", 0): (planted, {"H": 2, "n": 100, "lr": 0.3, "scale": 0.3}),
+    ("book/multihead/06_further.html", 0): (planted, {"H": 4, "n": 50, "lr": 0.1, "scale": 0.01}),
     ("book/multihead/07_does_it_generalize.html", 0): (
         generalization, {"samples": 32, "sigma": 0.5, "zeta": 0.375, "lr": 0.3, "H": 4, "left": 2}),
     ("book/multihead/08_heads_on_real_data.html", 0): (digits, {"H": 2, "lr": 0.3, "scale": 1.0}),

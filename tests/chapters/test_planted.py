@@ -165,14 +165,44 @@ def test_what_the_teacher_shows_is_the_same_by_sampling():
     assert (abs(away.mean(axis=0)) < 5 * away.std(axis=0) / len(X) ** 0.5).all()
 
 
+FEW, ZERO = mha.data.planted(n=24, T=3, d=2, seed=1), mha.MultiHeadAttention.zeros(3, 3, 2)
+STEP = mha.GradientDescent(0.3)
+
+
+@pytest.mark.parametrize("rule", [STEP, mha.Momentum(0.05), mha.Adam(0.02)])
+def test_the_figure_is_the_run_of_its_lines(rule):
+    made = c06.planted(FEW, ZERO, rule, steps=12)
+    assert_close(made.path().loss, mha.train(ZERO, FEW, rule, 12, record=made.path().steps).loss, 1e-12)
+    assert made.controls["H"].value == 3
+    assert rule.lr in made.controls["lr"].values
+
+
+def test_the_figure_starts_where_the_random_start_of_its_seed_does():
+    made = c06.planted(FEW, ZERO, STEP, steps=12)
+    assert_close(made.path(scale=0.3)[0].U, mha.MultiHeadAttention.random(3, 3, 2, scale=0.3, seed=1).U, 0)
+
+
+@pytest.mark.parametrize("data, start, rule, words", [
+    (FEW.X, ZERO, STEP, "data: expected a Dataset"),
+    (mha.data.from_arrays(FEW.X, FEW.y), ZERO, STEP, "data: expected samples of mhalib.data.planted"),
+    (FEW, ZERO + 1, STEP, "start: expected MultiHeadAttention.zeros"),
+    (FEW, mha.MultiHeadAttention.zeros(1, 4, 2), STEP, "X"),
+    (FEW, ZERO, mha.Momentum(0.1, 0.5), "rule: expected GradientDescent, Momentum or Adam"),
+])
+def test_the_figure_refuses_what_its_controls_cannot_move(data, start, rule, words):
+    with pytest.raises((TypeError, ValueError), match=words):
+        c06.planted(data, start, rule)
+
+
 BUGS = {
     "heads that are not there": ("program([heads, d, T])", "program([2 * heads, d, T])"),
     "another teacher": ("plantedU: planted.U", "plantedU: planted.U.map((x, k) => k * x)"),
+    "the first head for every one": ("theta.subarray(h * head, (h + 1) * head)", "theta.subarray(0, head)"),
     "W in place of U": ('alignment(model, spec.data.teacher)("U")', 'alignment(model, spec.data.teacher)("W")'),
 }
 
 
 @pytest.mark.parametrize("bug", BUGS)
 def test_a_planted_bug_in_the_alignment_is_seen(bug):
-    made, values = c06.planted(n=24, T=3, d=2, steps=12), {"H": 2, "start": "random"}
+    made, values = c06.planted(FEW, ZERO, STEP, steps=12), {"H": 2, "scale": 0.3}
     assert_bug_is_seen(BUGS[bug], made, values)

@@ -52,7 +52,12 @@ FIGURES = {
         lambda: c05.step_sizes(mha.data.tokenized_mixture(), mha.MultiHeadAttention.zeros(1, 10, 8),
                                mha.GradientDescent(0.3)),),
     "book/multihead/05_further.html": (c05.width,),
-    "book/multihead/06_a_planted_head.html": (c06.planted,),
+    "book/multihead/06_a_planted_head.html": (
+        lambda: c06.planted(mha.data.planted(n=400, T=6, d=4), mha.MultiHeadAttention.zeros(8, 6, 4),
+                            mha.GradientDescent(1.0)),),
+    "book/multihead/06_further.html": (
+        lambda: c06.planted(mha.data.planted(n=200, T=6, d=4), mha.MultiHeadAttention.zeros(1, 6, 4),
+                            mha.Momentum(0.03), steps=400),),
     "book/multihead/07_does_it_generalize.html": (c07.generalization,),
     "book/multihead/08_heads_on_real_data.html": (c08.digits,),
     "book/preconditioning/09_attention_is_a_tilted_average.html": (

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from mhabook.frames import mixture_draws, scaling_control, zero_heads
+from mhabook.frames import mixture_draws, rule_name, scaling_control, zero_heads
 from mhalib._array import require_count
 from mhalib.data import Dataset
 from mhalib.data.mixture import tokenized_mixture
@@ -38,7 +38,7 @@ def step_sizes(data: Dataset, start: MultiHeadAttention, rule: Rule, steps: int 
     Source: Zero-initialization collapse (ours).
     """
     require_count(steps=steps)
-    data, optimizer, H = _with_relevant(in_doubles(data)), _name_of(rule), zero_heads(start).sizes[0]
+    data, optimizer, H = _with_relevant(in_doubles(data)), rule_name(rule), zero_heads(start).sizes[0]
     record = recorded_steps(steps, 60)
 
     def run(values):
@@ -46,7 +46,7 @@ def step_sizes(data: Dataset, start: MultiHeadAttention, rule: Rule, steps: int 
 
     of_adam = rule if isinstance(rule, Adam) else Adam(0.01)
     names = dict(zip(RULES, RULE_NAMES, strict=True))
-    one_head = {f"one head, {names[_name_of(each)]}, {each.lr:g}": _from_zero(data, 1, each, record)
+    one_head = {f"one head, {names[rule_name(each)]}, {each.lr:g}": _from_zero(data, 1, each, record)
                 for each in dict.fromkeys((rule, of_adam))}
     return LiveFigure(FigureSpec(
         title="Are more heads slower, or faster?",
@@ -76,15 +76,6 @@ def _with_relevant(data):
         raise TypeError("data: expected samples that say which of their tokens are relevant, such as those of "
                         "tokenized_mixture; mha.live.heads(data) takes any Dataset")
     return data
-
-
-def _name_of(rule):
-    """Under which name the menu has the rule."""
-    for name, kind in RULES.items():
-        if type(rule) is kind and not callable(rule.lr) and rule == kind(rule.lr):
-            return name
-    raise TypeError("rule: expected GradientDescent, Momentum or Adam with a number as its step size and nothing else "
-                    f"set, got {rule!r}; mha.live.figure takes other rules")
 
 
 def _two_panels(steps, record, one_head):

@@ -3,7 +3,7 @@ import { measuring } from "mhalib/live/engine/models.js";
 import { multihead } from "mhalib/live/engine/multihead.js";
 import { normal, zeros } from "mhalib/live/engine/starts.js";
 import { liveFigure } from "mhalib/live/figure.js";
-import { alignment } from "./alignment.js";
+import { alignment, cosines } from "./alignment.js";
 
 // The multi-head classifier, and its alignment with the head that is planted.
 export default liveFigure({
@@ -13,6 +13,8 @@ export default liveFigure({
     multihead: measuring(multihead, {
       align_W: (model, data, values, spec) => alignment(model, spec.data.teacher)("W"),
       align_U: (model, data, values, spec) => alignment(model, spec.data.teacher)("U"),
+      cosines: (model, data, values, spec) => cosines(model, spec.data.teacher),
+      head_numbers: (model) => () => Array.from({ length: model.H }, (_, h) => h + 1),
     }),
   },
 });

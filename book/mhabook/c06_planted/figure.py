@@ -1,81 +1,107 @@
-"""The live figure of chapter 6: heads, start, update rule and step size on labels of a planted head."""
+"""The live figure of chapter 6: heads that start equal or different look for the head that made the labels."""
 
 from dataclasses import replace
 
-from mhabook.c06_planted.statements import alignments
-from mhabook.frames import scaling_control
+from mhabook.c06_planted.statements import alignments, cosine
+from mhabook.frames import rule_name, with_own, zero_heads
 from mhalib._array import require_count
-from mhalib.data import planted as planted_data
-from mhalib.live.frames import chosen_rule, line, panels, rule_control, step_axis
-from mhalib.live.payload import arrays
+from mhalib.data import Dataset
+from mhalib.data.planted import Planted
+from mhalib.live.frames import STEP_SIZES, chosen_rule, line, panels, step_axis
+from mhalib.live.payload import arrays, in_doubles
 from mhalib.live.spec import Control, FigureSpec
 from mhalib.live.widget import LiveFigure
 from mhalib.models import MultiHeadAttention
 from mhalib.models.multihead import normals
+from mhalib.optim import Rule
+from mhalib.plots import COLORS
 from mhalib.training import recorded_steps, train
 
 HEADS = (1, 2, 4, 8)
-CURVES = ("loss", "test_loss", "align_W", "align_U")
+SCALES = (0.0, 0.001, 0.003, 0.01, 0.03, 0.1, 0.3, 1.0)
+DIFFERENT = 0.3
 
 
-def planted(n: int = 200, T: int = 6, d: int = 4, steps: int = 400, scale: float = 0.3, seed: int = 0) -> LiveFigure:
-    """A live figure: does a layer find the head that made the labels, and do more heads help it?
+def planted(data: Dataset, start: MultiHeadAttention, rule: Rule, steps: int = 600) -> LiveFigure:
+    """A live figure of the run that these arguments describe: do heads find the one that made the labels?
+
+    Controls change the number of heads, the scale of the random numbers at which they start, how many of the samples
+    they see, and the step size. Random starts are those of ``MultiHeadAttention.random`` with the seed of the data. As
+    many fresh samples are the test set.
 
     Parameters
     ----------
-    n, T, d, seed : as in ``mhalib.data.planted``; as many fresh samples are the test set, and the reader may train on
-        half, a quarter or an eighth of the n
+    data : samples of ``mhalib.data.planted``, which know their teacher; the page carries them
+    start : heads that are zero, ``MultiHeadAttention.zeros(H, T, d)``
+    rule : ``GradientDescent``, ``Momentum`` or ``Adam`` with a number as its step size, all else as it is by itself
     steps : how many steps a run has
-    scale : standard deviation of the entries of the random start
 
-    Raises ValueError for what ``planted`` refuses, or if steps is no whole number ≥ 1.
+    Raises TypeError or ValueError if data, start or rule are others, or steps is no whole number ≥ 1.
 
-    Source: Deora et al. 2023, the curves of Figures 4 and 5 [paper], on data model DM2 [recalled].
+    Source: Deora et al. 2023, data model DM2 [recalled]; the alignments of Figure 4 [paper].
     """
     require_count(steps=steps)
-    record = recorded_steps(steps, 40)
-    data = planted_data(n=n, T=T, d=d, seed=seed)
-    test = data.fresh(n=n, seed=1)
-    teacher = {name: getattr(data.truth, name).ravel().tolist() for name in "WU"}
+    data, optimizer, zero = in_doubles(data), rule_name(rule), zero_heads(start)
+    teacher = _teacher_of(data)
+    zero(data.X)  # refuses tokens of another number or length
+    n, (H, T, d) = len(data), zero.sizes
+    record, test = recorded_steps(steps, 40), data.fresh(n=n, seed=1)
+    heads = with_own(HEADS, H)
 
     def run(values):
-        H = values["H"]
-        start = MultiHeadAttention.zeros(H, T, d)
-        if values["start"] == "random":
-            start = MultiHeadAttention.random(H, T, d, scale=scale, seed=seed)
-        path = train(start, data.subset(slice(values["n"])), chosen_rule(values), steps, test=test, record=record)
-        aligned = alignments(path, data.truth)
+        own = MultiHeadAttention.random(values["H"], T, d, scale=values["scale"], seed=teacher.seed)
+        path = train(own, data.subset(slice(values["n"])), chosen_rule({"optimizer": optimizer} | values), steps,
+                     test=test, record=record)
+        aligned = alignments(path, teacher)
         return replace(path, curves=path.curves | {f"align_{name}": curve for name, curve in aligned.items()})
 
-    stream = normals(HEADS[-1] * (d * d + T * d), seed).tolist()
+    def cosines(path, values):
+        return [cosine(W, teacher.W) for W in path[-1].W]
+
+    def head_numbers(path, values):
+        return list(range(1, values["H"] + 1))
+
+    stream = normals(heads[-1] * (d * d + T * d), teacher.seed).tolist()
+    random = {"kind": "normal", "stream": stream}
+    starts = {f"{scale:g}": random if scale else {"kind": "zeros"} for scale in SCALES}  # as JavaScript writes numbers
+    hidden = {name: getattr(teacher, name).ravel().tolist() for name in "WU"}
     return LiveFigure(FigureSpec(
-        title="Looking for a planted head",
-        alt="Left, training and test loss over 400 steps of momentum from zero, one head, step size 0.03: the training "
-            "loss falls, the test loss levels off. Right, the alignment of W and of U with those of the planted head: "
-            "both rise from 0 towards 1.",
-        model="multihead", data=arrays(data) | {"teacher": teacher}, test=arrays(test), record=tuple(record),
-        start={"by": "start", "choices": {"zero": {"kind": "zeros"}, "random": {"kind": "normal", "stream": stream}}},
-        curves=CURVES, fixed={"shortcut": True, "scale": scale},
-        controls=(Control("H", "heads H", HEADS, 1),
-                  Control("n", "samples n", tuple(n // k for k in (8, 4, 2, 1)), n),
-                  Control("lr", "η", (0.003, 0.01, 0.03, 0.1), 0.03),
-                  scaling_control(),
-                  rule_control("momentum"),
-                  Control("start", "start", ("zero", "random"), "zero", ("zero", f"random, {scale:g}"), "choice")),
-        frame=_frame(steps),
-        summary="After {steps} steps with H = {H}, n = {n}, {optimizer}, step size {scaling} at η = {lr}, start "
-                "{start}: training loss {loss}, test loss {test_loss}, alignment {align_W} in W and {align_U} in U.",
-        train=run), __file__)
+        title="Do the heads find the hidden one?",
+        alt=f"Left, over {steps} steps: the share of right labels in training and on fresh samples, and the alignment "
+            "of all heads with the hidden one. Right, after the last step, a bar for each head: the cosine of its W "
+            "with that of the hidden head.",
+        model="multihead", data=arrays(data) | {"teacher": hidden}, test=arrays(test), record=tuple(record),
+        start={"by": "scale", "choices": starts}, fixed={"shortcut": True, "optimizer": optimizer},
+        curves=("loss", "accuracy", "test_accuracy", "align_W", "align_U"), final=("cosines", "head_numbers"),
+        controls=(Control("H", "heads H", heads, H),
+                  Control("scale", "how different they start, scale s", SCALES, 0.0),
+                  Control("n", "samples n", tuple(sorted({max(n // k, 1) for k in (8, 4, 2, 1)})), n),
+                  Control("lr", "step size η", with_own(STEP_SIZES, float(rule.lr)), float(rule.lr))),
+        tries={"As it starts": {}, "Different heads": {"scale": DIFFERENT},
+               "One head, random start": {"H": 1, "scale": DIFFERENT},
+               "An eighth of the samples": {"n": max(n // 8, 1)}},
+        frame=_frame(steps, heads[-1]),
+        summary="With {H} heads, a start of scale {scale}, {n} samples and step size {lr}, after {steps} steps: share "
+                "of training labels right {accuracy}, of fresh labels {test_accuracy}, alignment with the hidden head "
+                "{align_W} in W and {align_U} in U.",
+        train=run, measure={"cosines": cosines, "head_numbers": head_numbers}), __file__)
 
 
-def _frame(steps):
-    frame = panels("loss", "alignment with the planted head")
-    line(frame, "training loss, default settings", 1, shows="loss", once=True)
-    line(frame, "training loss", 1, shows="loss", color=0)
-    line(frame, "test loss", 1, shows="test_loss", color=1)
-    line(frame, "W", 2, shows="align_W", color=2)
-    line(frame, "U", 2, shows="align_U", color=3)
-    step_axis(frame, steps)
-    frame.update_yaxes(type="log", range=[-4, 1], dtick=1, exponentformat="power", col=1)
-    frame.update_yaxes(range=[-0.3, 1.03], col=2)
-    return frame
+def _teacher_of(data):
+    if isinstance(data.truth, Planted):
+        return data.truth
+    raise TypeError("data: expected samples of mhalib.data.planted, which know the head that made their labels; "
+                    "mha.live.heads(data) takes any Dataset")
+
+
+def _frame(steps, heads):
+    frame = panels("step by step", "cosine of each head, at the end")
+    line(frame, "alignment of W, as it starts", 1, shows="align_W", once=True)
+    line(frame, "training labels right", 1, shows="accuracy", color=0)
+    line(frame, "fresh labels right", 1, shows="test_accuracy", color=1)
+    line(frame, "alignment of W", 1, shows="align_W", color=2)
+    frame.add_bar(name="head", marker={"color": COLORS[2]}, showlegend=False, row=1, col=2,
+                  meta={"x": "head_numbers", "y": "cosines"})
+    step_axis(frame, steps, col=1)
+    frame.update_yaxes(range=[-1.03, 1.03])
+    return frame.update_xaxes(title="head", range=[0.4, heads + 0.6], dtick=1, col=2)

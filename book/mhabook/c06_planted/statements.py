@@ -12,7 +12,7 @@ from mhalib.data.planted import Planted
 from mhalib.models import MultiHeadAttention
 from mhalib.training import Path
 
-CHAPTER = "multihead/06_a_planted_head"
+CHAPTER, FURTHER = "multihead/06_a_planted_head", "multihead/06_further"
 REPEATED, EQUAL = "the teacher is repeated once for each head", "all rows of U are equal"
 INDEPENDENT, SPLIT = "all entries of all heads are independent N(0, s²)", "both heads have the teacher's W"
 NORMAL = "tokens are independent N(0, I)"
@@ -123,7 +123,7 @@ def equal_rows_bound(teacher: Array) -> Any:
 
 
 @statement(id="prop-equal-rows", title="Equal rows align with the mean row at best", mark="ours", source="this book",
-           chapter=CHAPTER, assumptions=f"{EQUAL}; U ≠ 0; U* ≠ 0", random=_rows, extremal=(_mean_rows,),
+           chapter=FURTHER, assumptions=f"{EQUAL}; U ≠ 0; U* ≠ 0", random=_rows, extremal=(_mean_rows,),
            broken=lambda seed: (instance := _rows(seed)) | {"U": instance["teacher"]}, breaks=EQUAL,
            hypotheses=lambda U, teacher, **_: {EQUAL: (U[0] == U).all(), "U ≠ 0": U.any(), "U* ≠ 0": teacher.any()})
 def equal_rows(U: Array, teacher: Array, teachers: Array) -> Checks:
@@ -162,7 +162,7 @@ def direction_moment(m: int, power: int) -> float:
 
 
 @statement(id="prop-alignment-start", title="A random start is hardly aligned", mark="ours", source="this book",
-           chapter=CHAPTER, assumptions=f"{INDEPENDENT}; Hp ≥ 2; the teacher ≠ 0", random=_starts,
+           chapter=FURTHER, assumptions=f"{INDEPENDENT}; Hp ≥ 2; the teacher ≠ 0", random=_starts,
            broken=lambda seed: _starts(seed, H=16, repeat=16),
            breaks="all entries of all heads are independent: the heads are copies of one",
            hypotheses=lambda starts, teacher: {
@@ -244,7 +244,7 @@ def _mean_tokens(T, d, length, nodes=48, reach=7.5):
 
 
 @statement(id="prop-first-look", title="What the mean token says about the teacher", mark="ours", source="this book",
-           chapter=CHAPTER, assumptions=NORMAL, random=_teachers, broken=lambda seed: _teachers(seed, length=2.0),
+           chapter=FURTHER, assumptions=NORMAL, random=_teachers, broken=lambda seed: _teachers(seed, length=2.0),
            breaks=f"{NORMAL}: they are twice as long", hypotheses=lambda length, **_: {NORMAL: length == 1})
 def first_look(W: Array, U: Array, X: Array, length: float) -> Checks:
     """E[Φ*(X) x̄] = (I + W* C) ū*, C = E Cov_{s_t}(x), which is one for all t; ū* the mean row of U* (T, d), W* (d, d).

@@ -14,8 +14,8 @@ IN_CHAPTERS = {
        "thm-1-fewer-heads lemma-linearization lemma-reference cor-2-mixture",
     5: "prop-equal-heads thm-collapse thm-slow-attention prop-second-step prop-second-step-adam thm-many-heads "
        "prop-pull prop-lever",
-    6: "def-planted def-alignment prop-alignment-heads prop-alignment-start prop-equal-rows prop-first-look "
-       "prop-split-decoders",
+    6: "def-planted def-alignment prop-alignment-heads prop-split-decoders prop-alignment-start prop-equal-rows "
+       "prop-first-look",
     7: "def-leave-one-out lemma-expansion lemma-leave-one-out thm-2-stability lemma-symmetrization "
        "thm-2-generalization lemma-log-lipschitz thm-2-left-out cor-2-test-loss",
     8: "prop-random-gram prop-first-order prop-head-moves",

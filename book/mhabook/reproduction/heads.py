@@ -11,7 +11,7 @@ from mhabook.reproduction.figures import Figure, Outcome, by_heads, ends
 from mhabook.studies import Table
 
 PAPER = "Deora et al. 2023"
-SPEED, PLANTED = collapse.FURTHER, planted.CHAPTER
+SPEED, PLANTED = collapse.FURTHER, planted.FURTHER
 CHAIN = ("lemma-descent", "lemma-one-point", "lemma-regret", "lemma-bounded-iterates", "thm-1-training")
 MIXTURE = ("n=100, T=10, d=8, M=4, zeta=0.1, S=2.0, sigma=0.2", "fresh(n=300, seed=1)")
 TEACHER = ("n=1000", "fresh(n=3000, seed=1)")
@@ -157,17 +157,17 @@ FIGURES = (
     Figure("deora2023-figure-4", PAPER, "Figure 4", "Planted head, step size growing like √H: convergence, average "
            "norms, and the alignments of W and U with the teacher.", "paper", "not knowable",
            "T, d, the teacher, the start, the step size, every curve", PLANTED,
-           "check-it-by-number-figures-4-and-5", planted_root, PLANTED_TESTS, "planted.npz", {"rule": "gd-root"},
+           "figures-4-and-5-of-the-paper", planted_root, PLANTED_TESTS, "planted.npz", {"rule": "gd-root"},
            (*TEACHER, "mha.GradientDescent(0.3 * H ** 0.5)"),
            setting=f"{HIDDEN}; step size growing like √H [paper]", models=(HEADS,)),
     Figure("deora2023-figure-5-left", PAPER, "Figure 5, left", "Planted head, momentum with a step size that grows "
            "like √H: more heads are faster.", "paper", "differs", "T, d, the teacher, the start, step size, momentum",
-           PLANTED, "check-it-by-number-figures-4-and-5", planted_momentum, PLANTED_TESTS, "planted.npz",
+           PLANTED, "figures-4-and-5-of-the-paper", planted_momentum, PLANTED_TESTS, "planted.npz",
            {"rule": "momentum-root"}, (*TEACHER, "mha.Momentum(0.03 * H ** 0.5)"),
            setting=f"{HIDDEN}; momentum with a step size growing like √H [paper]", models=(HEADS,)),
     Figure("deora2023-figure-5-right", PAPER, "Figure 5, right", "Planted head, Adam with a constant step size: more "
            "heads are faster.", "paper", "in part", "T, d, the teacher, the start, the step size", PLANTED,
-           "check-it-by-number-figures-4-and-5", planted_adam, PLANTED_TESTS, "planted.npz", {"rule": "adam"},
+           "figures-4-and-5-of-the-paper", planted_adam, PLANTED_TESTS, "planted.npz", {"rule": "adam"},
            (*TEACHER, "mha.Adam(0.01)"),
            setting=f"{HIDDEN}; Adam with a constant step size [paper]", models=(HEADS,)),
     Figure("deora2023-figure-6", PAPER, "Figure 6", "SST-2 with RoBERTa models, the number of heads varied.", "paper",
