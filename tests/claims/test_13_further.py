@@ -1,6 +1,7 @@
 """What the page kernels/13_further says, held against what its cells leave."""
 
 import numpy as np
+import pytest
 
 import mhabook
 import mhalib as mha
@@ -14,138 +15,55 @@ KERNELS = ("softmax", "gaussian")
 
 
 @page.after("train-others")
-def test_below_the_threshold_the_loss_stops_and_above_it_goes_to_zero(runs):
-    left = {name: run.loss[-1] / run.loss[0] for name, run in runs.items()}
-    assert [round(left[f"{name}, D = 24"], 3) for name in ("softmax", "Gaussian")] == [0.081, 0.048]
-    assert f"{left['softmax, D = 48']:.0e}" == "5e-07"
-    assert 5e-16 < left["Gaussian, D = 48"] < 9e-16
+def test_below_the_threshold_the_loss_stops_and_above_it_the_promise_is_kept(promised, runs):
+    left = {name: run.loss / run.loss[0] for name, run in runs.items()}
+    for name in ("softmax", "Gaussian"):
+        assert left[f"{name}, D = 24"][-1] > 0.04 and left[f"{name}, D = 48"][-1] < 1e-6
+    assert left["Gaussian, D = 48"][-1] < left["softmax, D = 48"][-1]
+    assert (left["Gaussian, D = 48"] <= promised * (1 + 1e-9)).all()
 
 
-@page.after("train-others")
-def test_the_run_keeps_its_promise_at_every_step(promised, runs):
-    assert f"{promised[-1]:.0e}" == "3e-13"
-    loss = runs["Gaussian, D = 48"].loss
-    assert (loss <= loss[0] * promised * (1 + 1e-9)).all()
+def medians(row, kernel):
+    """Medians over seeds of what a row of the table has left, by dimension."""
+    return np.array([np.median(remaining(row, kernel, D)) for D in tried(row)])
 
 
-# --- by dimension ----------------------------------------------------------------------------------------------
-
-
-@page.after("dimension-table")
-def test_the_table_has_eight_seeds_for_each_entry():
-    assert len(table) == 496
-    assert all(len(remaining(row, "softmax", D)) == 8 for row in ROWS for D in tried(row))
-
-
-@page.after("dimension-table")
-def test_from_tied_starts_the_values_reach_zero_beyond_the_threshold():
-    left = medians("values alone, tied")
-    assert [f"{x:.2g}" for x in left["softmax"][:3]] == ["0.34", "0.13", "0.0022"]
-    assert [f"{x:.2g}" for x in left["gaussian"][:3]] == ["0.3", "0.12", "0.0033"]
-    assert [f"{x:.0e}" for x in left["softmax"][3:]] == ["4e-12", "3e-17", "3e-28"]
-    assert [f"{x:.0e}" for x in left["gaussian"][3:]] == ["1e-18", "5e-28", "2e-29"]
+@pytest.mark.parametrize("kernel", KERNELS)
+def test_from_tied_starts_the_values_reach_zero_beyond_the_threshold_and_from_untied_ones_they_are_slow(kernel):
+    tied, untied = medians("values alone, tied", kernel), medians("values alone, untied, ½", kernel)
+    assert tied[1] > 0.1 > tied[2] > 1e-4 and tied[3:].max() < 1e-11
+    assert untied.min() > 0.08 and len(remaining("values alone, tied", kernel, 64)) == 8
+    small, large = (table.where(only="WV", D=64, tied=tied, scale=0.5 + 0.5 * tied)["sigma"] for tied in (False, True))
+    assert small.max() < large.min() / 3
 
 
 @page.after("dimension-table")
-def test_from_untied_starts_the_values_are_slow_at_every_dimension():
-    left = medians("values alone, untied, ½")
-    assert [round(x, 2) for x in left["softmax"]] == [0.52, 0.26, 0.14, 0.12, 0.16, 0.12]
-    assert [round(x, 2) for x in left["gaussian"]] == [0.44, 0.25, 0.12, 0.09, 0.13, 0.11]
+def test_training_everything_softmax_is_more_reliable_and_the_queries_alone_neither_kernel():
+    row = "queries, keys, values"
+    failed = {kernel: [int((remaining(row, kernel, D) > 1e-9).sum()) for D in FRACTIONS] for kernel in KERNELS}
+    assert failed == {"softmax": [0] * 6, "gaussian": [2, 0, 1, 0, 1, 0]}
+    soft, gauss = (np.array([[remaining(row, kernel, D) for D in tried(row)] for row in [*ROWS][3:]])
+                   for kernel in KERNELS)
+    assert soft.size == 48 and 20 <= (gauss < soft).sum() <= 28
+    assert (soft < 1e-8).sum() > (gauss < 1e-8).sum() and (soft > 1e-3).sum() > (gauss > 1e-3).sum()
 
 
 @page.after("dimension-table")
-def test_tied_starts_have_larger_least_singular_values():
-    least = {(D, tied): table.where(only="WV", D=D, tied=tied, scale=1.0 if tied else 0.5)["sigma"]
-             for D in (32, 64) for tied in (False, True)}
-    ends = {key: [f"{pick(found):.2g}" for pick in (min, max)] for key, found in least.items()}
-    assert ends[64, False] == ["0.0023", "0.12"]
-    assert ends[64, True] == ["0.46", "2.3"]
-    assert [f"{pick(least[32, tied]):.0e}" for tied in (False, True) for pick in (min, max)] == [
-        "9e-05", "1e-02", "2e-03", "3e-01"]
-
-
-# --- queries, keys and values; queries alone -------------------------------------------------------------------
-
-
-@page.after("dimension-table")
-def test_training_everything_half_the_threshold_is_enough_for_softmax():
-    assert max(remaining("queries, keys, values", "softmax", D).max() for D in FRACTIONS) < 1e-27
-    assert (remaining("queries, keys, values", "softmax", 16) < 1e-9).all()
-    assert max(medians("queries, keys, values")["softmax"]) < 1e-28
-
-
-@page.after("dimension-table")
-def test_training_everything_the_gaussian_kernel_is_less_reliable():
-    left = {D: np.sort(remaining("queries, keys, values", "gaussian", D)) for D in FRACTIONS}
-    assert left[16][-2:].round(4).tolist() == [0.0064, 0.0075]
-    assert left[16][-3] < 1e-9
-    assert [int((left[D] > 1e-5).sum()) for D in FRACTIONS] == [2, 0, 1, 0, 1, 0]
-    assert left[48][-2] < 1e-9
-    middle = medians("queries, keys, values")["gaussian"]
-    assert f"{middle[0]:.0e}" == "6e-11"
-    assert max(middle[1:]) < 1e-28
-
-
-@page.after("dimension-table")
-def test_training_everything_most_runs_succeed_below_the_threshold():
-    done = [sum((remaining("queries, keys, values", kernel, D) < 1e-9).sum() for kernel in KERNELS) for D in (16, 24)]
-    assert done == [14, 16]
-
-
-@page.after("dimension-table")
-def test_training_the_queries_neither_kernel_is_always_ahead():
-    left = {kernel: np.array([[remaining(row, kernel, D) for D in tried(row)] for row in [*ROWS][3:]])
-            for kernel in KERNELS}
-    assert (left["gaussian"] < left["softmax"]).sum(axis=2).tolist() == [[3, 5, 4], [4, 5, 4]]
-    counts = {kernel: (int((x < 1e-8).sum()), int((x > 1e-3).sum()), x.size) for kernel, x in left.items()}
-    assert counts == {"softmax": (18, 23, 48), "gaussian": (7, 11, 48)}
-
-
-@page.after("dimension-table")
-def test_medians_of_training_the_queries_are_far_from_those_of_the_first_table():
-    middle = {kernel: [x for row in [*ROWS][3:] for x in medians(row)[kernel]] for kernel in KERNELS}
-    assert [f"{pick(middle['softmax']):.0e}" for pick in (min, max)] == ["2e-07", "4e-03"]
-    assert [f"{pick(middle['gaussian']):.0e}" for pick in (min, max)] == ["5e-06", "3e-04"]
-
-
-# --- by start --------------------------------------------------------------------------------------------------
+def test_medians_are_of_the_order_that_the_box_says():
+    for kernel, here, ends in (("softmax", (0.34, 0.13, 0.0022, 4e-12, 3e-17, 3e-28), (2e-7, 4e-3)),
+                               ("gaussian", (0.3, 0.12, 0.0033, 1e-18, 5e-28, 2e-29), (5e-6, 3e-4))):
+        queries = np.concatenate([medians(row, kernel) for row in [*ROWS][3:]])
+        found = [*medians("values alone, tied", kernel), queries.min(), queries.max()]
+        np.testing.assert_allclose(np.log(found), np.log([*here, *ends]), atol=0.5)
 
 
 @page.after("scale-table")
-def test_small_tied_starts_keep_half_of_the_loss():
-    assert [round(left_at_48(kernel, True, 0.1), 2) for kernel in KERNELS] == [0.57, 0.54]
-
-
-@page.after("scale-table")
-def test_large_tied_starts_suit_the_gaussian_kernel_and_not_softmax():
-    assert max(left_at_48(kernel, True, 1.0) for kernel in KERNELS) < 1e-16
-    assert max(left_at_48("gaussian", True, scale) for scale in (4.0, 8.0)) < 1e-28
-    assert [round(left_at_48("softmax", True, scale), 4) for scale in (4.0, 8.0)] == [0.0017, 0.0005]
-
-
-@page.after("scale-table")
-def test_large_untied_starts_suit_softmax_and_not_the_gaussian_kernel():
-    assert [f"{left_at_48(kernel, False, 4.0):.2g}" for kernel in KERNELS] == ["0.034", "0.94"]
-
-
-@page.after("scale-table")
-def test_on_a_line_softmax_nears_a_singular_matrix():
-    line = np.linspace(-1, 1, 6)[:, None]
-    least = [np.linalg.svd(mha.softmax(mha.softmax.scores(s * line, s * line)))[1][-1] for s in (4, 8)]
-    assert round(least[0], 3) == 0.003
-    assert f"{least[1]:.0e}" == "9e-10"
-
-
-@page.after("scale-table")
-def test_at_the_threshold_a_positive_rate_may_be_worth_nothing():
-    X = mha.data.random_sequences(8, 4, 32).X
-    least = [one_layer.least_singular(mha.AttentionLayer.random(32, 8, 1, scale=scale, kernel=kernel).mixed(X))
-             for scale in (1.0, 4.0) for kernel in (mha.softmax, mha.gaussian)]
-    assert [f"{x:.0e}" for x in least[:3]] == ["1e-04", "2e-05", "4e-08"]
-    assert least[3] < 1e-20
-
-
-# --- the statements, the promise, and how near the start must be -----------------------------------------------
+def test_large_tied_starts_suit_the_gaussian_kernel_and_large_untied_ones_softmax():
+    soft, gauss = ([np.median(table.where(only="WV", kernel=kernel, tied=tied, D=48, scale=scale)["relative"])
+                    for tied, scale in ((True, 0.1), (True, 1.0), (True, 4.0), (True, 8.0), (False, 4.0))]
+                   for kernel in KERNELS)
+    assert min(soft[0], gauss[0]) > 0.5 and max(soft[1], *gauss[1:4]) < 1e-16 and min(soft[2:4]) > 1e-4
+    assert soft[4] < 0.04 < 0.9 < gauss[4]
 
 
 @page.after("check-ledger")
@@ -158,80 +76,41 @@ def test_every_statement_holds_and_its_twin_fails(mine):
 
 
 @page.after("promise")
-def test_the_runs_are_faster_than_promised(data, runs):
-    """The page reads the steps between recorded ones; here every step is recorded."""
-    found = {}
-    for name in ("softmax", "Gaussian"):
-        begin = runs[f"{name}, D = 48"][0]
-        L, rate = one_layer.value_smoothness(begin, data.X), one_layer.value_rate(begin, data.X)
-        path = mha.train(begin, data, mha.GradientDescent(1 / L), 2000, only="WV", record=range(2001))
-        steps = int(np.argmax(path.loss <= 1e-6 * path.loss[0]))
-        found[name] = steps, round(np.log(1e-6) / np.log(1 - rate / L) / 2 / steps, 1)
-    assert found == {"softmax": (1882, 1.4), "Gaussian": (546, 1.7)}
-    assert steps_needed(runs["Gaussian, D = 48"]) == 546
+def test_the_kernel_with_the_larger_rate_is_faster_and_both_are_faster_than_promised(data, runs):
+    slow, fast = (runs[f"{name}, D = 48"] for name in ("softmax", "Gaussian"))
+    rates = [one_layer.value_rate(run[0], data.X) / one_layer.value_smoothness(run[0], data.X) for run in (slow, fast)]
+    promised, needed = np.log(1e-6) / np.log1p(-np.array(rates)) / 2, [steps_needed(run) for run in (slow, fast)]
+    assert rates[0] < rates[1] and needed[0] > needed[1] and (needed < promised).all()
 
 
 @page.after("near")
-def test_the_theorem_allows_a_first_loss_a_hundred_million_times_as_small(allowed, data, radius, start):
-    assert f"{radius:.1e}" == "2.8e-03"
-    assert f"{allowed:.0e}" == "2e-08"
-    first = start.loss(data.X, data.y)
-    assert round(float(first), 1) == 2.4
-    assert f"{first / allowed:.0e}" == "1e+08"
-
-
-@page.after("near")
-def test_near_targets_are_fitted_within_a_small_part_of_the_radius(data, lr, radius, start):
+def test_near_targets_are_fitted_within_a_small_part_of_the_radius(allowed, data, first, lr, radius, start):
+    assert 5e7 < first / allowed < 2e8
     close = one_layer.near(start, data.X)
     path = mha.train(start, close, mha.GradientDescent(lr), 500, only=("WQ", "WK", "WV"))
-    assert round((path[-1] - start).norm() / radius, 2) == 0.06
-    assert path.loss[-1] < 2e-9 * path.loss[0]
-    assert round(lr * one_layer.smoothness(start, close, radius), -1) == 460
-
-
-# --- the sliders -----------------------------------------------------------------------------------------------
+    assert (path[-1] - start).norm() < 0.1 * radius and path.loss[-1] < 1e-8 * path.loss[0]
+    assert lr * one_layer.smoothness(start, close, radius) > 200
 
 
 @page.after("live")
-def test_at_the_threshold_the_guarantee_nearly_vanishes_and_below_it_is_gone(live):
-    first, wide, low = live.drawn(), live.drawn(D=32), live.drawn(D=24)
-    least = [round(float(one[f"{kernel}_least"]), 2) for one in (first, wide) for kernel in KERNELS]
-    assert least == [0.56, 1.12, 0.04, 0.11]
-    assert [round(float(wide[f"{kernel}_guarantee"]), 2) for kernel in KERNELS] == [0.99, 0.96]
+def test_the_guarantee_is_there_where_the_answers_say(live):
+    wide, low = live.drawn(D=32), live.drawn(D=24)
+    tied, untied = (live.drawn(tied=tied, scale=4.0) for tied in (True, False))
     for kernel in KERNELS:
-        assert low[f"{kernel}_least"] == 0
-        assert min(low[f"{kernel}_spectrum"]) > 0.4
-
-
-@page.after("live")
-def test_at_scale_4_only_tied_keys_have_a_guarantee(live):
-    tied, untied = live.drawn(scale=4.0), live.drawn(tied=False, scale=4.0)
-    assert [f"{one['gaussian_guarantee']:.0e}" for one in (tied, untied)] == ["1e-04", "1e+00"]
-    assert [f"{one['softmax_guarantee']:.2g}" for one in (tied, untied)] == ["0.88", "1"]
-
-
-@page.after("live")
-def test_steps_below_two_over_l_descend_and_longer_ones_do_not(live):
-    long, longer = live.drawn(lr=1.5), live.drawn(lr=2.5)
-    assert max(long[kernel][-1] for kernel in KERNELS) < 0.0021
-    assert min(longer[kernel][-1] for kernel in KERNELS) > 1e100
-
-
-@page.after("live")
-def test_training_everything_succeeds_without_a_guarantee(live):
-    everything = live.drawn(moves="WQ WK WV", D=16)
-    assert [f"{everything[kernel][-1]:.1g}" for kernel in KERNELS] == ["0.0008", "0.003"]
-
-
-@page.after("live")
-def test_four_narrow_heads_have_a_smaller_least_singular_value_than_a_wide_one(live):
-    four, wide = live.drawn(D=8, H=4), live.drawn(D=32)
-    assert all(four[f"{kernel}_least"] < 0.7 * wide[f"{kernel}_least"] for kernel in KERNELS)
-
-
-# --- where it breaks, and solutions ----------------------------------------------------------------------------
+        assert wide[f"{kernel}_least"] < 0.15 and wide[f"{kernel}_guarantee"] > 0.95
+        assert low[f"{kernel}_least"] == 0 and min(low[f"{kernel}_spectrum"]) > 0.4
+        assert untied[f"{kernel}_guarantee"] > 0.999
+        assert live.drawn(lr=1.5)[kernel][-1] < 0.01 and live.drawn(lr=2.5)[kernel][-1] > 1e100
+        assert live.drawn(moves="WQ WK WV", D=16)[kernel][-1] < 0.01
+        assert live.drawn(D=8, H=4)[f"{kernel}_least"] < wide[f"{kernel}_least"]
+    assert tied["gaussian_guarantee"] < 0.001 < 0.8 < tied["softmax_guarantee"]
 
 
 @page.after("far-start")
-def test_large_untied_gaussian_starts_see_nothing(data, far):
-    assert np.median(far.weights(data.X).max(axis=-1)) < 1e-11
+def test_a_positive_rate_may_be_worth_nothing_and_large_untied_gaussian_starts_see_nothing(data, far):
+    X = mha.data.random_sequences(8, 4, 32).X
+    for kernel in (mha.softmax, mha.gaussian):
+        least = [one_layer.least_singular(mha.AttentionLayer.random(32, 8, 1, scale=scale, kernel=kernel).mixed(X))
+                 for scale in (1.0, 4.0)]
+        assert 1e-3 > least[0] > 100 * least[1]
+    assert least[1] < 1e-20 and np.median(far.weights(data.X).max(axis=-1)) < 1e-11
