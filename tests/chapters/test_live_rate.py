@@ -58,8 +58,8 @@ WALK_BUGS = {
     "a floor without the last column": ({"D": 4}, "j < D; j++) { const column", "j < D - 1; j++) { const column"),
     "a slope of one target": ({}, "slope += B[k * D + j] * R[k]", "slope = B[k * D + j] * R[k]"),
     "a mean over tokens": ({}, "(slope * w[a]) / N", "(slope * w[a]) / T"),
-    "a guarantee without its square": ({}, "(1 - (share * alpha) / L) ** 2", "1 - (share * alpha) / L"),
-    "steps of 1/L": ({}, "(share / L) * slope", "(1 / L) * slope"),
+    "a guarantee without its square": ({}, "(1 - (values.share * alpha) / L) ** 2", "1 - (values.share * alpha) / L"),
+    "steps of 1/L": ({}, "(values.share / L) * slope", "(1 / L) * slope"),
 }
 
 

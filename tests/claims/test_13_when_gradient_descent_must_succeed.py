@@ -41,6 +41,9 @@ def test_own_keys_are_slower_and_larger_queries_faster_until_softmax_has_too_muc
         assert own["spectrum"][-1] < tied["spectrum"][-1] and own["left"][-1] > 100 * tied["left"][-1]
     soft, gauss = ([live.path(kernel=kernel, scale=scale).loss[-1] for scale in (1, 2, 4)] for kernel in KERNELS)
     assert soft[1] < soft[0] < soft[2] and max(gauss[1:]) < gauss[0] < soft[0]
+    begin = live.path(scale=4)[0]
+    weights = begin.weights(mha.data.random_sequences(8, 4, 48).X)[:, 0]
+    assert (weights * (1 - np.eye(4))).max() > 0.9
 
 
 @page.after("say-promise")

@@ -48,40 +48,51 @@ function beyond(B, y, T, D) {
 }
 
 // With queries, keys and outputs w = W^O held, the output is B V w. θ is V (D, d); the loss is ‖B V w − y‖²/2N.
-function promised(data, values, { start }) {
-  const { N, n, D, y } = data,
-    { d, share } = values,
-    T = N * n,
-    w = start.WO;
-  const layer = new AttentionLayer(data, { ...values, moves: "WV" });
-  const { spectrum, least: last, alpha, L } = valueConstants(layer, layerOf(start, values), data, values),
-    B = layer.mixed.slice();
-  const residuals = (V) => {
+class Values {
+  constructor({ N, n, D, y }, B, w) {
+    Object.assign(this, { N, D, y, B, w, T: N * n, size: D * w.length });
+  }
+
+  residuals(V) {
+    const { B, D, y, w } = this,
+      d = w.length;
     const mixed = Float64Array.from({ length: D }, (_, j) => dot(w, V.subarray(j * d, (j + 1) * d)));
     return y.map((target, k) => dot(mixed, B.subarray(k * D, (k + 1) * D)) - target);
-  };
-  const forward = (V) => {
-    const R = residuals(V);
-    return dot(R, R) / (2 * N);
-  };
-  const first = forward(valuesOf(start, null, values));
-  const factor = (1 - (share * alpha) / L) ** 2;
-  const rest = last > 0 ? [] : beyond(B, y, T, D),
-    least = dot(rest, rest) / (2 * N) / first;
+  }
+
+  lossOf(R) {
+    return dot(R, R) / (2 * this.N);
+  }
+
+  forward(V) {
+    return this.lossOf(this.residuals(V));
+  }
+
+  lossAndGrad(V, grad) {
+    const { B, D, N, T, w } = this,
+      R = this.residuals(V),
+      d = w.length;
+    for (let j = 0; j < D; j++) {
+      let slope = 0;
+      for (let k = 0; k < T; k++) slope += B[k * D + j] * R[k];
+      for (let a = 0; a < d; a++) grad[j * d + a] = (slope * w[a]) / N;
+    }
+    return this.lossOf(R);
+  }
+}
+
+// In training, beside what is known before the first step: the guarantee (1 − ηα)^{2t}, η = share/L, and the least loss.
+function promised(data, values, { start }) {
+  const layer = new AttentionLayer(data, { ...values, moves: "WV" });
+  const { spectrum, least: last, alpha, L } = valueConstants(layer, layerOf(start, values), data, values);
+  const model = new Values(data, layer.mixed.slice(), start.WO),
+    first = model.forward(valuesOf(start, null, values)),
+    factor = (1 - (values.share * alpha) / L) ** 2;
+  const rest = last > 0 ? [] : beyond(model.B, model.y, model.T, model.D),
+    least = model.lossOf(rest) / first;
   const left = ({ loss }) => Math.max(loss / first, SMALLEST);
-  return {
-    size: D * d,
-    forward,
-    lossAndGrad(V, grad) {
-      const R = residuals(V);
-      for (let j = 0; j < D; j++) {
-        let slope = 0;
-        for (let k = 0; k < T; k++) slope += B[k * D + j] * R[k];
-        for (let a = 0; a < d; a++) grad[j * d + a] = (slope * w[a]) / N;
-      }
-      return dot(R, R) / (2 * N);
-    },
-    step: (V, grad) => grad.forEach((slope, k) => (V[k] -= (share / L) * slope)),
+  return Object.assign(model, {
+    step: (V, grad) => grad.forEach((slope, k) => (V[k] -= (values.share / L) * slope)),
     curves: {
       left,
       guaranteed: ({ step }) => factor ** step,
@@ -93,7 +104,7 @@ function promised(data, values, { start }) {
       end: (now) => (left(now) > SMALLEST ? left(now) : "less than 1e-9"),
       floor: () => least,
     },
-  };
+  });
 }
 
 export default liveFigure({ datasets: { coordinates }, starts: { values: valuesOf }, models: { promised } });
