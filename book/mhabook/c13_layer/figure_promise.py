@@ -7,6 +7,7 @@ import numpy as np
 
 from mhabook.c13_layer.figure import KERNELS, NAMES, SMALLEST
 from mhabook.c13_layer.statements import least_singular, value_rate, value_smoothness
+from mhabook.frames import plain_step
 from mhalib._array import Array, require_count
 from mhalib.attention import Gaussian, Softmax, gaussian
 from mhalib.data.sequences import SequenceDataset
@@ -108,12 +109,11 @@ def _require_run(data, start):
 
 def _share(rule, L):
     """The step size as a share of 1/L."""
-    if type(rule) is not GradientDescent or callable(rule.lr):
-        raise TypeError(f"rule: expected GradientDescent with a number as its step size, got {rule!r}")
-    if rule.lr * L > 1 + ROUNDING:
+    lr = plain_step(rule)
+    if lr * L > 1 + ROUNDING:
         raise ValueError(f"rule: expected a step size of at most 1/L = {1 / L:.4g}, for which there is a guarantee, "
-                         f"got {rule.lr:.4g}")
-    return float(rule.lr) * L
+                         f"got {lr:.4g}")
+    return lr * L
 
 
 def _kernel(start):
