@@ -559,6 +559,29 @@ def layer(made, path, first, **values):
         ("at the start: softmax {}, Gaussian {}.", spectra["softmax"][-1], spectra["Gaussian"][-1]), *said]
 
 
+def promised(made, path, first, **values):
+    X, y = (part.reshape(32, -1) for part in (mha.data.random_sequences(8, 4, 48).X, mha.data.random_sequences(8, 4).y))
+
+    def seen(model, D):
+        return np.concatenate([S[0] @ part[:, :D] for S, part in zip(
+            model.weights(X[:, :D].reshape(8, 4, D)), X.reshape(8, 4, -1), strict=True)])
+
+    B, D, left = seen(path[-1], values["D"]), values["D"], path.loss / path.loss[0]
+    spectrum = np.linalg.svd(B, compute_uv=False)
+    rest = y - B @ np.linalg.pinv(B) @ y
+    least = (rest ** 2).sum() / 16 / path.loss[0] if D < 32 else 0.0
+    known = (1 - (spectrum[-1] / spectrum[0]) ** 2) ** (2.0 * path.steps) if D >= 32 else np.ones(len(path))
+    return {
+        "loss / first loss": Panel("step", "log", {
+            "the run": left, "guaranteed: at most this": known,
+            "least that any values leave": np.full(len(path), max(least, 1e-9))}, path.steps),
+        "singular values of B at the start": Panel("in falling order", "log", {
+            "B as it starts": (np.arange(1, 33), np.linalg.svd(seen(first[-1], 48), compute_uv=False)),
+            "B now": (np.arange(1, len(spectrum) + 1), spectrum)}),
+    }, [("With {} dimensions, Gaussian weights", D), ("of size {}, and keys their own:", values["scale"]),
+        ("after 2000 steps {} of the first loss", left[-1]), ("step: at most {}.", known[-1]), ("leave: {}.", least)]
+
+
 # --- chapter 14 -----------------------------------------------------------------------------------------------------
 
 KERNEL_OF = {"softmax": lambda c: mha.softmax, "Gaussian": mha.attention.Gaussian,
@@ -830,6 +853,8 @@ SHOWN = {
     ("book/kernels/12_further.html", 0): (
         kernels, {"q": 1.5, "k1": -1.5, "k2": 0.5, "k3": 2.5, "c": 0.25, "y": 1.0}),
     ("book/kernels/13_when_gradient_descent_must_succeed.html", 0): (
+        promised, {"D": 40, "scale": 0.3, "tied": False, "kernel": "gaussian"}),
+    ("book/kernels/13_further.html", 0): (
         layer, {"moves": "WV", "D": 32, "H": 2, "N": 6, "n": 3, "scale": 0.5, "tied": False, "lr": 0.2}),
     ("book/kernels/14_traps.html", 0): (held, {"case": "that rise", "q": 0.6, "c": 1.0}),
     ("book/kernels/14_further.html", 0): (traps, {"shift": -0.4, "lr": 0.5, "c": 0.25}),

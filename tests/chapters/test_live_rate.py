@@ -1,4 +1,4 @@
-"""The live figure of chapter 13: its formulas in JavaScript, its promise, and what it says in Python."""
+"""The live figures of chapter 13: their formulas in JavaScript, their promise, and what they say in Python."""
 
 import numpy as np
 import pytest
@@ -6,11 +6,16 @@ import pytest
 import mhalib as mha
 from engines import assert_bug_is_seen
 from mhabook.c13_layer import figure as c13
+from mhabook.c13_layer import figure_promise
 from mhabook.c13_layer import statements as one_layer
 from mhabook.c13_layer.figure import problem
 from oracles import assert_refused
 
 MADE = c13.layer(steps=8)
+DATA, START = mha.data.random_sequences(3, 2, 8), mha.AttentionLayer.random(8, 4, 1, tied=True)
+LONGEST = 1 / one_layer.value_smoothness(START, DATA.X)
+RULE = mha.GradientDescent(0.9 * LONGEST)
+WALK = figure_promise.promised(DATA, START, RULE, steps=12)
 # Where what is broken shows.
 ALL, WIDE = {"moves": "WQ WK WV", "D": 8, "N": 2, "n": 3, "tied": False}, {"D": 40, "N": 4, "n": 3, "H": 2}
 QUERIES, VALUES, FEW = ALL | {"moves": "WQ"}, {"D": 24, "N": 4}, {"D": 4}
@@ -43,6 +48,64 @@ BUGS = {
 def test_a_planted_bug_is_seen(bug):
     values, *texts = BUGS[bug]
     assert_bug_is_seen(texts, MADE, values)
+
+
+WALK_BUGS = {
+    "the first tokens for the first coordinates": ({"D": 4}, "tokens[Math.floor(k / D) * all + (k % D)]", "tokens[k]"),
+    "rows as they were": ({"D": 4}, "scale * Math.sqrt(all / D) * w", "scale * w"),
+    "queries alone are scaled": ({"scale": 2.0}, "start.WQ : start.WK, start, values, values.scale",
+                                 "start.WQ : start.WK, start, values, 1"),
+    "a floor without the last column": ({"D": 4}, "j < D; j++) { const column", "j < D - 1; j++) { const column"),
+    "a slope of one target": ({}, "slope += B[k * D + j] * R[k]", "slope = B[k * D + j] * R[k]"),
+    "a mean over tokens": ({}, "(slope * w[a]) / N", "(slope * w[a]) / T"),
+    "a guarantee without its square": ({}, "(1 - (values.share * alpha) / L) ** 2", "1 - (values.share * alpha) / L"),
+    "steps of 1/L": ({}, "(values.share / L) * slope", "(1 / L) * slope"),
+}
+
+
+@pytest.mark.parametrize("bug", WALK_BUGS)
+def test_a_planted_bug_in_the_figure_of_the_walk_is_seen(bug):
+    values, *texts = WALK_BUGS[bug]
+    assert_bug_is_seen(texts, WALK, values)
+
+
+def test_the_figure_of_the_walk_is_the_run_that_it_was_given():
+    path = mha.train(START, DATA, RULE, 12, only="WV", record=WALK.path().steps)
+    np.testing.assert_allclose(WALK.path().loss, path.loss, rtol=1e-12)
+
+
+def test_no_run_of_the_walk_leaves_what_is_known_of_it():
+    for D in WALK.controls["D"].values:
+        for values in ({}, {"tied": False}, {"kernel": "gaussian", "scale": 0.3}, {"scale": 4.0}):
+            path = WALK.path(D=D, **values)
+            assert (path.left <= path.guaranteed * (1 + 1e-9)).all()
+            assert (path.left >= path.least_loss * (1 - 1e-9)).all()
+            assert (path.least_loss[0] > 1e-9) == (path.guaranteed[-1] == 1) == (D < 6)
+
+
+def test_keys_of_its_own_stay_where_a_start_has_some():
+    start = mha.AttentionLayer.random(8, 4, 1, seed=1)
+    rule = mha.GradientDescent(1 / one_layer.value_smoothness(start, DATA.X))
+    made = figure_promise.promised(DATA, start, rule, steps=2)
+    assert not made.values["tied"] and (made.path()[0].WK == start.WK).all()
+    assert (made.path(tied=True)[0].WK == start.WQ).all()
+
+
+TWO_HEADS, TWO_TARGETS = mha.AttentionLayer.random(8, 4, 1, H=2), mha.data.random_sequences(3, 2, 8, 2)
+OTHER = mha.AttentionLayer.random(8, 4, 1, kernel=mha.attention.Gaussian(1.0))
+
+
+@pytest.mark.parametrize(("given", "error", "words"), [
+    ((None, START, RULE), TypeError, ["data: expected a SequenceDataset with one target"]),
+    ((TWO_TARGETS, START, RULE), TypeError, ["data: expected a SequenceDataset with one target"]),
+    ((DATA, TWO_HEADS, RULE), TypeError, ["start: expected an AttentionLayer of one head"]),
+    ((DATA, OTHER, RULE), ValueError, ["start: expected mha.softmax or mha.gaussian as its kernel"]),
+    ((DATA, START, mha.Adam(0.1)), TypeError, ["rule: expected GradientDescent with a number"]),
+    ((DATA, START, mha.GradientDescent(2 * LONGEST)), ValueError, ["rule: expected a step size of at most 1/L"]),
+    ((DATA, START, RULE, 2.5), ValueError, ["steps: expected a whole number"]),
+])
+def test_what_the_figure_of_the_walk_cannot_move_is_named(given, error, words):
+    assert_refused(lambda: figure_promise.promised(*given), error, words)
 
 
 def test_no_run_falls_short_of_its_guarantee():

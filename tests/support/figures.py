@@ -23,10 +23,20 @@ from mhabook.c11_data_and_compute import figure as c11
 from mhabook.c12_two_kernels import figure as c12
 from mhabook.c12_two_kernels import figure_forces
 from mhabook.c13_layer import figure as c13
+from mhabook.c13_layer import figure_promise
+from mhabook.c13_layer.statements import value_smoothness
 from mhabook.c14_traps import figure as c14
 from mhabook.c14_traps import figure_traps, figure_two_tokens
 from mhabook.c16_networks import figure as c16
 from mhabook.start import figure_linearized, figure_scores, figure_surface, figure_words
+
+
+def of_one_head(make):
+    """The figure of chapter 13's walk: its tokens, its head, and steps of 1/L."""
+    data = mha.data.random_sequences(N=8, n=4, D=48)
+    start = mha.AttentionLayer.random(D=48, d=8, m=1, tied=True)
+    return make(data, start, mha.GradientDescent(1 / value_smoothness(start, data.X)))
+
 
 # What the notebooks make, in the order of their pages; a test holds each to what its page carries.
 FIGURES = {
@@ -73,7 +83,8 @@ FIGURES = {
     "book/kernels/12_two_kernels_one_rank.html": (
         lambda: c12.selecting(np.linspace(-4, 4, 161)[:, None], np.array([[-2.0], [0.0], [1.0]]), mha.gaussian),),
     "book/kernels/12_further.html": (figure_forces.kernels,),
-    "book/kernels/13_when_gradient_descent_must_succeed.html": (c13.layer,),
+    "book/kernels/13_when_gradient_descent_must_succeed.html": (lambda: of_one_head(figure_promise.promised),),
+    "book/kernels/13_further.html": (c13.layer,),
     "book/kernels/14_traps.html": (
         lambda: c14.held({"up and down": ([-2, -1, 1, 2], [3, -2, 2, 1], 2.0), "that rise": ([-2, 2], [1, 2], 1.5)},
                          0.3, mha.GradientDescent(0.1), 300),),

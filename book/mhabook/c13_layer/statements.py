@@ -16,7 +16,7 @@ from mhalib.attention import Gaussian, NormalizedGaussian, gaussian, softmax
 from mhalib.data.sequences import SequenceDataset, random_sequences
 from mhalib.models.layer import AttentionLayer
 
-SUCCEED = "kernels/13_when_gradient_descent_must_succeed"
+SUCCEED, FURTHER = "kernels/13_when_gradient_descent_must_succeed", "kernels/13_further"
 
 
 def least_singular(M: Array) -> float:
@@ -179,7 +179,7 @@ def _on_a_line(seed):
 
 
 @statement(id="prop-larger-is-better", title="Larger is better, where keys equal queries", mark="ours",
-           source="this book", chapter=SUCCEED, assumptions="the Gaussian matrix; equal keys; t ≥ 1",
+           source="this book", chapter=FURTHER, assumptions="the Gaussian matrix; equal keys; t ≥ 1",
            random=_spread_out, extremal=(lambda: {"Q": np.ones((1, 1)), "scale": 2.0},), broken=_on_a_line,
            breaks="the Gaussian kernel: softmax, six tokens on a line",
            hypotheses=lambda Q, scale, kernel=gaussian: {
@@ -235,7 +235,7 @@ _FASTEST = (lambda: _pushed(gaussian, (0.5, -0.5), (_HALF, -_HALF)),  # λ₁ of
             lambda: _pushed(softmax, (0.0, 0.0), (_HALF, _HALF)))
 
 
-@statement(id="lemma-kernel-moves", title="How far attention moves", mark="ours", source="this book", chapter=SUCCEED,
+@statement(id="lemma-kernel-moves", title="How far attention moves", mark="ours", source="this book", chapter=FURTHER,
            assumptions="one head; at most r from the center; a = 1", random=_moved, extremal=_FASTEST,
            slack=(1e-9, 1e-9, 1e-9, 1e-9),
            broken=lambda seed: _pushed(softmax, (0.1 * seed, 0.0), (0, 1), 4.0, 0.4),
@@ -315,7 +315,7 @@ def _near(seed):
 
 
 @statement(id="thm-neighborhood", title="Training everything must succeed, from a good start", mark="ours",
-           source="this book, after Song et al. 2024", chapter=SUCCEED,
+           source="this book, after Song et al. 2024", chapter=FURTHER,
            assumptions="W^Q, W^K, W^V move; α₀ > 0; f₀ ≤ ⅛r²α_r; 0 < η ≤ 1/L", random=_near,
            extremal=(lambda: _one_token(1e-6),), slack=(1e-5,), broken=lambda seed: _one_token(3.0, seed),
            breaks="η ≤ 1/L: three over the curvature in the values",
@@ -366,7 +366,7 @@ def _opposed(seed):
 
 
 @statement(id="thm-queries", title="Training the queries, while their Jacobians have full rank", mark="ours",
-           source="this book", chapter=SUCCEED,
+           source="this book", chapter=FURTHER,
            assumptions="one head; W^Q alone moves", random=_queries,
            extremal=(lambda: {"layer": AttentionLayer.random(2, 1, 1, kernel=gaussian),
                               "data": random_sequences(1, 1, 2, 1)},), broken=_opposed,

@@ -27,7 +27,7 @@ IN_CHAPTERS = {
     11: "prop-late-factor prop-mean-over-starts prop-least-squares prop-spectral-excess prop-fitted-noise prop-plan",
     12: "def-kernel-layer prop-inside-hull lemma-same-rank prop-normalized-gaussian prop-query-force prop-flat "
         "prop-jacobian-rank prop-shift prop-width",
-    13: "thm-values lemma-tied-start prop-larger-is-better prop-almost-every-start lemma-kernel-moves "
+    13: "thm-values lemma-tied-start prop-almost-every-start prop-larger-is-better lemma-kernel-moves "
         "thm-neighborhood thm-queries",
     14: "thm-barrier thm-wells prop-rising prop-values-allow prop-star thm-waiting",
     15: "prop-mean-curvature prop-interlacing prop-missed-saddle prop-filter-scale prop-gaussian-plateau",

@@ -24,7 +24,8 @@ SECTIONS = {
     "preconditioning/09_further": "move-the-sliders",
     "preconditioning/10_further": "move-the-sliders",
     "preconditioning/11_data_and_compute": "move-the-sliders",
-    "kernels/13_when_gradient_descent_must_succeed": "move-the-sliders",
+    "kernels/13_when_gradient_descent_must_succeed": "see-train-the-values",
+    "kernels/13_further": "move-the-sliders",
     "kernels/14_traps": "see-where-a-query-comes-to-rest",
     "kernels/14_further": "move-the-sliders",
 }
