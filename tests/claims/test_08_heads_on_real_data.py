@@ -2,121 +2,117 @@
 
 import numpy as np
 import pytest
-from sklearn.linear_model import LogisticRegression
 
 import mhalib as mha
-from mhabook.c02_curvature import bounds, loss_bounds
-from mhabook.c08_digits import TextTransformer, sst2, text
 from page import Page
-from scripts import load
 
 page = Page("multihead/08_heads_on_real_data")
 
 
-def medians(at_the_end, scale, **setting):
-    """The median loss of eight seeds after 300 steps, for 1, 2, 4, …, 64 heads."""
-    return np.median(at_the_end("loss", scale, **setting), axis=1)
+def medians(at_the_end, scale, curve="loss", **setting):
+    """The median of eight seeds after 300 steps, for 1, 2, 4, …, 64 heads."""
+    return np.median(at_the_end(curve, scale, **setting), axis=1)
 
 
 def map_of(at_the_end, scale):
-    """The same at the step sizes 2^(−1), 2^(−1/2), …, 2^(7/2): (step sizes, heads)."""
+    """The median loss at the step sizes of the figure: (step sizes, heads)."""
     return np.array([medians(at_the_end, scale, power=lambda H, p=p: p) for p in range(-2, 8)])
 
 
-def error(differences):
-    """The standard error of a mean over seeds."""
-    return differences.std(axis=-1, ddof=1) / differences.shape[-1] ** 0.5
+@page.after("train")
+def test_one_head_learns_to_the_end(live):
+    path = live.path()
+    assert (np.diff(path.loss[path.steps >= 2]) < 0).all()
+    assert (np.diff(path.moved) > 0).all()
+
+
+@page.after("train")
+def test_sixteen_heads_are_slower_and_each_moves_about_a_quarter_as_far_whatever_the_draw(live):
+    for seed in range(4):
+        one, sixteen = (live.path(H=H, seed=seed) for H in (1, 16))
+        assert sixteen.loss[-1] > 2 * one.loss[-1]
+        assert 3.5 < one.moved[-1] / sixteen.moved[-1] < 4.5
+
+
+@page.after("train")
+def test_from_a_large_start_sixteen_heads_move_as_little_and_keep_up(live):
+    small, large, one = live.path(H=16), live.path(H=16, scale=1.0), live.path()
+    assert large.moved[-1] < 1.2 * small.moved[-1]
+    assert large.loss[-1] < 1.25 * one.loss[-1] < 0.5 * small.loss[-1]
+
+
+@page.after("train")
+def test_long_steps_undo_the_slowness_and_one_head_has_more_of_them(live):
+    sixteen, one, short = live.path(H=16, lr=4.0), live.path(lr=4.0), live.path()
+    assert sixteen.loss.max() > 3 and sixteen.moved[-1] > 2 * live.path(H=16).moved[-1]
+    assert one.loss[-1] < sixteen.loss[-1] < short.loss[-1]
 
 
 @page.after("figure-constant")
 def test_from_a_small_start_more_heads_are_slower(at_the_end):
     small = at_the_end("loss", 0.1)
-    assert np.median(small, axis=1).round(3).tolist() == [0.054, 0.066, 0.081, 0.093, 0.108, 0.125, 0.153]
-    assert small[0].max() < 0.065 and small[-1].min() > 0.115
-    assert (np.diff(np.median(at_the_end("test_loss", 0.1), axis=1)) > 0).all()
-
-
-@page.after("figure-constant")
-def test_from_a_small_start_more_heads_are_less_accurate(at_the_end):
-    accuracy = at_the_end("test_accuracy", 0.1)
-    gain = accuracy[-1] - accuracy[0]
-    assert accuracy.mean(axis=1)[[0, -1]].round(3).tolist() == [0.964, 0.942]
-    assert round(gain.mean(), 3) == -0.022 and round(error(gain), 3) == 0.007
+    assert (np.diff(np.median(small, axis=1)) > 0).all() and small[0].max() < small[-1].min()
+    assert (np.diff(medians(at_the_end, 0.1, "test_loss")) > 0).all()
 
 
 @page.after("figure-constant")
 def test_from_a_large_start_their_number_hardly_matters(at_the_end):
     middle = medians(at_the_end, 1.0)
-    assert round(middle[0], 3) == 0.054
-    assert middle[1:].min() > 0.042 and middle[1:].max() < 0.049
+    assert middle.max() < 1.4 * middle.min()
 
 
-@page.after("figure-map")
-def test_from_a_small_start_fewer_heads_are_lower_at_every_step_size_up_to_four(at_the_end, eta):
-    small = map_of(at_the_end, 0.1)
-    assert eta[6] == 4 and (np.diff(small[:7], axis=1) > 0).all()
-
-
-@page.after("figure-map")
-def test_one_head_with_step_size_four_does_more_than_keep_up(POWERS, at_the_end):
-    one = map_of(at_the_end, 0.1)[6, 0]
-    assert one.round(3) == 0.016
-    assert one < medians(at_the_end, 0.1, power=POWERS["η ∝ √H"])[-1]
-
-
-@page.after("figure-map")
-def test_from_a_large_start_the_lines_lie_together(at_the_end):
-    large = map_of(at_the_end, 1.0)
-    single, several = large[:, 0], large[:, 1:]
-    assert (several.max(axis=1) / several.min(axis=1))[:9].max() < 1.31
-    assert (single / np.median(several, axis=1))[:7].max() < 1.2
-
-
-@page.after("figure-map")
-def test_the_largest_steps_need_more_than_one_head(at_the_end, eta):
-    large = map_of(at_the_end, 1.0)
-    single, several = large[:, 0], large[:, 1:]
-    assert single[8] > 2.5 * several[8].max() and eta[8] == 8
-    assert single[9] > 6 * several[9].max() and round(eta[9], 1) == 11.3
-
-
-@page.after("figure-map")
-def test_a_single_head_is_best_at_the_same_step_size_from_both_starts(at_the_end, eta):
-    assert map_of(at_the_end, 0.1)[:, 0].argmin() == 7 == map_of(at_the_end, 1.0)[:, 0].argmin()
-    assert round(eta[7], 1) == 5.7
-
-
-@page.after("figure-map")
-def test_with_adam_more_heads_end_lower(at_the_end):
-    adam = [medians(at_the_end, scale, rule="adam")[[0, -1]].round(3).tolist() for scale in (0.1, 1.0)]
-    assert adam == [[0.052, 0.007], [0.079, 0.009]]
-
-
-def accuracies(texts, lr):
-    """The last test accuracy for 1, 2, 4, 8 and 16 heads, and every seed: (heads, seeds)."""
-    return np.array([texts.where(lr=lr, H=H)["test_accuracy"][:, -1] for H in (1, 2, 4, 8, 16)]).astype(float)
+@page.after("one-by-one-end")
+def test_heads_that_share_the_slopes_alone_train_as_the_model_does(trained, together, data, heads):
+    np.testing.assert_allclose(trained(data.X), together, atol=1e-9)
+    np.testing.assert_allclose(trained.W, np.concatenate([head.W for head in heads]), atol=1e-9)
 
 
 @page.after("check-move")
-def test_at_a_constant_step_size_a_head_of_many_moves_less(moved):
+def test_a_head_of_many_moves_less_by_the_root_of_their_number(moved):
     constant, root = moved
-    assert constant[[0, -1]].round(2).tolist() == [4.81, 0.57] and root[[0, -1]].round(2).tolist() == [4.81, 2.31]
-    assert 8 < constant[0] / constant[-1] < 9 and round(constant[0] / constant[-1], 1) == 8.5
-    assert round(root[0] / root[-1], 1) == 2.1
+    assert (np.diff(constant) < 0).all() and 7 < constant[0] / constant[-1] < 10
+    assert root[0] / root[-1] < 3
 
 
-def final(compared, scale):
-    """The last losses of the run and of the frozen run, by the number of heads."""
-    return {H: (run[-1], frozen[-1]) for H, (_, run, frozen) in compared[scale].items()}
+@page.after("figure-map")
+def test_from_a_small_start_fewer_heads_are_lower_and_longer_steps_help_all_up_to_four(at_the_end, eta):
+    small = map_of(at_the_end, 0.1)[:7]
+    assert eta[6] == 4
+    assert (np.diff(small, axis=1) > 0).all() and (np.diff(small, axis=0) < 0).all()
 
 
-def ends(live, **values):
-    """The last loss, test loss and test accuracy of a run of the live figure, and its highest recorded loss."""
-    path = live.path(**values)
-    return path.loss[-1], path.test_loss[-1], path.test_accuracy[-1], path.loss.max()
+@page.after("figure-map")
+def test_what_the_root_of_64_makes_up_for_one_head_has_with_a_step_of_four(POWERS, at_the_end):
+    many = medians(at_the_end, 0.1, power=POWERS["η ∝ √H"])[-1]
+    assert map_of(at_the_end, 0.1)[6, 0] < many < medians(at_the_end, 0.1)[0]
+
+
+@page.after("figure-map")
+def test_from_a_large_start_the_lines_lie_together_until_the_single_head_turns_up(at_the_end):
+    large = map_of(at_the_end, 1.0)
+    single, several = large[:, 0], large[:, 1:]
+    assert (several.max(axis=1) / several.min(axis=1))[:9].max() < 1.35
+    assert (single / np.median(several, axis=1))[:7].max() < 1.25
+    assert single[8] > 2 * several[8].max() and single[9] > 6 * several[9].max()
+    assert single.argmin() == 7
 
 
 @page.after("solution-nine")
 def test_four_against_nine_shows_the_same(at_the_end, rows):
     assert list(rows.values()) == [[-0.035, 0.005], [0.006, 0.003], [0.009, 0.004], [0.009, 0.003]]
     assert (np.diff(medians(at_the_end, 0.1, pair="49")) > 0).all()
+
+
+@pytest.mark.parametrize(("H", "spread"), [(1, 1.0), (4, 0.3), (9, 0.0)])
+def test_what_takes_two_moves_is_divided_by_the_root(H, spread):
+    """The exercise on products: one step, term by term, and both bounds, attained by equal heads."""
+    a, step, (u, w) = 0.7, 0.3, 1 - spread * np.random.default_rng(H).random((2, H))
+    u, w, root = a * u, a * w, H ** 0.5
+    logit, after = (u * w).sum() / root, ((u + step * w / root) * (w + step * u / root)).sum() / root
+    first, second = step * (u ** 2 + w ** 2).mean(), step ** 2 * logit / H
+    assert after == pytest.approx(logit + first + second)
+    bounds = 2 * step * a ** 2, step ** 2 * a ** 2 / root
+    if spread:
+        assert first < bounds[0] and second < bounds[1]
+    else:
+        assert (first, second) == pytest.approx(bounds)
