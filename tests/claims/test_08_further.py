@@ -1,12 +1,11 @@
 """What the page multihead/08_further says, held against what its cells leave."""
 
 import numpy as np
-import pytest
 from sklearn.linear_model import LogisticRegression
 
 import mhalib as mha
 from mhabook.c02_curvature import bounds, loss_bounds
-from mhabook.c08_digits import TextTransformer, sst2, text
+from mhabook.c08_digits import TextTransformer, text
 from page import Page
 from scripts import load
 
@@ -119,17 +118,6 @@ def test_in_the_figure_an_image_or_two_is_all_there_is_to_see(live):
     one, four, sixteen = (right(H=H) for H in (1, 4, 16))
     assert one == sixteen == [four[0] - 1] * 4 == [right - 1 for right in four]
     assert np.ptp(right(scale=1.0)) == 2
-
-
-@page.after("sst2-missing")
-def test_without_the_files_the_error_says_what_to_do():
-    with pytest.raises(FileNotFoundError, match="Download it from"):
-        sst2.load("SST-2")
-
-
-@page.after("tsv")
-def test_what_is_written_as_sst_2_is_read_again(read_again, reviews):
-    assert read_again.sentences == reviews.sentences and (read_again.y == reviews.y).all()
 
 
 @page.after("tsv")

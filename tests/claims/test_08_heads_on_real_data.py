@@ -3,7 +3,6 @@
 import numpy as np
 import pytest
 
-import mhalib as mha
 from page import Page
 
 page = Page("multihead/08_heads_on_real_data")
@@ -99,7 +98,8 @@ def test_from_a_large_start_the_lines_lie_together_until_the_single_head_turns_u
 
 @page.after("solution-nine")
 def test_four_against_nine_shows_the_same(at_the_end, rows):
-    assert list(rows.values()) == [[-0.035, 0.005], [0.006, 0.003], [0.009, 0.004], [0.009, 0.003]]
+    worse, *better = (mean / error for mean, error in rows.values())
+    assert worse < -6 and all(1.9 < gain < 3.1 for gain in better)
     assert (np.diff(medians(at_the_end, 0.1, pair="49")) > 0).all()
 
 
