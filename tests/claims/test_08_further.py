@@ -6,15 +6,11 @@ from sklearn.linear_model import LogisticRegression
 import mhalib as mha
 from mhabook.c02_curvature import bounds, loss_bounds
 from mhabook.c08_digits import TextTransformer, text
+from mhabook.c08_digits.runs import POWERS
 from page import Page
 from scripts import load
 
 page = Page("multihead/08_further")
-
-
-def medians(at_the_end, scale, **setting):
-    """The median loss of eight seeds after 300 steps, for 1, 2, 4, …, 64 heads."""
-    return np.median(at_the_end("loss", scale, **setting), axis=1)
 
 
 def error(differences):
@@ -28,14 +24,15 @@ def test_the_table_has_the_runs_that_are_told(table):
 
 
 @page.after("figure-root")
-def test_with_a_step_size_that_grows_and_with_adam_more_heads_end_lower(POWERS, at_the_end):
-    for setting in ({"power": POWERS["η ∝ √H"]}, {"rule": "adam"}):
-        ends = [medians(at_the_end, scale, **setting)[[0, -1]] for scale in (0.1, 1.0)]
-        assert all(many < one for one, many in ends)
+def test_with_a_step_size_that_grows_and_with_adam_more_heads_end_lower(at_the_end):
+    for scale in (0.1, 1.0):
+        for setting in ({"power": POWERS["η ∝ √H"]}, {"rule": "adam"}):
+            ends = np.median(at_the_end("loss", scale, **setting), axis=1)
+            assert ends[-1] < ends[0]
 
 
 @page.after("figure-accuracy")
-def test_the_accuracy_moves_as_much_with_the_seed_as_with_the_heads(POWERS, at_the_end, spread, means):
+def test_the_accuracy_moves_as_much_with_the_seed_as_with_the_heads(at_the_end, spread, means):
     settings = [(scale, power) for scale in (0.1, 1.0) for power in POWERS.values()]
     gains = [(a[-1] - a[0]).mean() for a in (at_the_end("test_accuracy", *setting) for setting in settings)]
     assert gains[0] < 0 < min(gains[1:])
