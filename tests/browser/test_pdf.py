@@ -12,7 +12,7 @@ sys.path.append(str(ROOT / "book" / "_ext"))
 import edition  # noqa: E402
 import pdf  # noqa: E402
 
-CHOSEN = ["book/how-to-read", "book/multihead/08_heads_on_real_data"]
+CHOSEN = ["book/how-to-read", "book/multihead/08_further"]
 PAGES = {page.name: page for page in edition.pages(ROOT)}
 PAGE = PAGES["book/how-to-read"]
 

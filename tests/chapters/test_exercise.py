@@ -25,9 +25,8 @@ PLACES = [(label, k) for label, questions in QUESTIONS.items() for k in range(le
 each = pytest.mark.parametrize(("label", "k"), PLACES, ids=lambda part: str(part))
 # The exercises whose answer is no number and no formula: kind → labels.
 LISTED = {
-    "proof": """ex-1-shuffle ex-2-flat ex-2-tied ex-5-rules ex-6-scale ex-6-mirror ex-8-step ex-8-distance ex-12-line
-        ex-12-corner
-        ex-12-particles ex-13-outputs ex-14-few ex-14-valley ex-15-values""",
+    "proof": """ex-1-shuffle ex-2-flat ex-2-tied ex-5-rules ex-6-scale ex-6-mirror ex-8-step ex-8-product
+        ex-8-distance ex-12-line ex-12-corner ex-12-particles ex-13-outputs ex-14-few ex-14-valley ex-15-values""",
     # Which is better, whether something holds, who is right: of runs, drawings or files that are the reader's own.
     "experiment": """ex-1-counting ex-1-digits ex-4-momentum ex-6-samples ex-8-kinds ex-8-kernel ex-10-gauge ex-12-back
         ex-13-heads ex-14-rounding ex-14-push ex-15-grid ex-15-line ex-15-chosen ex-16-second ex-16-alone ex-16-itself

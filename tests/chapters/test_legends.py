@@ -337,6 +337,24 @@ def generalization(made, path, first, samples, sigma, zeta, lr, H, left):
         ("is {} instead of {}.", left_loss[-1], own_loss[-1])]
 
 
+def many_heads(made, path, first, H, lr, scale):
+    data = mha.data.digits((3, 8), 60)
+
+    def moved(path):
+        return [sum(np.sqrt(((now - then) ** 2).sum()) for now, then in zip(model.W, path[0].W, strict=True))
+                / len(model.W) for model in path.models]
+
+    return {
+        "training loss, step by step": Panel("log step", "log", {"as it starts": losses(first, data),
+                                                                 "these heads": losses(path, data)}, path.steps),
+        "how far a head's attention has moved": Panel("log step", "", {"as it starts": moved(first),
+                                                                       "these heads": moved(path)}, path.steps),
+    }, [
+        ("Heads: {}. With step size {}, and draw 0 of a start of size {},", H, lr, scale),
+        ("200 steps bring the training loss to {} and move the attention matrix of a head by {}.",
+         losses(path, data)[-1], moved(path)[-1])]
+
+
 def digits(made, path, first, H, lr, scale):
     data = mha.data.digits((3, 8), 60, 0)
     test = data.fresh(80)
@@ -838,7 +856,8 @@ SHOWN = {
     ("book/multihead/06_further.html", 0): (planted, {"H": 4, "n": 50, "lr": 0.1, "scale": 0.01}),
     ("book/multihead/07_does_it_generalize.html", 0): (
         generalization, {"samples": 32, "sigma": 0.5, "zeta": 0.375, "lr": 0.3, "H": 4, "left": 2}),
-    ("book/multihead/08_heads_on_real_data.html", 0): (digits, {"H": 2, "lr": 0.3, "scale": 1.0}),
+    ("book/multihead/08_heads_on_real_data.html", 0): (many_heads, {"H": 4, "lr": 0.3, "scale": 1.0}),
+    ("book/multihead/08_further.html", 0): (digits, {"H": 2, "lr": 0.3, "scale": 1.0}),
     ("book/preconditioning/09_attention_is_a_tilted_average.html", 0): (cloud, {"x": 1.5, "n": 300, "tokens": "box"}),
     ("book/preconditioning/09_further.html", 0): (tilting, {"v": 1.2, "n": 256, "sample": 3}),
     ("book/preconditioning/10_descent_that_knows_the_structure.html", 0): (

@@ -23,6 +23,7 @@ import mhalib as mha
 from engines import LIVE, exposed
 from mhabook.c01_model import figure as c01
 from mhabook.c02_curvature import figure as c02
+from mhabook.c08_digits import figure as c08
 from mhalib.live.frames import line, panels
 from mhalib.live.spec import Control, places
 
@@ -35,6 +36,7 @@ FIGURES = {
     "finding": lambda: c01.finding(DATA, ZERO, STEP, steps=12),
     "downward": lambda: c02.downward(DATA, RANDOM, STEP, steps=12),
     "curvature": lambda: c02.curvature(DATA, steps=12),
+    "many heads": lambda: c08.many_heads(DATA, RANDOM, STEP, steps=12),
 }
 ROOT = Path(__file__).parents[2]
 SCRIPTS = sorted([*(ROOT / "mhalib" / "live").rglob("*.js"), *(ROOT / "book" / "mhabook").rglob("*.js"),
@@ -125,6 +127,8 @@ def test_what_is_no_dataset_is_refused(bad, words):
     (lambda: c02.downward(DATA, ZERO, STEP), "start: expected MultiHeadAttention.random"),
     (lambda: c02.downward(DATA, RANDOM, STEP, seed=1), r"start: expected MultiHeadAttention.random\(.*seed=1\)"),
     (lambda: c02.downward(DATA, RANDOM, mha.Adam(0.1)), "rule: expected GradientDescent with a number"),
+    (lambda: c08.many_heads(DATA, ZERO, STEP), r"start: expected MultiHeadAttention.random\(.*seed=0\)"),
+    (lambda: c08.many_heads(DATA, RANDOM, mha.Momentum(0.1)), "rule: expected GradientDescent with a number"),
 ])
 def test_a_chapters_figure_refuses_what_its_sliders_cannot_move(bad, words):
     with pytest.raises(TypeError, match=words):

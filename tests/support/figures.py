@@ -69,7 +69,10 @@ FIGURES = {
         lambda: c06.planted(mha.data.planted(n=200, T=6, d=4), mha.MultiHeadAttention.zeros(1, 6, 4),
                             mha.Momentum(0.03), steps=400),),
     "book/multihead/07_does_it_generalize.html": (c07.generalization,),
-    "book/multihead/08_heads_on_real_data.html": (c08.digits,),
+    "book/multihead/08_heads_on_real_data.html": (
+        lambda: c08.many_heads(mha.data.digits(classes=(3, 8), n=60), mha.MultiHeadAttention.random(1, 8, 8, 0.1),
+                               mha.GradientDescent(1.0)),),
+    "book/multihead/08_further.html": (c08.digits,),
     "book/preconditioning/09_attention_is_a_tilted_average.html": (
         lambda: c09.cloud(mha.data.linear_regression(n=1000, d=1, p=1),
                           mha.AttentionRegression(A=np.ones((1, 1)), B=np.ones((1, 1)))),),

@@ -1,7 +1,12 @@
-"""The live figure of chapter 8: heads on handwritten digits, from a random start."""
+"""The live figures of chapter 8: heads on handwritten digits, from random starts."""
 
-from mhabook.frames import scaling_control
+from dataclasses import replace
+
+import numpy as np
+
+from mhabook.frames import drawn_heads, plain_step, scaling_control, with_own
 from mhalib._array import require_count
+from mhalib.data import Dataset
 from mhalib.data import digits as digit_images
 from mhalib.live.frames import chosen_rule, line, panels, rule_control, step_axis
 from mhalib.live.payload import arrays, in_doubles
@@ -9,12 +14,80 @@ from mhalib.live.spec import Control, FigureSpec
 from mhalib.live.widget import LiveFigure
 from mhalib.models import MultiHeadAttention
 from mhalib.models.multihead import normals
-from mhalib.training import recorded_steps, train
+from mhalib.optim import GradientDescent
+from mhalib.training import Path, recorded_steps, train
 
 HEADS = (1, 2, 4, 8, 16)
 SEEDS = (0, 1, 2, 3)
 SCALES = (0.03, 0.1, 0.3, 1.0)
 STEP_SIZES = (0.01, 0.03, 0.1, 0.3, 1.0, 3.0)
+
+
+def many_heads(data: Dataset, start: MultiHeadAttention, rule: GradientDescent, steps: int = 200) -> LiveFigure:
+    """A live figure of the run that these arguments describe: what do more heads do from a random start?
+
+    Sliders change the number of heads, the step size, the size of the start, and its draw. The second curve is
+    (1/H) Σ_h ‖W_h − W_h(0)‖_F.
+
+    Parameters
+    ----------
+    data : a ``Dataset``; the page carries it
+    start : random heads, ``MultiHeadAttention.random(H, T, d, scale)``, of the draw 0
+    rule : ``GradientDescent`` with a number as its step size
+    steps : how many steps a run has
+
+    Raises TypeError or ValueError if data, start or rule are others, or steps is no whole number ≥ 1.
+
+    Source: Proposition "At a constant step size many heads move little" (this book).
+    """
+    require_count(steps=steps)
+    data, scale, (H, T, d) = in_doubles(data), drawn_heads(start), start.sizes
+    own = {"H": H, "lr": plain_step(rule), "scale": scale}
+    heads, most, large = tuple(sorted({*HEADS, H})), HEADS[-1], SCALES[-1]
+    long = own["lr"] * most ** 0.5  # a step so long takes each of the most heads as far as this one takes one
+    record = recorded_steps(steps, 26)
+
+    def run(values):
+        drawn = MultiHeadAttention.random(values["H"], T, d, scale=values["scale"], seed=values["seed"])
+        return _with_moved(train(drawn, data, GradientDescent(values["lr"]), steps, record=record))
+
+    return LiveFigure(FigureSpec(
+        title="What do more heads do?",
+        alt=f"Over {steps} steps from a random start: left the training loss, which falls, and right how far the "
+            "attention matrix of a head has moved, which rises. Broad gray lines show the run of the page, colored "
+            "ones the run that the sliders describe.",
+        model="multihead", data=arrays(data), record=tuple(record), curves=("loss", "moved"),
+        fixed={"optimizer": "gd"},
+        start={"by": "seed", "choices": {seed: {"kind": "normal",
+                                                "stream": normals(heads[-1] * (d * d + T * d), seed).tolist()}
+                                         for seed in SEEDS}},
+        controls=(Control("H", "heads H", heads, H),
+                  Control("lr", "step size η", with_own((*STEP_SIZES[2:], long), own["lr"]), own["lr"]),
+                  Control("scale", "size of the start", with_own(SCALES, scale), scale),
+                  Control("seed", "draw of the start", SEEDS, 0)),
+        tries={f"{most} heads": {"H": most}, f"{most} heads, a large start": {"H": most, "scale": large},
+               f"{most} heads, long steps": {"H": most, "lr": long},
+               "One head, the same long steps": {"H": 1, "lr": long}},
+        frame=_two_curves(steps),
+        summary="Heads: {H}. With step size {lr}, and draw {seed} of a start of size {scale}, {steps} steps bring the "
+                "training loss to {loss} and move the attention matrix of a head by {moved}.",
+        train=run), __file__)
+
+
+def _with_moved(path: Path) -> Path:
+    """The run, and how far the mean W_h is from its start."""
+    ways = [np.linalg.norm(model.W - path[0].W, axis=(1, 2)).mean() for model in path.models]
+    return replace(path, curves=path.curves | {"moved": np.array(ways)})
+
+
+def _two_curves(steps):
+    frame = panels("training loss, step by step", "how far a head's attention has moved")
+    for column, curve in enumerate(("loss", "moved"), 1):
+        line(frame, "as it starts", column, shows=curve, once=True, legend=column == 1)
+        line(frame, "these heads", column, shows=curve, legend=column == 1)
+    step_axis(frame, steps)
+    frame.update_yaxes(type="log", range=[-2.5, 1], dtick=1, exponentformat="power", col=1)
+    return frame.update_yaxes(range=[0, 8], col=2)
 
 
 def digits(classes: tuple[int, int] = (3, 8), n: int = 60, held_out: int = 80, steps: int = 200,

@@ -24,7 +24,7 @@ from mhalib.models import MultiHeadAttention
 from mhalib.optim import GradientDescent
 from mhalib.training import train
 
-CHAPTER = "multihead/08_heads_on_real_data"
+CHAPTER, FURTHER = "multihead/08_heads_on_real_data", "multihead/08_further"
 
 
 def gram(model: MultiHeadAttention, X: Array) -> np.ndarray:
@@ -78,7 +78,7 @@ def _few_heads(seed):
 
 
 @statement(id="prop-random-gram", title="At a random start the Gram matrix does not know H", mark="ours",
-           source="this book", chapter=CHAPTER, assumptions="the heads are independent and equally distributed",
+           source="this book", chapter=FURTHER, assumptions="the heads are independent and equally distributed",
            random=_few_heads, broken=_few_heads,
            breaks="the heads are independent: all are copies of one", hypotheses=lambda **_: {},
            false_claim=lambda heads, chances, H, X: copied_gram(heads, chances, H, X))

@@ -172,7 +172,7 @@ FIGURES = (
            setting=f"{HIDDEN}; Adam with a constant step size [paper]", models=(HEADS,)),
     Figure("deora2023-figure-6", PAPER, "Figure 6", "SST-2 with RoBERTa models, the number of heads varied.", "paper",
            "not run", "how the heads were varied, every curve; the learning rate 5e-6 of AdamW is inferred",
-           random_start.CHAPTER, "what-we-know-of-figure-6", text,
+           random_start.FURTHER, "what-we-know-of-figure-6", text,
            ("tests/chapters/test_large.py::test_an_encoder_is_fine_tuned_and_goes_on",), "text.npz", {"lr": 0.01},
            ("text.reviews(1000, seed)", "data.fresh(500)"),
            "python book/results/large/finetune_sst2.py --data FOLDER --model FOLDER --keep-heads 3 --out three.npz",

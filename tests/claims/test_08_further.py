@@ -1,0 +1,170 @@
+"""What the page multihead/08_further says, held against what its cells leave."""
+
+import numpy as np
+from sklearn.linear_model import LogisticRegression
+
+import mhalib as mha
+from mhabook.c02_curvature import bounds, loss_bounds
+from mhabook.c08_digits import TextTransformer, text
+from mhabook.c08_digits.runs import POWERS
+from page import Page
+from scripts import load
+
+page = Page("multihead/08_further")
+
+
+def error(differences):
+    """The standard error of a mean over seeds."""
+    return differences.std(axis=-1, ddof=1) / differences.shape[-1] ** 0.5
+
+
+@page.after("load")
+def test_the_table_has_the_runs_that_are_told(table):
+    assert len(table) == 1552 and len(np.unique(table["seed"])) == 8 and table["steps"].max() == 300
+
+
+@page.after("figure-root")
+def test_with_a_step_size_that_grows_and_with_adam_more_heads_end_lower(at_the_end):
+    for scale in (0.1, 1.0):
+        for setting in ({"power": POWERS["η ∝ √H"]}, {"rule": "adam"}):
+            ends = np.median(at_the_end("loss", scale, **setting), axis=1)
+            assert ends[-1] < ends[0]
+
+
+@page.after("figure-accuracy")
+def test_the_accuracy_moves_as_much_with_the_seed_as_with_the_heads(at_the_end, spread, means):
+    settings = [(scale, power) for scale in (0.1, 1.0) for power in POWERS.values()]
+    gains = [(a[-1] - a[0]).mean() for a in (at_the_end("test_accuracy", *setting) for setting in settings)]
+    assert gains[0] < 0 < min(gains[1:])
+    assert min(map(abs, gains)) > 0.009 and max(map(abs, gains)) < 0.023
+    assert spread.min() > 0.0065 and spread.max() < 0.0115 and means.argmax() == 3
+
+
+@page.after("figure-accuracy")
+def test_no_setting_is_as_accurate_as_logistic_regression(linear, table):
+    for pair in ("38", "49"):
+        every = table.where(pair=pair).group("rule", "power", "scale", "H")["test_accuracy"][:, -1]
+        assert every.max() < linear[pair].mean()
+
+
+@page.after("figure-gram")
+def test_with_more_heads_every_start_has_the_same_gram_matrix(away):
+    assert away[0.1][0] < away[1.0][0] / 3
+    assert 5 < away[1.0][0] / away[1.0][-1] < 11
+
+
+def final(compared, scale):
+    """The last losses of the run and of the frozen run, for 1, 8 and 64 heads."""
+    return np.array([(run[-1], frozen[-1]) for _, run, frozen in compared[scale].values()]).T
+
+
+@page.after("figure-frozen")
+def test_more_heads_follow_their_first_order_longer(compared):
+    (small, small_frozen), (large, large_frozen) = final(compared, 0.1), final(compared, 1.0)
+    assert (np.diff(small) > 0).all() and (small < small_frozen).all() and np.ptp(small_frozen) < 0.02
+    assert large[-1] < large_frozen[-1] < 1.1 * large[-1] < small[-1] / 2
+
+
+@page.after("figure-frozen")
+def test_from_a_small_start_the_gradients_in_W_are_small(hundred):
+    def share(scale):
+        squares = mha.MultiHeadAttention.random(64, 8, 8, scale).features(hundred.X).reshape(100, 64, -1) ** 2
+        return squares[..., :64].sum() / squares.sum()
+
+    assert share(0.1) < 0.002 and share(1.0) > 0.05
+
+
+@page.after("figure-jump")
+def test_the_curvature_at_the_start_does_not_know_the_number_of_heads(at_the_end):
+    tops = at_the_end("top", 0.1)
+    assert tops.min() > 2 and tops.max() < 2.9 and np.ptp(np.median(tops, axis=1)) < 0.15
+
+
+@page.after("figure-jump")
+def test_with_a_step_size_that_grows_the_loss_jumps_and_no_run_diverges(highest, table):
+    assert all(15 < highest[f"η ∝ √H, {size} start"][-1] < 20 for size in ("small", "large"))
+    assert np.isfinite(table["loss"]).all()
+
+
+@page.after("figure-jump")
+def test_the_squared_loss_of_the_margin_would_diverge(hundred):
+    model, squared = mha.MultiHeadAttention.random(64, 8, 8, 0.1), bounds.MarginSquared()
+    for _ in range(3):
+        model = model - 8.0 * model.unravel(loss_bounds.loss_gradient(model, hundred, squared))
+    assert squared(model.margins(hundred.X, hundred.y)).mean() > 1e6
+
+
+@page.after("live-digits")
+def test_in_the_figure_both_losses_go_up_with_the_heads_from_a_small_start_alone(live):
+    one, sixteen = (live.path(H=H) for H in (1, 16))
+    assert one.loss[-1] < sixteen.loss[-1] / 2 and one.test_loss[-1] < sixteen.test_loss[-1]
+    assert abs(live.path(scale=1.0, H=16).loss[-1] / live.path(scale=1.0).loss[-1] - 1) < 0.15
+
+
+@page.after("live-digits")
+def test_in_the_figure_to_fit_faster_is_not_to_generalize_better(live):
+    sixteen, one = live.path(H=16, scaling="root"), live.path(lr=3.0)
+    assert one.loss[-1] < sixteen.loss[-1] and sixteen.test_loss[-1] < one.test_loss[-1]
+
+
+@page.after("live-digits")
+def test_in_the_figure_an_image_or_two_is_all_there_is_to_see(live):
+    def right(**values):
+        return [round(80 * live.path(seed=seed, **values).test_accuracy[-1]) for seed in range(4)]
+
+    one, four, sixteen = (right(H=H) for H in (1, 4, 16))
+    assert one == sixteen == [four[0] - 1] * 4 == [right - 1 for right in four]
+    assert np.ptp(right(scale=1.0)) == 2
+
+
+@page.after("tsv")
+def test_counts_of_words_do_not_tell_the_label():
+    def bags(data):
+        counts = np.zeros((len(data), len(data.vocabulary)))
+        np.add.at(counts, (np.arange(len(data))[:, None], data.tokens), data.mask)
+        return counts
+
+    training = [text.reviews(1000, seed) for seed in range(4)]
+    regression = LogisticRegression(solver="newton-cholesky", tol=1e-8)
+    scores = [regression.fit(bags(train), train.y).score(bags(train.fresh(500)), train.fresh(500).y)
+              for train in training]
+    assert min(scores) > 0.57 and max(scores) < 0.63
+
+
+@page.after("transformer")
+def test_the_number_of_parameters_does_not_depend_on_the_heads(reviews):
+    models = [TextTransformer(len(reviews.vocabulary), 23, H=H) for H in (1, 4, 16)]
+    assert len({sum(p.numel() for p in model.parameters()) for model in models}) == 1
+
+
+@page.after("figure-text")
+def test_one_head_is_behind_at_the_larger_step_size_alone_and_the_step_does_more(texts):
+    small, large = (np.array([texts.where(lr=lr, H=H)["test_accuracy"][:, -1] for H in (1, 2, 4, 8, 16)], dtype=float)
+                    for lr in (0.003, 0.01))
+    assert np.ptp(small.mean(axis=1)) < 0.0125
+    pairs = large[1:] - large[0]
+    assert (pairs.mean(axis=1) > 3 * error(pairs)).all()
+    assert np.ptp(large[1:].mean(axis=1)) < large[1:].std(axis=1, ddof=1).max()
+    assert large.mean() - small.mean() > pairs.mean(axis=1).max()
+
+
+@page.after("solution-kinds")
+def test_the_page_counts_as_the_script_of_the_stored_runs(fresh, kinds, trained):
+    shares = load("book/results/text.py").shares(trained, fresh)
+    assert kinds[4] == [shares["negated"], shares["plain"], shares["shuffled"]]
+
+
+@page.after("kinds-stored")
+def test_one_head_gets_negations_wrong_and_what_is_learned_sits_in_the_order(kinds_stored, texts):
+    one, four = (kinds_stored.where(kernel="softmax", H=H) for H in (1, 4))
+    assert (four["negated"] > one["negated"]).all() and (four["plain"] - one["plain"]).mean() < 0.03
+    for H, runs in ((1, one), (4, four)):
+        assert np.allclose(runs["all"], texts.where(lr=0.01, H=H)["test_accuracy"][:, -1], atol=1e-6)
+        assert 0.6 < runs["shuffled"].mean() < 0.65 and (runs["all"] - runs["shuffled"]).min() > 0.15
+
+
+@page.after("solution-kernel")
+def test_the_gaussian_kernel_fits_as_well_and_does_worse_on_fresh_sentences(kinds_stored):
+    gaussian, softmax = (kinds_stored.where(kernel=kernel, H=4) for kernel in ("gaussian", "softmax"))
+    assert softmax["accuracy"].mean() - gaussian["accuracy"].mean() < 0.02
+    assert (gaussian["all"] < softmax["all"]).all()
