@@ -46,7 +46,12 @@ def title(file):
 
 
 def minutes(file):
-    """How long a first reading takes, proofs and solutions folded: 120 words or 10 formulas a minute, in steps of 5."""
+    """How long a first reading takes, proofs and solutions folded.
+
+    A chapter says it ("A walk of 25 minutes"). Other pages take 120 words or 10 formulas a minute, in steps of 5.
+    """
+    if said := re.search(r"\*A walk of (\d+) minutes", markdown_of(file)):
+        return int(said[1])
     text = re.sub(r"(?s)(`{4,}|:{4,})\{(?:admonition|solution)\}.*?\1", "", markdown_of(file))
     text = re.split(r"\n## [^\n]*[Ee]xercises", text)[0]
     prose, formulas = re.subn(r"\$\$.+?\$\$|\$[^$]+\$", " ", text, flags=re.DOTALL)
