@@ -70,18 +70,10 @@ def test_the_loop_is_the_library_s_and_the_gradient_knows_the_way_at_every_step(
 
 
 @page.after("heads-asked")
-def test_the_heads_are_those_of_the_library(B, D, start):
+def test_the_heads_are_those_of_the_library_and_the_run_satisfies_every_hypothesis(B, D, data, good, start):
     asked = chain.heads_needed(D, chain.decoder_sizes(start)[0], 10, 1.0)
     assert abs((64 / 7 * D ** 2 * B) ** 2 / asked - 1) < 1e-9
-    assert sum(start.copies) > asked
-
-
-@page.after("links")
-def test_the_run_satisfies_every_hypothesis_and_no_link_breaks_or_is_tight(data, good, links, start):
     assert all(chain.conditions(start, good, data, 0.3, 1000).values())
-    assert all(link.slack.min() > 0.45 for link in links.values())
-    assert links["descent"].slack.max() < 0.51
-    assert links["one point"].slack.min() > 0.7
 
 
 @page.after("figure-broken")
