@@ -11,7 +11,7 @@ from mhabook.c02_curvature import bounds
 from mhabook.c03_first_step.first_phase import first_phase, mirrored
 from mhabook.c04_convergence import chain, starts
 from mhabook.c04_convergence import statements as convergence
-from mhabook.c04_convergence.figure import theory_and_practice
+from mhabook.c04_convergence.figure import nearer, theory_and_practice
 from mhabook.c04_convergence.groups import HeadGroups
 from oracles import assert_close, assert_refused
 from strategies import grouped, problem
@@ -312,3 +312,44 @@ BUGS = {
 @pytest.mark.parametrize("bug", BUGS)
 def test_a_planted_bug_is_seen(bug):
     assert_bug_is_seen(BUGS[bug], FIGURE, {}, {"S": 2.0, "H": 2, "zeta": 0.4})
+
+
+def without_noise(**given):
+    return mha.data.tokenized_mixture(**{"n": 6, "T": 5, "d": 6, "M": 3, "zeta": 0.4, "S": 1.5, "sigma": 0.0,
+                                         "seed": 3} | given)
+
+
+def near(**given):
+    """The figure of a small run; ``given`` in the place of its arguments."""
+    data = without_noise()
+    right = {"data": data, "start": starts.first_phase_groups(data, (40, 40)), "rule": mha.GradientDescent(0.2)}
+    return nearer(**right | {"steps": 40} | given)
+
+
+def test_the_figure_begins_with_the_run_that_it_was_given():
+    data = without_noise()
+    path = mha.train(starts.first_phase_groups(data, (40, 40)), data, mha.GradientDescent(0.2), steps=40)
+    assert_close(near().path()[-1].U, path[-1].U, 1e-12)
+
+
+@pytest.mark.parametrize("bug", {
+    "the loss of the start": ("told.reference_loss[0]", "told.start_loss[0]"),
+    "the distance to the start": ("distance(theta, told.reference)", "distance(theta, told.first)"),
+    "patterns of norm one": ("values.S * entry", "entry")}.items(), ids=lambda bug: bug[0])
+def test_a_bug_planted_in_the_figure_of_the_good_model_is_seen(bug):
+    assert_bug_is_seen(bug[1], near(), {}, {"H": 2, "zeta": 0.8})
+
+
+@pytest.mark.parametrize("said, given", {
+    "start: expected first_phase_groups": {"start": mha.MultiHeadAttention.zeros(2, 5, 6)},
+    "start: expected first_phase_groups.*": {"start": starts.first_phase_groups(without_noise(), (40, 41))},
+    "start: expected first_phase_groups.*got": {"start": starts.first_phase_groups(without_noise(n=8), (40, 40))},
+    "rule: expected GradientDescent": {"rule": mha.Adam(0.1)},
+    "data: expected a mixture without noise": {"data": without_noise(sigma=0.1), "start": starts.first_phase_groups(
+        without_noise(sigma=0.1), (40, 40))},
+    "data: expected the samples of a tokenized_mixture": {"data": mha.data.planted(n=6, T=5, d=6)},
+    "steps: expected a whole number": {"steps": 0},
+}.items())
+def test_what_the_figure_of_the_good_model_cannot_move_is_refused(said, given):
+    with pytest.raises((TypeError, ValueError), match=said):
+        near(**given)

@@ -13,6 +13,7 @@ from mhabook.c02_curvature import figure as c02
 from mhabook.c03_first_step import figure as c03
 from mhabook.c03_first_step import figure_step
 from mhabook.c04_convergence import figure as c04
+from mhabook.c04_convergence.starts import first_phase_groups
 from mhabook.c05_heads import figure as c05
 from mhabook.c06_planted import figure as c06
 from mhabook.c07_generalization import figure as c07
@@ -38,6 +39,12 @@ def of_one_head(make):
     return make(data, start, mha.GradientDescent(1 / value_smoothness(start, data.X)))
 
 
+def trillion():
+    """The data and the start of chapter 4."""
+    data = mha.data.tokenized_mixture(n=20, T=10, d=7, M=5, zeta=0.2, S=1.0, sigma=0.0)
+    return data, first_phase_groups(data, (500_000_000_000,) * 2)
+
+
 # What the notebooks make, in the order of their pages; a test holds each to what its page carries.
 FIGURES = {
     "book/index.html": (figure_words.words,),
@@ -57,7 +64,9 @@ FIGURES = {
         lambda: figure_step.one_step(mha.data.tokenized_mixture(n=60, T=10, d=12, M=5, zeta=0.2, S=2.0, sigma=0.0),
                                      mha.MultiHeadAttention.zeros(1, 10, 12), mha.GradientDescent(2.0)),),
     "book/multihead/03_further.html": (c03.realizability,),
-    "book/multihead/04_why_training_cannot_get_lost.html": (c04.theory_and_practice,),
+    "book/multihead/04_why_training_cannot_get_lost.html": (
+        lambda: c04.nearer(*trillion(), mha.GradientDescent(0.3), 1000),),
+    "book/multihead/04_further.html": (c04.theory_and_practice,),
     "book/multihead/05_more_heads_slower_or_faster.html": (
         lambda: c05.step_sizes(mha.data.tokenized_mixture(), mha.MultiHeadAttention.zeros(1, 10, 8),
                                mha.GradientDescent(0.3)),),

@@ -28,6 +28,7 @@ function groups(data, values, context) {
 
   const distance = (a, b) => Math.sqrt(model.copies) * norm(a.map((x, k) => x - b[k]));
   Object.assign(model.curves, {
+    reference_loss: () => told.reference_loss[0],
     guarantee: ({ step }) => (told.k.fill(step), told.call("promise")),
     from_start: ({ theta, first }) => distance(theta, first),
     from_reference: ({ theta }) => distance(theta, told.reference),

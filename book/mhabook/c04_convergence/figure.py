@@ -1,4 +1,4 @@
-"""The live figure of chapter 4: what the training theorem asks for and promises, beside what a run needs and does."""
+"""The live figures of chapter 4: a run and a good model nearby, and what the training theorem asks for and promises."""
 
 from dataclasses import replace
 
@@ -6,11 +6,13 @@ import numpy as np
 
 from mhabook.c04_convergence import chain
 from mhabook.c04_convergence.formulas import told
+from mhabook.c04_convergence.groups import HeadGroups
 from mhabook.c04_convergence.starts import first_phase_groups, mixture_witness
-from mhabook.frames import together
+from mhabook.frames import mixture_of, plain_step, together, with_own
 from mhalib._array import require_count
+from mhalib.data import Dataset
 from mhalib.data.mixture import draw, tokenized_mixture
-from mhalib.live.frames import line, panels
+from mhalib.live.frames import STEP_SIZES, line, panels, step_axis
 from mhalib.live.spec import Control, FigureSpec
 from mhalib.live.widget import LiveFigure
 from mhalib.optim import GradientDescent
@@ -20,6 +22,7 @@ from mhalib.training import recorded_steps, train
 CURVES = ("loss", "guarantee", "from_start", "from_reference", "limit", "attention_score")
 FINAL = ("distance", "margin", "largest_step", "heads_needed", "fewer_heads_needed", "grid", "heads_line", "fewer_line",
          "asked_at", "asked", "run_line")
+NUMBERS = ("distance", "heads_needed", "largest_step")
 ALT = ("Four panels for a trillion heads. The loss falls under the formula of the training theorem. The distance from "
        "the start stays a fifth of its bound. The attention score does not move. The heads that two theorems ask for "
        "grow with the sixth and the fourth power of the distance to the reference.")
@@ -35,6 +38,115 @@ CONTROLS = (Control("H", "heads H of the run", HEADS, 10 ** 12, HEADS_IN_WORDS),
             Control("zeta", "relevant share ζ", (0.2, 0.4, 0.6, 0.8), 0.2),
             Control("S", "norm S of the patterns", (0.5, 1.0, 2.0), 1.0),
             Control("T", "tokens T", (5, 10, 20), 10))
+
+
+def nearer(data: Dataset, start: HeadGroups, rule: GradientDescent, steps: int = 1000) -> LiveFigure:
+    """A live figure of the run that these arguments describe: does it come nearer to a good model, and how fast?
+
+    The good model is the reference of Corollary 2 for ``steps`` steps. Sliders change the number of heads, half of
+    which have either sign, the step size, and how many tokens carry the label.
+
+    Parameters
+    ----------
+    data : the samples of a ``tokenized_mixture`` without noise, as it draws them
+    start : two groups of equally many heads, ``first_phase_groups(data, (H // 2, H // 2))``
+    rule : ``GradientDescent`` with a number as its step size
+    steps : how many steps a run has, K
+
+    Raises TypeError or ValueError if data, start or rule are others, or steps is no whole number ≥ 1.
+
+    Source: this book, Theorem "Training" and Corollary "A start that separates".
+    """
+    require_count(steps=steps)
+    mixture, H, lr = mixture_of(data), _two_halves(start, data), plain_step(rule)
+    if mixture.sigma:
+        raise ValueError(f"data: expected a mixture without noise, got σ = {mixture.sigma:g}")
+    (n, T, d), (M, _), S = data.X.shape, mixture.nu.shape, float(round(np.linalg.norm(mixture.nu[0]), 12))
+    own, seed = mixture.n_relevant / T, mixture.seed
+    heads = tuple(sorted({*HEADS, H}))
+    record = [k for k in recorded_steps(steps, 80) if k]
+    shares = with_own([k / T for k in range(1, T)], own)
+
+    def problem(values):
+        return _problem(tokenized_mixture(n, T, d, M, values["zeta"], S, 0.0, seed), values["H"], steps)
+
+    def numbers(values):
+        known = told(*problem(values), steps, np.ones(1))
+        return {name: float(known[name]) for name in NUMBERS}
+
+    tries = {"As it starts": {}}
+    if H != 2:
+        tries["Two heads"] = {"H": 2}
+    if lr != 30.0:
+        tries["Long steps"] = {"lr": 30.0}
+    triple = [share for share in shares if abs(share - 3 * own) < 1e-9]
+    if triple:
+        tries["Three times as many tokens"] = {"zeta": triple[0]}
+    return LiveFigure(FigureSpec(
+        title="Does the run come nearer to a good model?",
+        alt=f"Over {steps} steps of one run. Left, the loss falls below the formula of the training theorem at every "
+            "step and toward the loss of the good model. Right, the distance to the good model falls all the time, and "
+            "that to the start grows.",
+        model="groups", data=_carried(n, T, d, M, seed), start={"kind": "first_phase"}, record=tuple(record),
+        fixed={"optimizer": "gd", "steps": steps, "grid": [1.0], "S": S},
+        curves=("loss", "guarantee", "reference_loss", "from_start", "from_reference"), final=NUMBERS,
+        controls=(Control("H", "heads H", heads, H, tuple(map(_in_words, heads))),
+                  Control("lr", "step size η", with_own(STEP_SIZES, lr), lr),
+                  Control("zeta", "share ζ of tokens with the label", shares, own)),
+        tries=tries, frame=_nearer_frame(steps),
+        summary="With {H} heads, step size {lr}, and a share {zeta} of tokens that carry the label, {steps} steps end "
+                "at a loss of {loss}; the formula of the theorem ends at {guarantee}. The distance to the good model "
+                "goes from {distance} to {from_reference}. The theorem asks for {heads_needed} heads, and at this H "
+                "for a step size of at most {largest_step}.",
+        train=lambda values: _measured_run(*problem(values), values["lr"], record),
+        measure=together(NUMBERS, numbers)), __file__)
+
+
+def _two_halves(start, data):
+    """H, of a start that is the first phase with half of its heads of either sign."""
+    if isinstance(start, HeadGroups) and len(set(start.copies)) == 1 and len(start.copies) == 2:
+        first = first_phase_groups(data, start.copies)
+        if first.U.shape == start.U.shape and (start - first).norm() <= 1e-12 * first.norm():
+            return sum(start.copies)
+    raise TypeError("start: expected first_phase_groups(data, (H // 2, H // 2)), got another model; mha.live.figure "
+                    "takes any")
+
+
+def _in_words(H):
+    """100, 10⁴, 1,234,567."""
+    power = len(str(H)) - 1
+    digits = str(power).translate(str.maketrans("0123456789", "⁰¹²³⁴⁵⁶⁷⁸⁹"))
+    return f"10{digits}" if 10 ** power == H and power > 3 else f"{H:,}" if H > 9999 else str(H)
+
+
+def _nearer_frame(steps):
+    frame = panels("loss", "distance")
+    line(frame, "loss", 1, shows="loss", color=0)
+    line(frame, "formula of the theorem", 1, shows="guarantee", color=1)
+    line(frame, "loss of the good model", 1, shows="reference_loss", color=2)
+    line(frame, "to the good model, as it starts", 2, shows="from_reference", once=True, legend=True)
+    line(frame, "to the good model", 2, shows="from_reference", color=3)
+    line(frame, "to the start", 2, shows="from_start", color=4)
+    step_axis(frame, steps)
+    frame.update_yaxes(type="log", range=[-5, 3], dtick=2, exponentformat="power", col=1)
+    return frame.update_yaxes(rangemode="tozero", col=2)
+
+
+def _problem(data, H, steps):
+    """The start with H heads, the reference for that many steps, and the data."""
+    start = first_phase_groups(data, (H // 2,) * 2)
+    return start, chain.reference_along(start, mixture_witness(data, start.copies), data, steps), data
+
+
+def _measured_run(start, reference, data, lr, record):
+    path = train(start, data, GradientDescent(lr), record[-1], record=record)
+    losses = [float(model.loss(data.X, data.y)) for model in (reference.model, start)]
+    return replace(path, curves=path.curves | {
+        "guarantee": chain.guarantee(reference.distance, *losses, lr, path.steps),
+        "reference_loss": np.full(len(path), losses[0]),
+        "from_start": np.array([(model - start).norm() for model in path.models]),
+        "from_reference": np.array([(model - reference.model).norm() for model in path.models]),
+        "limit": np.full(len(path), 3 * reference.distance)})
 
 
 def theory_and_practice(n: int = 16, d: int = 7, M: int = 5, steps: int = 1000, seed: int = 0) -> LiveFigure:
@@ -57,23 +169,11 @@ def theory_and_practice(n: int = 16, d: int = 7, M: int = 5, steps: int = 1000, 
 
     def problem(values):
         data = tokenized_mixture(n, values["T"], d, M, values["zeta"], values["S"], 0.0, seed)
-        start = first_phase_groups(data, (values["H"] // 2,) * 2)
-        return data, start, chain.reference_along(start, mixture_witness(data, start.copies), data, steps)
+        return _problem(data, values["H"], steps)
 
     def numbers(values):
-        data, start, reference = problem(values)
-        found = told(start, reference, data, steps, GRID) | {"grid": GRID}
+        found = told(*problem(values), steps, GRID) | {"grid": GRID}
         return {name: np.asarray(found[name]).tolist() for name in FINAL}
-
-    def run(values):
-        data, start, reference = problem(values)
-        path = train(start, data, GradientDescent(values["lr"]), steps, record=record)
-        losses = (float(model.loss(data.X, data.y)) for model in (reference.model, start))
-        return replace(path, curves=path.curves | {
-            "guarantee": chain.guarantee(reference.distance, *losses, values["lr"], path.steps),
-            "from_start": np.array([(model - start).norm() for model in path.models]),
-            "from_reference": np.array([(model - reference.model).norm() for model in path.models]),
-            "limit": np.full(len(path), 3 * reference.distance)})
 
     return LiveFigure(FigureSpec(
         title="Theory against practice", alt=ALT, model="groups",
@@ -81,7 +181,8 @@ def theory_and_practice(n: int = 16, d: int = 7, M: int = 5, steps: int = 1000, 
         start={"kind": "first_phase"}, record=tuple(record),
         fixed={"optimizer": "gd", "steps": steps, "grid": GRID.tolist()},
         curves=CURVES, final=FINAL, controls=CONTROLS, frame=_frame(steps), summary=SUMMARY,
-        train=run, measure=together(FINAL, numbers)), __file__)
+        train=lambda values: _measured_run(*problem(values), values["lr"], record),
+        measure=together(FINAL, numbers)), __file__)
 
 
 def _carried(n, T, d, M, seed):

@@ -16,6 +16,7 @@ from mhalib.models.vector import Vector
 from mhalib.models.workspace import ClassifierWorkspace
 
 CHAPTER = "multihead/04_why_training_cannot_get_lost"
+FURTHER = "multihead/04_further"
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -166,7 +167,7 @@ def _equal_in_groups(heads, copies, **_):
     return {"the heads of a group start equal": not (heads - MultiHeadAttention(heads.W[first], heads.U[first])).norm()}
 
 
-@statement(id="prop-groups", title="Groups of equal heads", mark="ours", source="this book", chapter=CHAPTER,
+@statement(id="prop-groups", title="Groups of equal heads", mark="ours", source="this book", chapter=FURTHER,
            assumptions="the heads of a group start equal", random=_groups, broken=_unequal,
            breaks="the heads of a group start equal", hypotheses=_equal_in_groups)
 def groups(heads: MultiHeadAttention, copies: Sequence[int], data: Dataset, lr: float, steps: int = 20) -> Checks:

@@ -29,7 +29,7 @@ from mhabook.c04_convergence.chain import (
     require_step_size,
     stays_near,
 )
-from mhabook.c04_convergence.groups import CHAPTER
+from mhabook.c04_convergence.groups import CHAPTER, FURTHER
 from mhabook.ledger import Check, Checks, ledger, statement
 from mhalib.data import Dataset
 from mhalib.losses import logistic
@@ -45,7 +45,7 @@ def _safe(model, data, lr):
     return {"η ≤ 1/ρ": 0 < lr * rho <= ROOM}
 
 
-@statement(id="lemma-descent", title="A step goes down", mark="ours", source=SOURCE, chapter=CHAPTER,
+@statement(id="lemma-descent", title="A step goes down", mark="ours", source=SOURCE, chapter=FURTHER,
            assumptions=f"{TOKENS}; η ≤ 1/ρ; ρ is valid at both ends of the step", random=starts.one_step,
            extremal=(starts.balanced, starts.half_wrong), slack=(0.0002,), hypotheses=_safe,
            broken=lambda seed: starts.balanced(1.2 + 0.7 * np.random.default_rng([seed, 43]).random()),
@@ -143,7 +143,7 @@ def training(start: Heads, reference: Heads, data: Dataset, lr: float, steps: in
     return converges(follow(start, reference, data, lr, steps))
 
 
-@statement(id="thm-1-fewer-heads", title="Training with fewer heads", mark="ours", source="this book", chapter=CHAPTER,
+@statement(id="thm-1-fewer-heads", title="Training with fewer heads", mark="ours", source="this book", chapter=FURTHER,
            assumptions=f"{HEADS}; B is that at 1/(2R²) a head; ‖θ_h − θ_{{0,h}}‖ ≤ 1/(2R²); {STEP}",
            random=lambda seed: starts.near(seed, per_head=True),
            extremal=(lambda: starts.slope(-53.47, -87.6, 17, per_head=True),
@@ -163,7 +163,7 @@ def training_with_fewer_heads(start: Heads, reference: Heads, data: Dataset, lr:
 
 
 @statement(id="lemma-linearization", title="How far the linear model can be trusted", mark="ours", source="this book",
-           chapter=CHAPTER, assumptions=TOKENS, random=lambda seed: ledger["cor-1-quasi-convexity"].random(seed),
+           chapter=FURTHER, assumptions=TOKENS, random=lambda seed: ledger["cor-1-quasi-convexity"].random(seed),
            extremal=(lambda: starts.bilinear(1e-3), lambda: starts.bilinear(0.1)), slack=(0.0006,),
            hypotheses=tokens_fit,
            broken=lambda seed: starts.bilinear(0.1) | {"R": 0.4 + 0.1 * np.random.default_rng([seed, 48]).random()},
@@ -185,7 +185,7 @@ def _enough_heads(start, direction, data, steps, lr, per_head=False):
     return near and constants.kappa * toward.distance ** 2 <= ROOM * CURVED, (lr or 0) * constants.rho <= ROOM
 
 
-@statement(id="lemma-reference", title="A reference with loss below 1/K", mark="ours", source=SOURCE, chapter=CHAPTER,
+@statement(id="lemma-reference", title="A reference with loss below 1/K", mark="ours", source=SOURCE, chapter=FURTHER,
            assumptions=f"{HEADS}; D₀ = (B_Φ + ½ + log K)/γ", random=starts.learnable,
            extremal=(lambda: starts.parallel(1000),), slack=(0.054,), broken=starts.bent, breaks="√H ≥ (64/7) D₀² B",
            hypotheses=lambda **instance: {"√H ≥ (64/7) D₀² B": _enough_heads(**instance)[0]})
@@ -200,7 +200,7 @@ def reference_loss(start: Heads, direction: Heads, data: Dataset, steps: int, lr
 
 
 @statement(id="cor-2-mixture", title="A start that separates", mark="ours",
-           source="this book, after Deora et al. 2023, Corollary 2", chapter=CHAPTER,
+           source="this book, after Deora et al. 2023, Corollary 2", chapter=FURTHER,
            assumptions=f"{HEADS} and η ≤ 1/ρ; D₀ = (B_Φ + ½ + log K)/γ; K ≥ 5",
            random=lambda seed: starts.learnable(seed, per_head=seed % 2 == 1),
            extremal=(lambda: starts.parallel(200, -1600.0, R=1e-8),

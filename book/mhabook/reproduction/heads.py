@@ -138,7 +138,7 @@ def text(table: Table) -> Outcome:
 FIGURES = (
     Figure("deora2023-figure-1", PAPER, "Figure 1", "A schema of the training proof; its stations, as others tell: "
            "weak convexity, quasi-convexity, regret, bounded iterates.", "paper", "not knowable", "the drawing",
-           groups.CHAPTER, "prove-the-chain", chain,
+           groups.FURTHER, "prove-the-chain", chain,
            tuple(ledger[id].test for id in CHAIN), setting=LAYER, models=(HEADS,)),
     Figure("deora2023-figure-2", PAPER, "Figure 2", "Tokenized mixture, gradient descent with a constant step "
            "size: more heads are slower, and a circled part of the curves falls like 1/t.", "paper", "reproduced",

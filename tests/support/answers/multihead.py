@@ -117,11 +117,11 @@ def margin_of_infinitely_many():
 
 
 def share_used():
-    """Of the bound of ex-4-stationary, along the run with two trillion heads."""
-    data = mha.data.tokenized_mixture(n=100, T=10, d=7, M=5, zeta=0.2, S=1.0, sigma=0.0, seed=0)
-    large = starts.first_phase_groups(data, starts.coin_tosses(2 * 10**12, seed=0))
-    toward = chain.reference_along(large, starts.mixture_witness(data, large.copies), data, 3000)
-    run = chain.follow(large, toward.model, data, 0.33, 3000)
+    """Of the bound of ex-4-stationary, along the run with a trillion heads."""
+    data = mha.data.tokenized_mixture(n=20, T=10, d=7, M=5, zeta=0.2, S=1.0, sigma=0.0, seed=0)
+    large = starts.first_phase_groups(data, (10**12 // 2,) * 2)
+    toward = chain.reference_along(large, starts.mixture_witness(data, large.copies), data, 1000)
+    run = chain.follow(large, toward.model, data, 0.3, 1000)
     return (run.loss / (5 / 3 * run.reference_loss + 4 / 3 * run.from_reference * run.squared_gradient**0.5)).max()
 
 
