@@ -91,11 +91,11 @@ def test_with_long_noise_the_gap_grows_once_all_samples_are_fitted(measured):
 
 
 @page.after("figure-cost")
-def test_what_fitting_costs_grows_with_the_samples_only_under_long_noise(NS, cost, gaps):
+def test_what_fitting_costs_grows_with_the_samples_only_under_long_noise(NS, cost, gap_runs):
     ends = {panel: costs[-1] / costs[0] for panel, costs in cost.items()}
     assert 1 < ends["one head, σ = 0"] < 1.1 and 1 < ends["one head, σ = 0.3"] < 1.25
     assert (NS[-1] / NS[0]) ** 0.8 < ends["one head, σ = 1"] < NS[-1] / NS[0]
-    steep = [gaps.where(start="zero", sigma=1.0, n=n)["G"].mean() for n in NS]
+    steep = [gap_runs().where(start="zero", sigma=1.0, n=n)["G"].mean() for n in NS]
     assert (np.diff(steep) > 0).all()
 
 

@@ -74,7 +74,7 @@ def test_one_unlucky_training_set_dominates_the_mean():
 @page.after("live-gap")
 def test_what_the_figure_shows_of_samples_noise_and_heads(live):
     settings = {}, {"samples": 64}, {"samples": 4}, {"sigma": 1.0}, {"sigma": 1.0, "samples": 64}, {"H": 64}
-    ends = [{name: curve[-1] for name, curve in live.drawn(**values).items() if name != "steps"} for values in settings]
+    ends = [{name: curve[-1] for name, curve in live.path(**values).curves.items()} for values in settings]
     quiet, many, few, loud, louder, wide = ends
     assert 3.5 < quiet["gap_bound"] / many["gap_bound"] < 4 and 1.3 < quiet["gap"] / many["gap"] < 1.6
     assert few["gap"] > 1 and len(set(mha.data.tokenized_mixture(4, 8, 8, 4, 0.25, 1.0, 0.2, 0).y)) == 1
