@@ -267,6 +267,13 @@ def test_stored_results_are_what_the_script_computes(name, row):
 
 
 MODEL, DATA = small()
+ZERO, RULE = mha.MultiHeadAttention.zeros(1, 4, 6), mha.GradientDescent(1.0)
+
+
+def mixture(n):
+    return mha.data.tokenized_mixture(n=n, T=4, d=6, M=2, zeta=0.5, S=1.0, sigma=0.2)
+
+
 BAD = {
     "one sample": (lambda: leave_one_out.leave_one_out(MODEL, small(n=1)[1], 0.1, 3), ["data: expected two", "got 1"]),
     "no step": (lambda: leave_one_out.leave_one_out(MODEL, DATA, 0.1, 0), ["steps: expected a whole number ≥ 1"]),
@@ -275,6 +282,9 @@ BAD = {
     "models far apart": (lambda: generalization.expansion(MODEL, MODEL + 10 * MODEL, DATA, 0.1), ["κD² < 8", "got"]),
     "runs far apart": (lambda: generalization.distance_of_runs(1e3 * MODEL, DATA, 1e3, 3), ["≤ 7/4, got"]),
     "a target of nothing": (lambda: generalization.samples_needed(target=0.0), ["target: expected a number above 0"]),
+    "a run of few samples": (lambda: c07.leaving_out(mixture(3), ZERO, RULE), ["data: expected 4", "got 3"]),
+    "a run of no steps": (lambda: c07.leaving_out(mixture(4), ZERO, RULE, steps=0), ["steps: expected"]),
+    "a sample of the second half": (lambda: c07.leaving_out(mixture(4), ZERO, RULE, 2), ["left: expected", "got 2"]),
     "a figure of few samples": (lambda: c07.generalization(n=8), ["n ≥ 16", "got n = 8"]),
     "a figure of few tokens": (lambda: c07.generalization(T=2), ["T ≥ 4", "T = 2"]),
     "a figure without steps": (lambda: c07.generalization(steps=0), ["steps: expected a whole number ≥ 1"]),
@@ -291,6 +301,18 @@ def test_a_run_that_diverges_is_named():
     hopeless = mha.data.from_arrays(np.concatenate([DATA.X, DATA.X]), np.concatenate([DATA.y, -DATA.y]))
     with pytest.raises(ValueError, match="lr: The loss stopped being finite at step"):
         leave_one_out.leave_one_out(MODEL, hopeless, 1e308, 9)
+
+
+OTHER = {
+    "a start that is not zero": (lambda: c07.leaving_out(mixture(4), MODEL, RULE), ["start:"]),
+    "another rule": (lambda: c07.leaving_out(mixture(4), ZERO, mha.Adam(0.1)), ["rule: expected GradientDescent"]),
+    "other data": (lambda: c07.leaving_out(DATA, ZERO, RULE), ["data: expected the samples"]),
+}
+
+
+@pytest.mark.parametrize("call, words", OTHER.values(), ids=OTHER)
+def test_what_the_figure_cannot_move_is_named(call, words):
+    assert_refused(call, TypeError, words)
 
 
 FIGURE = c07.generalization(n=16, T=4, d=6, M=2, steps=30, tests=10)
@@ -310,6 +332,11 @@ BUGS = {
                                 "left_loss: ({ theta }) => one.forward(model.first"),
     "the gap": ("loss(now) - now.loss", "loss(now)"),
 }
+
+
+def test_a_wrong_way_from_the_start_is_seen():
+    left_out = c07.leaving_out(mixture(8), mha.MultiHeadAttention.zeros(4, 4, 6), RULE, 1, 30)
+    assert_bug_is_seen(("traveled: ({ theta }) => Math.sqrt(copies) *", "traveled: ({ theta }) =>"), left_out, {})
 
 
 @pytest.mark.parametrize("bug", BUGS)

@@ -329,6 +329,30 @@ def planted(made, path, first, H, scale, n, lr):
         ("alignment with the hidden head {} in W and {} in U.", W[-1], U[-1])]
 
 
+def leaving_out(made, path, first, samples, sigma, lr, left):
+    data, steps = mha.data.tokenized_mixture(samples, 10, 8, 4, 0.2, 1.0, sigma, 0), range(501)
+    test, own, at = data.fresh(1000, seed=1), data.subset([left]), path.steps
+    zero, rest = mha.MultiHeadAttention.zeros(1, 10, 8), data.subset(np.delete(np.arange(samples), left))
+    full = mha.train(zero, data, mha.GradientDescent(lr), 500, record=steps)
+    less = mha.train(zero, rest, mha.GradientDescent(lr * (samples - 1) / samples), 500, record=steps)
+    pushes = lr / samples * each(full, lambda model: model.loss_and_grad(own.X, own.y)[1].norm())
+    pushed = (np.cumsum(pushes) - pushes)[at]
+    traveled = each(full, lambda model: model.norm())[at]
+    distance = np.array([(a - b).norm() for a, b in zip(full.models, less.models, strict=True)])[at]
+    shown = losses(full, own)[at], losses(less, own)[at], losses(path, data), losses(path, test)
+    names = "that sample, trained on", "that sample, left out", "training loss", "test loss"
+    return {
+        "how far, step by step": Panel("log step", "", {
+            "from the start": traveled, "all pushes of that sample": pushed,
+            "from the run without that sample": distance}, at),
+        "losses, step by step": Panel("log step", "log", dict(zip(names, shown, strict=True)), at),
+    }, [("With {} samples, noise {} and step size {},", samples, sigma, lr),
+        ("is {} from its start, and {} from the run", traveled[-1], distance[-1]),
+        ("without sample {}, which has pushed {}.", left, pushed[-1]),
+        ("is {} without it and {} with it.", shown[1][-1], shown[0][-1]),
+        ("Training loss {}, test loss {}.", shown[2][-1], shown[3][-1])]
+
+
 def generalization(made, path, first, samples, sigma, zeta, lr, H, left):
     data, steps = mha.data.tokenized_mixture(samples, 8, 8, 4, zeta, 1.0, sigma, 0), range(501)
     test, own, at = data.fresh(128, seed=1), data.subset([left]), path.steps
@@ -880,6 +904,8 @@ SHOWN = {
     ("book/multihead/06_a_planted_head.html", 0): (planted, {"H": 2, "n": 100, "lr": 0.3, "scale": 0.3}),
     ("book/multihead/06_further.html", 0): (planted, {"H": 4, "n": 50, "lr": 0.1, "scale": 0.01}),
     ("book/multihead/07_does_it_generalize.html", 0): (
+        leaving_out, {"samples": 40, "sigma": 0.5, "lr": 0.3, "left": 2}),
+    ("book/multihead/07_further.html", 0): (
         generalization, {"samples": 32, "sigma": 0.5, "zeta": 0.375, "lr": 0.3, "H": 4, "left": 2}),
     ("book/multihead/08_heads_on_real_data.html", 0): (many_heads, {"H": 4, "lr": 0.3, "scale": 1.0}),
     ("book/multihead/08_further.html", 0): (digits, {"H": 2, "lr": 0.3, "scale": 1.0}),

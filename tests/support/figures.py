@@ -77,7 +77,10 @@ FIGURES = {
     "book/multihead/06_further.html": (
         lambda: c06.planted(mha.data.planted(n=200, T=6, d=4), mha.MultiHeadAttention.zeros(1, 6, 4),
                             mha.Momentum(0.03), steps=400),),
-    "book/multihead/07_does_it_generalize.html": (c07.generalization,),
+    "book/multihead/07_does_it_generalize.html": (
+        lambda: c07.leaving_out(mha.data.tokenized_mixture(n=20, T=10, d=8, M=4, zeta=0.2, S=1.0, sigma=0.3),
+                                mha.MultiHeadAttention.zeros(1, 10, 8), mha.GradientDescent(1.0), left=9),),
+    "book/multihead/07_further.html": (c07.generalization,),
     "book/multihead/08_heads_on_real_data.html": (
         lambda: c08.many_heads(mha.data.digits(classes=(3, 8), n=60), mha.MultiHeadAttention.random(1, 8, 8, 0.1),
                                mha.GradientDescent(1.0)),),

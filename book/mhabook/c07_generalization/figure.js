@@ -69,6 +69,7 @@ function curvesOf(model) {
     loss: (now) => now.loss,
     accuracy: (now) => whole.curves.accuracy({ ...now, theta: model.first(now.theta) }),
     gap_bound: ({ theta }) => (3 / n) * model.G({ theta: model.first(theta) }) * theta[2 * each],
+    traveled: ({ theta }) => Math.sqrt(copies) * norm(model.first(theta)), // from zero
     distance: ({ theta }) => {
       const other = model.second(theta);
       return Math.sqrt(copies) * norm(model.first(theta).map((x, k) => x - other[k]));

@@ -1,4 +1,4 @@
-"""The live figure of chapter 7: the gap between test and training loss, and a run beside the run without one sample."""
+"""The live figures of chapter 7: a run beside the run without one sample, and the gap of test and training loss."""
 
 from dataclasses import replace
 
@@ -7,8 +7,9 @@ import numpy as np
 from mhabook.c01_model.instances import token_radius
 from mhabook.c02_curvature.bounds import gradient_constant
 from mhabook.c07_generalization.leave_one_out import loss_gradient_norms, others, sample_losses
-from mhabook.frames import mixture_draws
+from mhabook.frames import mixture_draws, mixture_of, plain_step, with_own, zero_heads
 from mhalib._array import require_count
+from mhalib.data import Dataset
 from mhalib.data.mixture import tokenized_mixture
 from mhalib.live.frames import line, panels, step_axis
 from mhalib.live.spec import Control, FigureSpec
@@ -17,7 +18,76 @@ from mhalib.models import MultiHeadAttention
 from mhalib.optim import GradientDescent
 from mhalib.training import recorded_steps, train
 
+NOISES = (0.0, 0.1, 0.2, 0.3, 0.5, 0.7, 1.0, 1.5)
+LEFT_OUT = ("loss", "held_out_loss", "traveled", "distance", "pushed", "own_loss", "left_loss")
 CURVES = ("loss", "held_out_loss", "gap", "gap_bound", "distance", "distance_bound", "pushed", "own_loss", "left_loss")
+"""What the first figure shows, and what the second does."""
+
+
+def leaving_out(data: Dataset, start: MultiHeadAttention, rule: GradientDescent, left: int = 0,
+                steps: int = 500) -> LiveFigure:
+    """A live figure of the run that these arguments describe, beside the run without one sample.
+
+    How far each goes and how far apart they are; and the loss of the sample that was left out, with and without it,
+    beside training and test loss. Sliders change which sample it is, the noise, the step size, and the number n of
+    samples, which are drawn anew: the first of them stay. The test loss is that of 1,000 fresh samples.
+
+    Parameters
+    ----------
+    data : the samples of a ``tokenized_mixture``, as it draws them, 4 or more
+    start : heads that are zero, ``MultiHeadAttention.zeros(H, T, d)``
+    rule : ``GradientDescent`` with a number as its step size
+    left : which sample is left out at first, one of the first half
+    steps : how many steps a run has
+
+    Raises TypeError or ValueError if data, start, rule or left are others, or steps is no whole number ≥ 1.
+
+    Source: Definition "Leaving one out", Theorem "Stability" (this book).
+    """
+    require_count(steps=steps)
+    mixture, n, (H, T, d) = mixture_of(data), len(data), zero_heads(start).sizes
+    if n < 4:
+        raise ValueError(f"data: expected 4 samples or more, to leave one out and to halve them, got {n}")
+    M, S, zeta = len(mixture.nu), float(np.linalg.norm(mixture.nu[0])), mixture.n_relevant / T
+    lr, tests, record = plain_step(rule), 1000, [k for k in recorded_steps(steps, 40) if k]
+
+    def run(values):
+        seen = tokenized_mixture(values["samples"], T, d, M, zeta, S, values["sigma"], mixture.seed)
+        return _with_and_without(start, seen, values["left"], values["lr"], steps, seen.fresh(tests, seed=1), record)
+
+    tries = {"As it starts": {}, "Another sample": {"left": (left + 1) % (n // 2)},
+             "Twice the samples": {"samples": 2 * n}, "Long noise": {"sigma": 1.0}}
+    return LiveFigure(FigureSpec(
+        title="A run, and the run without one sample",
+        alt=f"Left, over {steps} steps, how far one head has gone from zero, and far below how far it is from the head "
+            "that was trained without one sample. Right, four losses that fall: of the training samples, of that "
+            "sample with it and without it, and of fresh samples.",
+        model="leave_one_out", data=mixture_draws(mixture, 4 * n, (mixture.seed, 1)) | {"kind": "sampled"},
+        test=mixture_draws(mixture, tests, (mixture.seed, 2, 1)), start={"kind": "zeros"}, record=tuple(record),
+        curves=LEFT_OUT, final=(), fixed={"optimizer": "gd", "shortcut": True, "H": H, "zeta": zeta},
+        controls=(Control("samples", "number of samples n", (n // 2, n, 2 * n, 4 * n), n),
+                  Control("sigma", "noise σ", with_own(NOISES, mixture.sigma), mixture.sigma),
+                  Control("lr", "step size η", with_own((0.1, 0.3, 1.0, 3.0), lr), lr),
+                  Control("left", "sample left out", tuple(range(n // 2)), left)),
+        tries=tries, frame=_left_out_frame(steps),
+        summary="With {samples} samples, noise {sigma} and step size {lr}, after {steps} steps: the run is {traveled} "
+                "from its start, and {distance} from the run without sample {left}, which has pushed {pushed}. The "
+                "loss of that sample is {left_loss} without it and {own_loss} with it. Training loss {loss}, test loss "
+                "{held_out_loss}.", train=run), __file__)
+
+
+def _left_out_frame(steps):
+    frame = panels("how far, step by step", "losses, step by step")
+    line(frame, "from the start", 1, shows="traveled", color=0)
+    line(frame, "all pushes of that sample", 1, shows="pushed", color=2)
+    line(frame, "from the run without that sample", 1, shows="distance", color=1)
+    line(frame, "that sample, trained on", 2, shows="own_loss", faint=True, legend=True)
+    line(frame, "that sample, left out", 2, shows="left_loss", color=1)
+    line(frame, "training loss", 2, shows="loss", color=0)
+    line(frame, "test loss", 2, shows="held_out_loss", color=2)
+    step_axis(frame, steps)
+    frame.update_yaxes(range=[0, 9], col=1)
+    return frame.update_yaxes(type="log", dtick=1, exponentformat="power", range=[-4, 1.5], col=2)
 
 
 def generalization(n: int = 64, T: int = 8, d: int = 8, M: int = 4, S: float = 1.0, steps: int = 500, tests: int = 128,
@@ -60,7 +130,7 @@ def generalization(n: int = 64, T: int = 8, d: int = 8, M: int = 4, S: float = 1
         test=mixture_draws(source, tests, (seed, 2, 1)), start={"kind": "zeros"}, record=tuple(record),
         curves=CURVES, final=("test_accuracy",), fixed={"optimizer": "gd", "shortcut": True},
         controls=(Control("samples", "training samples n", tuple(k for k in (4, 8, 16, 32, 64, 128) if k <= n), 16),
-                  Control("sigma", "noise σ", (0.0, 0.1, 0.2, 0.3, 0.5, 0.7, 1.0, 1.5), 0.2),
+                  Control("sigma", "noise σ", NOISES, 0.2),
                   Control("zeta", "relevant share ζ", tuple(k / T for k in range(1, T // 2 + 1)), 2 / T),
                   Control("lr", "step size η", (0.03, 0.1, 0.3, 1.0, 3.0), 1.0),
                   Control("H", "heads H", (1, 4, 16, 64), 1),
@@ -73,25 +143,28 @@ def generalization(n: int = 64, T: int = 8, d: int = 8, M: int = 4, S: float = 1
 
 
 def _with_and_without(start, data, left, lr, steps, test, record):
-    """The ``Path`` of the run on all samples, with the curves of the figure at the steps ``record``."""
+    """The ``Path`` of the run on all samples at the steps ``record``, with the curves of both figures."""
     n, rest, own = len(data), data.subset(others(len(data), left)), data.subset([left])
-    path = train(start, data, GradientDescent(lr), steps, test=test, record=range(steps + 1))
+    path = train(start, data, GradientDescent(lr), steps, test=test, record=record)
     without = train(start, rest, GradientDescent(lr * (n - 1) / n), steps, record=record)
+    every = train(start, data, GradientDescent(lr), steps, record=range(steps + 1))
     R, at = token_radius(data.X), np.array(record)
-    G = np.array([gradient_constant(model, R) for model in path.models])
-    losses = np.array([sample_losses(model, own)[0] for model in path.models])
-    pushes = [loss_gradient_norms(model, own)[0] for model in path.models]
+    G = np.array([gradient_constant(model, R) for model in every.models])
+    losses = np.array([sample_losses(model, own)[0] for model in every.models])
+    pushes = [loss_gradient_norms(model, own)[0] for model in every.models]
+
+    apart = [(model - other).norm() for model, other in zip(path.models, without.models, strict=True)]
 
     def before(values):
         return lr * np.concatenate([[0.0], np.cumsum(values)[:-1]])[at]
 
-    curves = {name: curve[at] for name, curve in path.curves.items()} | {
-        "held_out_loss": path.test_loss[at], "gap": (path.test_loss - path.loss)[at],
-        "gap_bound": 3 / n * G[at] * before(G * path.loss),
-        "distance": np.array([(path[k] - model).norm() for k, model in zip(record, without.models, strict=True)]),
+    return replace(path, curves=path.curves | {
+        "held_out_loss": path.test_loss, "gap": path.test_loss - path.loss,
+        "gap_bound": 3 / n * G[at] * before(G * every.loss),
+        "traveled": np.array([(model - start).norm() for model in path.models]),
+        "distance": np.array(apart),
         "distance_bound": 1.5 * before(G * losses) / n, "pushed": before(pushes) / n, "own_loss": losses[at],
-        "left_loss": np.array([sample_losses(model, own)[0] for model in without.models])}
-    return replace(path, steps=at, models=tuple(path[k] for k in record), curves=curves)
+        "left_loss": np.array([sample_losses(model, own)[0] for model in without.models])})
 
 
 def _frame(steps):

@@ -28,6 +28,7 @@ from mhalib.losses import logistic
 from mhalib.models import MultiHeadAttention
 
 CHAPTER = "multihead/07_does_it_generalize"
+FURTHER = "multihead/07_further"
 SOURCE = "this book, after Deora et al. 2023, Theorem 2"
 HEADS = f"{convergence.HEADS}; B is that at radius 5D₀"
 INDEPENDENT = "the samples are independent and equally distributed"
@@ -65,7 +66,7 @@ def _overstepping(seed):
 
 
 @statement(id="lemma-expansion", title="A step drives two models apart only a little", mark="ours", source="this book",
-           chapter=CHAPTER, assumptions=f"{TOKENS}; logistic loss; η ≤ 1/ρ on the segment; κD² < 8",
+           chapter=FURTHER, assumptions=f"{TOKENS}; logistic loss; η ≤ 1/ρ on the segment; κD² < 8",
            random=_two_models, extremal=(lambda: _hump(1e-3), lambda: _hump(0.1)), slack=(0.004,), broken=_overstepping,
            breaks="η ≤ 1/ρ on the segment", hypotheses=lambda model, other, data, lr, R=None: {
                "κD² < 8": segment_curvature(model, other, data, R) < 8,
@@ -127,7 +128,7 @@ def _close_runs(start, data, lr, steps, R=None):
                                         "κ‖θ_k − θ_k^−i‖² ≤ 7/4 for k < K": kappa * apart ** 2 <= ROOM * 7 / 4}
 
 
-@statement(id="lemma-leave-one-out", title="A run without one sample", mark="ours", source=SOURCE, chapter=CHAPTER,
+@statement(id="lemma-leave-one-out", title="A run without one sample", mark="ours", source=SOURCE, chapter=FURTHER,
            assumptions=f"{TOKENS}; logistic loss; η ≤ 1/ρ; κ‖θ_k − θ_k^−i‖² ≤ 7/4 for k < K",
            random=lambda seed: _alone(starts.near(seed)),
            extremal=(lambda: _alone(starts.slope(12.0, 5.0, 5)),), slack=(4e-6,),
@@ -315,7 +316,7 @@ def _log_near(seed):
 
 
 @statement(id="lemma-log-lipschitz", title="The logarithm of a loss is not steep", mark="ours", source="this book",
-           chapter=CHAPTER, assumptions=f"{TOKENS}; logistic loss", random=_log_near,
+           chapter=FURTHER, assumptions=f"{TOKENS}; logistic loss", random=_log_near,
            extremal=(lambda: _confident_pair(20.0),), slack=(2e-7,),
            broken=lambda seed: _confident_pair(between(seed, 0.85, 0.9)) | {"loss": MarginSquared()},
            breaks="the loss is logistic: (1 − z)²/2 instead",
@@ -334,7 +335,7 @@ def _confident_pair(z, R=1e-4):
 
 
 @statement(id="thm-2-left-out", title="What the left-out sample pays", mark="ours", source="this book",
-           chapter=CHAPTER, assumptions=f"{HEADS}; {STEP}; {CHANCE}", random=_with_references,
+           chapter=FURTHER, assumptions=f"{HEADS}; {STEP}; {CHANCE}", random=_with_references,
            extremal=(lambda: starts.slope(12.0, 5.0, 5) | {"n": 1},), slack=(7e-5,),
            broken=lambda seed: _only(_strangers(seed), "start", "reference", "data", "lr", "steps", "n") | {
                "copies": 1000}, breaks="the samples are independent: 1,000 copies of one instead",
@@ -368,7 +369,7 @@ def _good_start(start, direction, data, lr, steps, copies=1, **_):
     return met | {heads: constants.kappa * distance ** 2 <= ROOM * CURVED, step: 0 < lr * constants.rho <= ROOM}
 
 
-@statement(id="cor-2-test-loss", title="The test loss after a good start", mark="ours", source=SOURCE, chapter=CHAPTER,
+@statement(id="cor-2-test-loss", title="The test loss after a good start", mark="ours", source=SOURCE, chapter=FURTHER,
            assumptions=f"{TOKENS}; {CHANCE}; |Φ(X;θ₀)| ≤ B_Φ; {SEPARATED}; ‖θ*‖ = 1; K ≥ 5; "
                        "D₀ = (B_Φ + ½ + log K)/γ; √H ≥ (64/7) D₀² B; 0 < η ≤ 1/ρ",
            random=lambda seed: starts.learnable(seed) | {"n": 1 + seed % 2},

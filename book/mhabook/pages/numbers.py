@@ -16,8 +16,8 @@ IN_CHAPTERS = {
        "prop-pull prop-lever",
     6: "def-planted def-alignment prop-alignment-heads prop-split-decoders prop-alignment-start prop-equal-rows "
        "prop-first-look",
-    7: "def-leave-one-out lemma-expansion lemma-leave-one-out thm-2-stability lemma-symmetrization "
-       "thm-2-generalization lemma-log-lipschitz thm-2-left-out cor-2-test-loss",
+    7: "def-leave-one-out thm-2-stability lemma-symmetrization thm-2-generalization lemma-expansion "
+       "lemma-leave-one-out lemma-log-lipschitz thm-2-left-out cor-2-test-loss",
     8: "prop-head-moves prop-first-order prop-random-gram",
     9: "def-regression-layer lemma-tilting prop-effective-tokens prop-population-loss prop-regression-gradient "
        "prop-query-error prop-mean-error lemma-exact-error lemma-query-rate thm-exponent prop-renormalization",

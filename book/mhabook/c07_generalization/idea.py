@@ -1,0 +1,68 @@
+"""The pictures of chapter 7: one run for each sample that is left out, and the pushes of a sample, which fade."""
+
+import numpy as np
+from IPython.display import HTML
+
+from mhabook.drawing import Panel, picture
+
+SAMPLES = 5
+"""How many the first picture shows."""
+PUSHES = 30 * 0.62 ** np.arange(8)
+"""How far the sample of the second picture pushes in each step."""
+
+
+def leave_one_out() -> HTML:
+    """Samples as dots: a run on all of them, and runs without one, which is a ring."""
+    panel = Panel("One run more for each sample")
+    for row in range(SAMPLES + 1):
+        height = 38 + 24 * row
+        panel.words((10, height + 4), "all samples" if row == 0 else f"without {row}", anchor="start")
+        for sample in range(1, SAMPLES + 1):
+            at = (82 + 22 * sample, height)
+            panel.dot(at, color=1 if sample == row else 0, size=6, hollow=sample == row)
+        panel.arrow((210, height), (236, height), width=1.5)
+    panel.words((130, 182), "the ring is fresh to the run in its row", color=1)
+    return picture("leave-one-out",
+                   "Six rows of five dots, each with an arrow to the right, a training run. In the first row all dots "
+                   "are full: all samples are trained on. In each of the other rows another dot is a ring: the sample "
+                   "that is left out. The ring is a fresh sample to the run in its row.", [panel])
+
+
+def pushes_fade() -> HTML:
+    """Left, two runs that part early and then no more; right, the pushes that part them, which fade with the loss."""
+    return picture("pushes-fade",
+                   "Left, two paths from one point. The upper one is the run with the sample. At each of its steps an "
+                   "arrow shows what the sample pushes: the first arrows are long and the last ones tiny, so the paths "
+                   "part early and then go side by side. Right, the pushes as columns, which fade from step to step; "
+                   "stacked, they are one column, the distance of the two runs.", [_two_runs(), _columns()])
+
+
+def _two_runs():
+    panel = Panel("Two runs, one sample apart")
+    across = 25 + 27 * np.arange(len(PUSHES) + 1)
+    without = 165 - 70 * (1 - np.exp(-np.arange(len(PUSHES) + 1) / 3))
+    apart = np.concatenate([[0], np.cumsum(PUSHES)])
+    whole = without - 0.8 * apart
+    panel.curve(list(zip(across, without, strict=True)), color=2, width=2, dash="5 4")
+    panel.curve(list(zip(across, whole, strict=True)), color=0, width=2.5)
+    for x, y, push in zip(across[1:], whole[1:], 0.8 * PUSHES, strict=True):
+        if push > 5:
+            panel.arrow((float(x), float(y + push)), (float(x), float(y)), color=1, width=1.5)
+        else:
+            panel.line((float(x), float(y + push)), (float(x), float(y)), color=1, width=2)
+    panel.dot((float(across[0]), float(without[0])), size=4)
+    panel.words((150, 30), "with the sample", color=0).words((190, 125), "without it", color=2)
+    return panel.words((130, 184), "each arrow is a push of the sample", color=1)
+
+
+def _columns():
+    panel, floor = Panel("Small losses push little"), 158
+    for k, push in enumerate(PUSHES):
+        x = 22 + 17 * k
+        panel.line((x, floor), (x, float(floor - 1.5 * push)), color=1, width=9)
+    for top, push in zip(np.cumsum(PUSHES), PUSHES, strict=True):
+        panel.line((218, float(floor - 1.5 * (top - push))), (218, float(floor - 1.5 * top)), color=1, width=9)
+        panel.line((208, float(floor - 1.5 * top)), (228, float(floor - 1.5 * top)), width=1)
+    panel.line((10, floor), (250, floor), width=1, opacity=0.5)
+    panel.words((82, 184), "step by step").words((218, 184), "added up")
+    return panel.words((108, 70), "loss falls, push fades")
