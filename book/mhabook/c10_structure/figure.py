@@ -154,7 +154,7 @@ STRETCHED = ("With stretch {kappa}, after {steps} steps: excess {excess} with wh
 def _alt(n, steps):
     return (f"Left, the {n} tokens along the widest and the narrowest direction of their covariance. Right, over "
             f"{steps} steps from one start, the population excess of descent in whitened coordinates and of plain "
-            "descent, on a logarithmic scale. A slider stretches the tokens: the first curve stays where it is.")
+            "descent, on a logarithmic scale. A slider stretches the tokens: the curve with whitening does not move.")
 
 
 def _recipe(data):
