@@ -765,6 +765,51 @@ def two_tokens(made, path, first, q1, q2, lr, c):
 # --- the pages before chapter 1, and a reader's own model -----------------------------------------------------------
 
 
+def turned(made, path, first, turn, network, pair, radius):
+    data = mha.data.random_sequences(N=6, n=4, D=6, m=1, seed=0)
+    layer = mha.AttentionLayer.random(D=6, d=3, m=1, H=2, seed=0)
+    if network == "after 30 steps":
+        layer = mha.train(layer, data, mha.Backtracking(), 30)[-1]
+    values, vectors = np.linalg.eigh(mha.landscape.hessian(layer, data))
+    theta, at = flat(layer), np.linspace(-radius, radius, 25)
+    uphill = flat(layer.loss_and_grad(data.X, data.y)[1]) @ vectors[:, 0] > 0
+    way = vectors[:, 0] * (-1 if uphill else 1)
+    u, drawn = (flat(mha.landscape.random_direction(layer, 2 * pair + k, normalize=None)) for k in (0, 1))
+
+    def plane(degrees):
+        angle = np.radians(degrees)
+        v = np.cos(angle) * drawn / np.linalg.norm(drawn) + np.sin(angle) * way
+        return np.linalg.norm(theta) * np.stack([u / np.linalg.norm(u), v / np.linalg.norm(v)])
+
+    def loss(vector):
+        return mha.landscape.direction(layer, vector).loss(data.X, data.y)
+
+    def least(degrees):
+        across = np.linalg.qr(plane(degrees).T)[0]
+        return np.linalg.eigvalsh(across.T @ mha.landscape.hessian(layer, data) @ across)[0]
+
+    degrees, (u, v), middle = np.arange(0, 91, 5), plane(turn), loss(theta)
+    above = np.array([[loss(theta + a * u + b * v) for a in at] for b in at]) - middle
+    row, column = np.unravel_index(above.argmin(), above.shape)
+    seen = least(turn)
+    return {
+        "loss on the plane, red is lower": Panel("along the first direction", "along the second", {
+            "heatmap": above / abs(above).max(), "network": ([0], [0]),
+            "lowest in the picture": (at[[column]], at[[row]])}),
+        "least curvature that the plane shows": Panel("turn of the second direction, degrees", "", {
+            "least of the plane": (degrees, [least(each_turn) for each_turn in degrees]),
+            "mean of all eigenvalues": ([0, 90], [values.mean()] * 2),
+            "least of all eigenvalues": ([0, 90], values[[0, 0]]), "here": ([turn], [seen])}),
+    }, [("random pair {}, second direction turned by {} degrees", pair, turn), ("in its middle is {};", seen),
+        ("the {} eigenvalues have the mean {}, and the least is {}.", 114, values.mean(), values[0]),
+        ("The loss is {} in the middle and at least {} in the picture", middle, middle + above.min()),
+        ("reaches {} times", radius)]
+
+
+def flat(model):
+    return np.concatenate([array.ravel() for array in model.arrays().values()])
+
+
 def compared(made, path, first, other, seeds, lr_first, lr_second):
     def accuracy(kernel, start, seed, lr):
         trained, tested = short_sentences.train_and_test(seed)
@@ -929,6 +974,8 @@ SHOWN = {
     ("book/kernels/14_traps.html", 0): (held, {"case": "that rise", "q": 0.6, "c": 1.0}),
     ("book/kernels/14_further.html", 0): (traps, {"shift": -0.4, "lr": 0.5, "c": 0.25}),
     ("book/kernels/14_further.html", 1): (two_tokens, {"q1": 0.75, "q2": -1.25, "lr": 0.5, "c": 0.75}),
+    ("book/kernels/15_landscapes.html", 0): (
+        turned, {"turn": 65, "network": "before training", "pair": 7, "radius": 0.2}),
     ("book/kernels/16_text_and_pathfinder.html", 0): (
         compared, {"other": "again", "seeds": 6, "lr_first": 0.02, "lr_second": 0.05}),
     ("book/start/softmax.html", 0): (scores, {"a1": 1.5, "a2": -0.5, "a3": 0.5, "tau": 2.0}),

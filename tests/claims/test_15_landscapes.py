@@ -1,280 +1,79 @@
 """What the page kernels/15_landscapes says, held against what its cells leave."""
 
 import numpy as np
+import pytest
 
-from mhabook.c15_landscapes import smoothness
 from mhabook.c15_landscapes import statements as landscapes
-from mhabook.c15_landscapes.runs import TASKS, measures_of, wins
-from mhalib import landscape
+from mhabook.c15_landscapes.figure import DEGREES, PAIRS
+from mhabook.c15_landscapes.idea import OPENING
 from page import Page
 
 page = Page("kernels/15_landscapes")
-ALONE, ALL = "queries and keys", "everything"
-SCALINGS = ("filter", "raw")
 
 
-def measured(cut):
-    """The three measures of a slice, by differences."""
-    return smoothness.by_differences(cut.loss, cut.a, cut.b)
+@page.after("one-layer")
+def test_a_random_plane_is_a_bowl_half_way_too_and_turned_all_the_way_it_shows_a_hollow(live):
+    depths = []
+    for turn in (0, 45, 90):
+        drawn = live.drawn(turn=turn)
+        above = np.array(drawn["above"])
+        rim = np.concatenate([above[0], above[-1], above[:, 0], above[:, -1]])
+        bowl = turn < 90
+        assert (drawn["seen"] > 0, rim.min() > 0) == (bowl, bowl)
+        assert abs(drawn["low_a"][0]) < 0.05 and abs(drawn["low_b"][0]) < (0.05 if bowl else 0.1)
+        depths.append(drawn["middle"] - drawn["bottom"])
+    assert depths[0] < depths[1] < depths[2] / 5
+    wide = np.array(live.drawn(turn=90, radius=1.0)["above"])
+    assert -0.1 < wide.min() < 0 < np.percentile(wide, 5)
 
 
-def median_in_the_middle(table, task, kernel):
-    rows = table.where(task=task, trains=ALONE, kernel=kernel, scaled="filter")
-    return float(np.median(rows["loss"][:, 5, 5]))
+@page.after("one-layer")
+def test_every_random_plane_takes_a_turn_of_about_half_way_or_more_and_before_training_a_small_one_or_none(live):
+    after, before = ([live.drawn(network=network, pair=pair)["curvature"] for pair in PAIRS]
+                     for network in ("after 30 steps", "before training"))
+    down = np.array(DEGREES)[np.argmax(np.array(after) < 0, axis=1)]
+    assert down.min() >= 40 and np.median(down) > 45 and down[0] > 45
+    down = np.array(DEGREES)[np.argmax(np.array(before) < 0, axis=1)]
+    assert down.max() <= 30 and (down == 0).sum() > 5
 
 
-def gaussian_rows(table, **wanted):
-    return table.where(kernel="Gaussian", trains=ALONE, scaled="filter", **wanted)
+@page.after("say-15")
+def test_positive_eigenvalues_add_up_to_more_than_thirty_times_the_negative_ones(after, before, turn):
+    assert after[after > 0].sum() > -30 * after[after < 0].sum()
+    spreads = [(2 * (of ** 2).sum()) ** 0.5 / 114 for of in (after, before)]
+    assert after.mean() / spreads[0] == pytest.approx(2, abs=0.05) and before.mean() < spreads[1]
+    assert pytest.approx(90 - turn, abs=0.5) == OPENING
 
 
-# See: a bowl that is none
+@page.after("check-same")
+def test_the_slice_is_that_of_the_library_and_of_the_figure(cut, loss, live):
+    np.testing.assert_allclose(loss, cut.loss, rtol=1e-12)
+    above = loss - loss[12, 12]
+    np.testing.assert_allclose(live.drawn()["above"], above / abs(above).max(), atol=1e-12)
 
 
-@page.after("figure-planes")
-def test_the_hessian_has_33_negative_eigenvalues_of_114(values):
-    assert len(values) == 114
-    assert (values < -1e-9).sum() == 33
-    assert values[[0, 1, -1]].round(2).tolist() == [-0.7, -0.41, 35.13]
-
-
-@page.after("figure-planes")
-def test_the_random_plane_curves_up_and_the_chosen_one_down_in_the_middle(bowl, saddle):
-    assert np.linalg.eigvalsh(bowl.derivatives(0, 0)[2])[0] > 0
-    assert np.linalg.eigvalsh(saddle.derivatives(0, 0)[2])[1] < 0
-
-
-@page.after("figure-planes")
-def test_the_network_stands_near_the_bottom_of_one_slice_and_on_the_slope_of_the_other(bowl, saddle):
-    assert bowl.loss[7, 7].round(3) == 0.334 == saddle.loss[7, 7].round(3)
-    assert bowl.loss.min().round(3) == 0.333
-    assert saddle.loss.min().round(3) == 0.237
-
-
-@page.after("figure-planes")
-def test_the_random_plane_curves_down_nowhere_and_the_chosen_one_at_80_percent(bowl, saddle):
-    assert smoothness.by_formula(bowl).negative_curvature == 0
-    assert round(smoothness.by_formula(saddle).negative_curvature, 2) == 0.8
-
-
-@page.after("figure-stages")
-def test_the_four_slices_are_in_this_order(shown):
-    assert shown["kernel"].tolist() == ["softmax", "softmax, scaled", "Gaussian", "Gaussian, normalized"]
-
-
-@page.after("figure-stages")
-def test_the_hills_of_softmax_and_of_the_normalized_gaussian_are_higher_than_the_gaussian_plain(shown):
-    assert shown["loss"].max(axis=(1, 2)).round(2).tolist() == [0.77, 0.64, 0.69, 0.8]
-    assert shown["off"][2].round(2) == 0.69
-
-
-@page.after("figure-stages")
-def test_their_hollows_are_deeper_and_the_scaled_softmax_has_little_relief(shown):
-    assert shown["loss"].min(axis=(1, 2)).argsort().tolist() == [0, 3, 2, 1]
-    assert shown["loss"][1].min().round(2) == 0.58
-
-
-@page.after("verdicts")
-def test_after_the_short_stage_on_words_the_gaussian_slice_is_the_rougher_one():
-    counts = [wins("Gaussian", "softmax", ALONE, task="words", scaled=scaled) for scaled in SCALINGS]
-    assert counts == [[1, 0, 0], [2, 0, 0]]
-
-
-@page.after("verdicts")
-def test_elsewhere_it_is_lower_and_flatter_and_curves_down_in_more_places():
-    for task in TASKS[1:]:
-        for scaled in SCALINGS:
-            assert wins("Gaussian", "softmax", ALONE, task=task, scaled=scaled) == [9, 9, 0]
-
-
-@page.after("verdicts")
-def test_it_curves_down_in_more_places_in_every_slice():
-    counts = [wins("softmax", "Gaussian", ALONE, task=task, scaled=scaled) for task in TASKS for scaled in SCALINGS]
-    assert all(count[2] == 9 for count in counts)
-
-
-@page.after("verdicts")
-def test_the_scaled_softmax_is_smoother_than_the_gaussian_kernel():
-    for task in TASKS:
-        for scaled in SCALINGS:
-            count = wins("Gaussian", "softmax, scaled", ALONE, task=task, scaled=scaled)
-            assert count[0] <= 1
-            assert count[1:] == [0, 0]
-
-
-@page.after("verdicts")
-def test_the_normalized_gaussian_wins_and_loses_against_softmax():
-    counts = [wins("Gaussian, normalized", "softmax", ALONE, task=task, scaled=scaled)
-              for task in TASKS for scaled in SCALINGS]
-    assert {n for count in counts for n in count} <= set(range(1, 7))
-    assert (np.min(counts), np.max(counts)) == (1, 6)
-
-
-@page.after("verdicts")
-def test_a_smaller_output_flattens_the_slice_everywhere_and_lowers_it_but_for_the_short_stage():
-    counts = [wins("softmax, scaled", "softmax", ALONE, task=task, scaled="filter")[:2] for task in TASKS]
-    assert counts == [[6, 9], [9, 9], [9, 9]]
-
-
-@page.after("verdicts")
-def test_the_scaled_softmax_has_learned_the_least(table):
-    kernels = "softmax", "Gaussian", "softmax, scaled"
-    middles = [[round(median_in_the_middle(table, task, kernel), 2) for kernel in kernels] for task in TASKS[1:]]
-    assert middles == [[0.4, 0.45, 0.48], [0.59, 0.63, 0.65]]
-    assert len(table) == 432
-
-
-@page.after("verdicts")
-def test_where_everything_moves_there_is_no_verdict():
-    counts = [wins("Gaussian", "softmax", ALL, task=task, scaled=scaled) for task in TASKS for scaled in SCALINGS]
-    assert (np.min(counts), np.max(counts)) == (3, 7)
-    assert [wins("Gaussian", "softmax", ALL, task=task, scaled="filter")[2] for task in TASKS] == [3, 7, 3]
-
-
-@page.after("verdicts")
-def test_against_the_scaled_softmax_the_counts_go_from_two_to_nine_and_nine_is_one_maximum():
-    counts = [wins("Gaussian", "softmax, scaled", ALL, task=task, scaled=scaled)
-              for task in TASKS for scaled in SCALINGS]
-    assert (np.min(counts), np.max(counts), np.sum(np.equal(counts, 9))) == (2, 9, 1)
-    nine = [wins("Gaussian", "softmax, scaled", ALL, task=TASKS[1], scaled=scaled)[0] for scaled in SCALINGS]
-    assert nine == [9, 6]
-
-
-@page.after("verdicts")
-def test_the_scaling_of_directions_changes_counts_by_one_or_two():
-    for trains, most in ((ALONE, 1), (ALL, 2)):
-        filtered, raw = ([wins("Gaussian", "softmax", trains, task=task, scaled=scaled) for task in TASKS]
-                         for scaled in SCALINGS)
-        assert np.abs(np.subtract(filtered, raw)).max() == most
-
-
-# Prove, and check it by number
+@page.after("check-turned")
+def test_the_curvature_along_the_turned_direction_falls_to_the_lowest(along, ends):
+    seen = [along(degrees) for degrees in (0, 30, 45, 60, 90)]
+    assert seen == sorted(seen, reverse=True) and seen[2] > 0 > seen[3]
+    assert seen[-1] == pytest.approx(ends.values[0], rel=1e-9)
 
 
 @page.after("seen-often")
-def test_the_curvature_of_random_directions_has_these_means_and_spreads(data, first, start):
-    spectra = [np.linalg.eigvalsh(landscape.hessian(network, data)) for network in (start, first)]
-    assert [spectrum.mean().round(2) for spectrum in spectra] == [0.23, 1.32]
-    assert [((2 * (spectrum ** 2).sum()) ** 0.5 / 114).round(2) for spectrum in spectra] == [0.27, 0.66]
+def test_training_takes_a_quarter_of_the_negative_eigenvalues_and_all_planes_that_show_one(after, before, early, late):
+    assert 0.2 < 1 - (after < -1e-9).sum() / (before < -1e-9).sum() < 0.3
+    assert late == 0 and abs(early - 0.5) < 5 * 0.5 / 2000 ** 0.5
 
 
-@page.after("seen-often")
-def test_one_way_down_of_114_is_seen_with_the_chance_1_4e_17():
-    assert abs(landscapes.missed(114, 1, 1) / 1.4e-17 - 1) < 0.01
-    assert landscapes.missed(114, 1, 1) * 1e9 < 1e-7
-
-
-@page.after("seen-often")
-def test_no_plane_of_2000_curves_down_after_30_steps_and_half_do_at_the_start(data, lowest, start):
-    assert (lowest < 0).sum() == 0
-    assert (np.linalg.eigvalsh(landscape.hessian(start, data)) < -1e-9).sum() == 45
-    planes = np.random.default_rng(0).standard_normal((2000, 114, 2))
-    seen = (np.linalg.eigvalsh(planes.mT @ landscape.hessian(start, data) @ planes)[:, 0] < 0).mean()
-    assert 0.4 < seen < 0.6
-
-
-@page.after("rescaled-print")
-def test_filter_normalized_slices_agree_and_raw_ones_differ_by_a_factor_of_742(filtered, raw):
-    assert np.allclose(filtered[0].loss, filtered[1].loss, rtol=1e-9)
-    assert round(raw[1].loss.max() / raw[0].loss.max()) == 742
-    assert [round(float(cut.loss.max()), digits) for cut, digits in zip(raw, (1, 0), strict=True)] == [8.2, 6123]
-
-
-@page.after("figure-far")
-def test_the_gaussian_curve_settles_on_the_loss_without_attention(data, far):
-    assert ((data.y ** 2).sum() / 12).round(2) == 2.16
-    assert abs(far["Gaussian"][-1] - 2.1564) < 1e-4
-
-
-@page.after("figure-far")
-def test_it_rises_above_its_plateau_first(data, far):
-    assert [round(max(losses), 1) for losses in far.values()] == [11.7, 3.2, 6.5]
-    assert [round(losses[-1], 1) for losses in far.values()] == [10.1, 2.2, 5.8]
-    assert max(far["Gaussian"]) > 1.4 * (data.y ** 2).sum() / 12
-    assert 2 * max(far["Gaussian"]) < max(far["Gaussian, normalized"])
-
-
-@page.after("off")
-def test_the_stored_gaussian_maxima_are_the_loss_without_attention(table):
-    rows = gaussian_rows(table)
-    assert len(rows) == 27
-    assert abs(rows["loss"].max(axis=(1, 2)) - rows["off"]).max() < 0.011
-    off = {task: float(np.median(gaussian_rows(table, task=task)["off"]).round(2)) for task in TASKS}
-    assert off == {"words": 0.65, "words, longer": 0.62, "micro-Pathfinder": 0.69}
-
-
-@page.after("off")
-def test_the_softmax_maximum_is_below_it_after_the_short_stage_and_above_it_elsewhere():
-    medians = {task: [round(float(np.median(measures_of(kernel, ALONE, task=task)[:, 0])), 2)
-                      for kernel in ("softmax", "Gaussian")] for task in TASKS}
-    assert medians == {"words": [0.57, 0.65], "words, longer": [0.7, 0.62], "micro-Pathfinder": [0.76, 0.69]}
-
-
-@page.after("off")
-def test_on_eight_slices_of_nine_the_worst_attention_is_better_than_none(table):
-    short = table.where(task="words", kernel="softmax", trains=ALONE, scaled="filter")
-    assert len(short) == 9
-    assert (short["loss"].max(axis=(1, 2)) < short["off"]).sum() == 8
-
-
-@page.after("off")
-def test_more_was_learned_through_attention_on_words_than_on_micro_pathfinder(table):
-    falls = [float(np.median(gaussian_rows(table, task=task)["off"])) - median_in_the_middle(table, task, "softmax")
-             for task in ("words", "micro-Pathfinder")]
-    assert [round(fall, 2) for fall in falls] == [0.18, 0.10]
-
-
-# Your turn, and where it breaks
-
-
-@page.after("turn-slices")
-def test_near_slices_are_bowls_and_far_ones_curve_down(cut_of, data, ends):
-    near, far = ({name: measured(cut_of(end, radius, 0, "filter")) for name, end in ends.items()}
-                 for radius in (0.1, 4.0))
-    assert all(cut.negative_curvature == 0 for cut in near.values())
-    assert all(cut.negative_curvature > 0.7 for cut in far.values())
-    assert [round(cut.maximum, 1) for cut in far.values()] == [10.8, 3.0, 11.0]
-    assert far["Gaussian"].maximum > 1.3 * (data.y ** 2).sum() / 12
-
-
-@page.after("radius")
-def test_a_larger_radius_shows_more_negative_curvature(growing):
-    assert [round(measured(cut).negative_curvature, 2) for cut in growing.values()] == [0.02, 0.11, 0.21, 0.23]
-
-
-@page.after("radius")
-def test_no_network_has_mastered_its_task(table):
-    assert table["accuracy"].min().round(2) == 0.56
-    assert table["accuracy"].max().round(2) == 0.75
-
-
-# Exercises
-
-
-@page.after("solution-chance")
-def test_a_way_down_seen_half_of_the_time_is_7213_times_as_steep():
-    assert round(1 / (2 ** (1 / 5000) - 1)) == 7213
-    assert abs(landscapes.missed(10002, 7213, 1) - 0.5) < 1e-4
-
-
-@page.after("solution-grid")
-def test_the_mean_gradient_by_differences_leaves_out_the_rim(bowl):
-    assert measured(bowl).maximum == smoothness.by_formula(bowl).maximum
-    assert measured(bowl).mean_gradient < smoothness.by_formula(bowl).mean_gradient
-
-
-@page.after("solution-line")
-def test_the_loss_only_grows_away_from_the_end_of_its_own_kernel(with_other, with_softmax):
-    assert (np.diff(with_softmax) > 0).all()
-    assert (np.diff(with_other) < 0).all()
+@page.after("check-missed")
+def test_the_chance_to_see_one_way_down_is_that_of_the_formula(share):
+    chance = landscapes.missed(6, 1, 1)
+    assert abs(share - chance) < 5 * (chance * (1 - chance) / 20_000) ** 0.5
+    assert landscapes.missed(114, 1, 1) == 2.0 ** -56 and 1e9 * 2.0 ** -56 < 1e-7
 
 
 @page.after("solution-chosen")
-def test_the_end_of_training_still_has_a_way_down(cut, spectrum):
-    assert spectrum[0] < 0
-    assert round(smoothness.by_formula(cut).negative_curvature, 2) == 0.8
-
-
-@page.after("solution-chosen")
-def test_the_plane_of_both_extremes_shows_them(cut, spectrum):
-    basis = np.linalg.eigvalsh(cut.derivatives(0, 0)[2])
-    assert np.allclose(basis, spectrum[[0, -1]], rtol=1e-9)
+def test_the_plane_of_both_extremes_shows_them(both, spectrum):
+    basis = np.linalg.eigvalsh(both.derivatives(0, 0)[2])
+    assert np.allclose(basis, spectrum[[0, -1]], rtol=1e-9) and spectrum[0] < 0 < spectrum[-1]
+    assert both.loss.min() < both.loss[7, 7]

@@ -28,6 +28,7 @@ from mhabook.c13_layer import figure_promise
 from mhabook.c13_layer.statements import value_smoothness
 from mhabook.c14_traps import figure as c14
 from mhabook.c14_traps import figure_traps, figure_two_tokens
+from mhabook.c15_landscapes import figure as c15
 from mhabook.c16_networks import figure as c16
 from mhabook.start import figure_linearized, figure_scores, figure_surface, figure_words
 
@@ -43,6 +44,14 @@ def trillion():
     """The data and the start of chapter 4."""
     data = mha.data.tokenized_mixture(n=20, T=10, d=7, M=5, zeta=0.2, S=1.0, sigma=0.0)
     return data, first_phase_groups(data, (500_000_000_000,) * 2)
+
+
+def _turned():
+    """The figure of chapter 15, with the layer of its cell."""
+    data = mha.data.random_sequences(N=6, n=4, D=6, m=1, seed=0)
+    start = mha.AttentionLayer.random(D=6, d=3, m=1, H=2, seed=0)
+    network = mha.train(start, data, mha.Backtracking(), 30)[-1]
+    return c15.turned({"after 30 steps": network, "before training": start}, data)
 
 
 # What the notebooks make, in the order of their pages; a test holds each to what its page carries.
@@ -104,6 +113,7 @@ FIGURES = {
         lambda: c14.held({"up and down": ([-2, -1, 1, 2], [3, -2, 2, 1], 2.0), "that rise": ([-2, 2], [1, 2], 1.5)},
                          0.3, mha.GradientDescent(0.1), 300),),
     "book/kernels/14_further.html": (figure_traps.traps, figure_two_tokens.two_tokens),
+    "book/kernels/15_landscapes.html": (_turned,),
     "book/kernels/16_text_and_pathfinder.html": (
         lambda: c16.compared(mha.softmax, mha.gaussian, lr=0.02, steps=150, seeds=4),),
     "book/start/softmax.html": (figure_scores.scores,),

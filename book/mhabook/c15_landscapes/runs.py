@@ -8,7 +8,7 @@ import numpy as np
 from mhabook.c15_landscapes.smoothness import by_differences
 from mhabook.tables import stored
 from mhalib.data import SequenceDataset
-from mhalib.landscape import Slice, hessian, random_direction, slice
+from mhalib.landscape import Slice, random_direction, slice
 from mhalib.models import AttentionLayer
 
 TASKS = ("words", "words, longer", "micro-Pathfinder")
@@ -55,12 +55,10 @@ def heights_table() -> None:
         print(f"{task:18} softmax {softmax:.3f}  Gaussian {gaussian:.3f}  normalized {normalized:.3f}{off:15.3f}")
 
 
-def curvatures(layer: AttentionLayer, data: SequenceDataset,
-               generator: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:
-    """The spectrum of the Hessian, and the least curvature in each of 2,000 random planes."""
-    H = hessian(layer, data)
-    planes = generator.standard_normal((2000, len(H), 2))
-    return np.linalg.eigvalsh(H), np.linalg.eigvalsh(planes.mT @ H @ planes)[:, 0]
+def bending_down(H: np.ndarray, planes: int = 2000, seed: int = 0) -> float:
+    """The share of random planes on which the quadratic form of a Hessian (p, p) has a negative eigenvalue."""
+    spanned = np.random.default_rng(seed).standard_normal((planes, len(H), 2))
+    return float((np.linalg.eigvalsh(spanned.mT @ H @ spanned)[:, 0] < 0).mean())
 
 
 def random_slice(layer: AttentionLayer, data: SequenceDataset, radius: float, resolution: int,

@@ -15,7 +15,7 @@ from mhalib.attention import gaussian, normalized_gaussian, softmax
 from mhalib.data.sequences import SequenceDataset, random_sequences
 from mhalib.models.layer import AttentionLayer
 
-CHAPTER = "kernels/15_landscapes"
+CHAPTER, FURTHER = "kernels/15_landscapes", "kernels/15_further"
 PLANES = 4000
 NORMAL = ((0.0, 2 / 3), (3 ** 0.5, 1 / 6), (-3 ** 0.5, 1 / 6))
 """Points and weights with the first five moments of a standard normal number."""
@@ -148,7 +148,7 @@ def _rescaled(seed, kernel=None):
 
 
 @statement(id="prop-filter-scale", title="Filter normalization removes scales that the loss does not see",
-           mark="ours", source="this book", chapter=CHAPTER, random=_rescaled,
+           mark="ours", source="this book", chapter=FURTHER, random=_rescaled,
            assumptions="a factor for each head; factors > 0; queries and keys only under softmax; filter normalization",
            broken=lambda seed: _rescaled(seed, softmax) | {"normalize": None},
            breaks="filter normalization: raw directions",
@@ -212,7 +212,7 @@ def _far_enough(layer, data, t, seed=0, direction=None):
 
 
 @statement(id="prop-gaussian-plateau", title="Far out, the Gaussian slice is the loss without attention", mark="ours",
-           source="this book", chapter=CHAPTER, assumptions="the kernel is Gaussian; only W^Q and W^K move; tδ ≥ Δ",
+           source="this book", chapter=FURTHER, assumptions="the kernel is Gaussian; only W^Q and W^K move; tδ ≥ Δ",
            random=_going_far, extremal=(_one_token,),
            broken=lambda seed: _constant_values(seed, (softmax, normalized_gaussian)[seed % 2]),
            breaks="the kernel: softmax, and the Gaussian with normalized rows", hypotheses=_far_enough)

@@ -106,7 +106,7 @@ FIGURES = (
            "in which only the kernel of the second differs: the Gaussian landscape is the more favorable one.",
            "second-hand",
            "in part", "which weights move, the directions and their scale, the kernel of the first stage, every number",
-           landscapes.CHAPTER, "two-stages-four-kernels", slices, (TOY,), "landscapes.npz",
+           landscapes.FURTHER, "two-stages-four-kernels", slices, (TOY,), "landscapes.npz",
            {"trains": "queries and keys", "scaled": "filter"},
            ("text.words(4000, seed=seed)", "mha.data.pathfinder(2000, seed=seed)",
             '"d": 32, "H": 2, "layers": 2, "hidden": 64',

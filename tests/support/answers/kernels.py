@@ -102,6 +102,11 @@ def half_missed(p):
     return brentq(lambda beta: landscapes.missed(p, beta, 1) - 0.5, 1e-9, 1e5, xtol=1e-12, rtol=1e-14)
 
 
+def curvature_at(phi, beta, gamma):
+    v = np.array([np.cos(phi), np.sin(phi), 0])
+    return v @ np.diag([-beta, gamma, gamma]) @ v
+
+
 def factor_moves(eta, psi, rule):
     """How far the first step of a rule moves ψW^V, where the weights carry the factor ψ; and the plain gradient."""
     plain = mha.AttentionLayer.random(5, 3, 1, seed=4)
@@ -181,6 +186,8 @@ TRUTH = {
     "ex-15-two": [
         lambda phi: np.array([np.cos(phi), np.sin(phi)]) @ [[0, -1], [-1, 0]] @ [np.cos(phi), np.sin(phi)],
         lambda t: (t * -t - 1) ** 2 / 2],
+    "ex-15-angle": [curvature_at, lambda beta, gamma: np.cos(brentq(
+        lambda phi: curvature_at(phi, beta, gamma), 0, np.pi / 2, xtol=1e-14)) ** 2],
     "ex-15-chance": [(half_missed, 1e-9), (lambda: half_missed(10_002), 1e-9)],
     "ex-16-coin": [lambda S: both_all_ahead(S), lambda: next(S for S in range(1, 20) if both_all_ahead(S) < 0.05)],
     "ex-16-enough": [
