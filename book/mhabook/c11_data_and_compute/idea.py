@@ -22,7 +22,7 @@ def two_budgets() -> HTML:
         end = _at(K, LAW(K, n))
         panel.dot(end, color=color, size=6)
         panel.words((end[0] + 8, end[1] - 16), "the budget is spent", color=color,
-                    anchor="end" if K == FEW[1] else "start")
+                    anchor="end" if FEW[1] == K else "start")
         drawn.append(panel)
     return picture("two-budgets",
                    "Two panels of equal cost, the error over the steps. Left, a curve that falls and then stays level "
