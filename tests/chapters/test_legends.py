@@ -529,7 +529,7 @@ def bought(made, path, first, lr, sigma, kappa_M):
     draws = [whole, *(whole.fresh(320, seed=k) for k in range(1, 6))]
     start, rule = mha.AttentionRegression.random(3, 3, 0.5, seed=1), mha.Preconditioned(lr)
     curves = {}
-    for n in (40, 80, 160, 320):
+    for n in (320, 160, 80, 40):
         found = []
         for drawn in draws:
             data = replace(drawn, x=drawn.x[:n], y=drawn.y[:n])

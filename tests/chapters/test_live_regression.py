@@ -61,7 +61,8 @@ BUGS = {
     "rows of the basis": (STRETCHED, {"kappa": 16.0}, "basis[j * d + k]", "basis[k * d + j]"),
     "the floor without its root": (BOUGHT, {"sigma": 0.2}, "pairs / Math.sqrt(", "pairs / ("),
     "the floor without its squares": (BOUGHT, {"kappa_M": 2.0}, "(x * x * (1 + x * x))", "(x * x)"),
-    "a start that is not the carried one": (BOUGHT, {"lr": 0.2}, "flatMap(() => theta)", "flatMap(() => theta.map((x) => -x))"),
+    "a start that is not the carried one": (BOUGHT, {"lr": 0.2}, "flatMap(() => theta)",
+                                            "flatMap(() => theta.map((x) => -x))"),
     "a limit before tokens": (BOUGHT, {}, "model: population(model), values", "model, values"),
     "predicted": (BOTH, MANY, "(d * mean(s)) ** 2", "mean(s) ** 2"),
 }

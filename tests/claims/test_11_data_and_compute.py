@@ -49,7 +49,7 @@ def test_the_late_factor_is_the_derived_one(shown, rho):
     assert (limit[30] / limit[10]) ** (1 / 20) == pytest.approx(rho, rel=0.01)
 
 
-@page.after("law")
+@page.after("law-whole")
 def test_the_runs_follow_the_law_from_the_eighth_step_on(shown, law):
     run = shown.path()
     for size in SIZES:
