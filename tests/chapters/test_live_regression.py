@@ -16,7 +16,8 @@ STRETCHED = c10.stretched(ROUND, START, WHITENED, PLAIN, steps=6)
 DESCENT = c10.descent(n=60, steps=6)
 BOTH = c11.data_and_compute(n=80, steps=5)
 MANY_ROUND = mha.data.linear_regression(n=80, d=3, p=3, kappa=2, seed=2)
-BOUGHT = c11.bought(MANY_ROUND, START, mha.Preconditioned(0.3), steps=5, draws=2)
+SMALL = mha.AttentionRegression.random(3, 3, 0.5, seed=1)
+BOUGHT = c11.bought(MANY_ROUND, SMALL, mha.Preconditioned(0.3), steps=5, draws=2)
 # Where what is broken shows.
 SA2, SA1 = {"d": 4, "s_max": 1.5}, {"optimizer": "preconditioned", "start": "spectral", "lr": 0.1, "d": 2, "s_max": 1.0}
 MANY, SPECTRAL = {}, {"optimizer": "preconditioned", "start": "spectral", "lr": 0.2, "radius": 1.0}
@@ -124,7 +125,7 @@ def test_the_figure_of_samples_refuses_what_its_sliders_cannot_move(data, start,
 def test_the_figure_of_samples_shows_the_mean_of_the_readers_runs():
     path, rule = BOUGHT.path(lr=0.2), mha.Preconditioned(0.2)
     draws = [MANY_ROUND, MANY_ROUND.fresh(80, seed=1)]
-    runs = [mha.train(START, drawn, rule, 5).excess for drawn in draws]
+    runs = [mha.train(SMALL, drawn, rule, 5).excess for drawn in draws]
     np.testing.assert_allclose(path.excess_80, np.mean(runs, axis=0), rtol=1e-9)
 
 
