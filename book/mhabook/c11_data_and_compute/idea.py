@@ -71,7 +71,7 @@ def _total(panel, n, width, opacity=1.0):
 
 def _sum():
     panel = _total(_level(_slide(_axes(Panel("Two parts"), "step", "error")), 160), 160, 2.5)
-    panel.words((28, 152), "steps remove this", color=1, anchor="start")
+    panel.words((148, 156), "steps remove this", color=1, anchor="start")
     return panel.words((184, 126), "samples lower this", color=0)
 
 
