@@ -5,6 +5,7 @@ panel and their name in the legend, at settings where all of them differ.
 """
 
 import re
+from dataclasses import replace
 from functools import cache
 from statistics import NormalDist
 
@@ -35,7 +36,7 @@ from mhabook.c04_convergence.starts import first_phase_groups, mixture_witness
 from mhabook.c09_tilting.statements import exponent
 from mhabook.c10_structure.figure_regression import path_of, sample, start_on
 from mhabook.c10_structure.population import PopulationRegression
-from mhabook.c11_data_and_compute.statements import spectral_constant
+from mhabook.c11_data_and_compute.statements import floor_constant, spectral_constant
 from mhabook.c13_layer.figure import problem
 from mhabook.c13_layer.statements import value_rate, value_smoothness
 from mhabook.c14_traps.lines import Line
@@ -523,6 +524,32 @@ def descent(made, path, first, **values):
          theirs["training loss"][-1], theirs["population excess"][-1])]
 
 
+def bought(made, path, first, lr, sigma, kappa_M):
+    whole = mha.data.linear_regression(320, 3, 3, kappa=1, kappa_M=kappa_M, sigma=sigma)
+    draws = [whole, *(whole.fresh(320, seed=k) for k in range(1, 6))]
+    start, rule = mha.AttentionRegression.random(3, 3, 0.5, seed=1), mha.Preconditioned(lr)
+    curves = {}
+    for n in (320, 160, 80, 40):
+        found = []
+        for drawn in draws:
+            data = replace(drawn, x=drawn.x[:n], y=drawn.y[:n])
+            run = mha.train(start, data, rule, 30)
+            found.append(each(run, lambda model, data=data: model.against(data)["excess"]))
+        curves[n] = np.mean(found, axis=0)
+    population = whole.population()
+    limit = losses(mha.train(PopulationRegression.of(start), population, rule, 30), population)
+    floor = floor_constant(whole.truth.singular_values, 3, 3, sigma)
+    return {
+        "mean excess, step by step": Panel("step", "log", {f"{n} samples": curve for n, curve in curves.items()} | {
+            "infinitely many": limit}, path.steps),
+        "mean excess after 30 steps": Panel("log samples n", "log", {
+            "at the end": [curve[-1] for curve in curves.values()],
+            "derived, φ/n": [floor / n for n in curves]}, tuple(curves)),
+    }, [
+        ("After 30 steps of size {}, with noise {} and κ = {}: mean excess {} with 40 samples, {} with 320, {} with "
+         "infinitely many.", lr, sigma, kappa_M, curves[40][-1], curves[320][-1], limit[-1])]
+
+
 def data_and_compute(made, path, first, **values):
     sizes = (320, 160, 80, 40)
 
@@ -961,7 +988,8 @@ SHOWN = {
     ("book/preconditioning/10_further.html", 0): (
         descent, {"kappa": 8.0, "d": 4, "n": 300, "optimizer": "structure_aware", "start": "random", "lr": 0.3,
                   "s_max": 0.7}),
-    ("book/preconditioning/11_data_and_compute.html", 0): (
+    ("book/preconditioning/11_data_and_compute.html", 0): (bought, {"lr": 0.3, "sigma": 0.2, "kappa_M": 2.0}),
+    ("book/preconditioning/11_further.html", 0): (
         data_and_compute, {"optimizer": "structure_aware", "start": "random", "lr": 0.3, "s_max": 0.7, "kappa_M": 2.0,
                            "radius": 0.35}),
     ("book/kernels/12_two_kernels_one_rank.html", 0): (selecting, {"k": -0.75, "stretch": 2.0}),

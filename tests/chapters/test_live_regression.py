@@ -15,6 +15,9 @@ START, WHITENED, PLAIN = mha.AttentionRegression.random(3, 3, 1.0), mha.Precondi
 STRETCHED = c10.stretched(ROUND, START, WHITENED, PLAIN, steps=6)
 DESCENT = c10.descent(n=60, steps=6)
 BOTH = c11.data_and_compute(n=80, steps=5)
+MANY_ROUND = mha.data.linear_regression(n=80, d=3, p=3, kappa=2, seed=2)
+SMALL = mha.AttentionRegression.random(3, 3, 0.5, seed=1)
+BOUGHT = c11.bought(MANY_ROUND, SMALL, mha.Preconditioned(0.3), steps=5, draws=2)
 # Where what is broken shows.
 SA2, SA1 = {"d": 4, "s_max": 1.5}, {"optimizer": "preconditioned", "start": "spectral", "lr": 0.1, "d": 2, "s_max": 1.0}
 MANY, SPECTRAL = {}, {"optimizer": "preconditioned", "start": "spectral", "lr": 0.2, "radius": 1.0}
@@ -57,6 +60,11 @@ BUGS = {
     "tokens along another direction": (STRETCHED, {"kappa": 16.0}, "along(d - 1)", "along(d - 2)"),
     "a run that is drawn on": (STRETCHED, {"kappa": 256.0, "plain_lr": 0.9}, "gone ? NaN : excess", "excess"),
     "rows of the basis": (STRETCHED, {"kappa": 16.0}, "basis[j * d + k]", "basis[k * d + j]"),
+    "the floor without its root": (BOUGHT, {"sigma": 0.2}, "pairs / Math.sqrt(", "pairs / ("),
+    "the floor without its squares": (BOUGHT, {"kappa_M": 2.0}, "(x * x * (1 + x * x))", "(x * x)"),
+    "a start that is not the carried one": (BOUGHT, {"lr": 0.2}, "flatMap(() => theta)",
+                                            "flatMap(() => theta.map((x) => -x))"),
+    "a limit before tokens": (BOUGHT, {}, "model: population(model), values", "model, values"),
     "predicted": (BOTH, MANY, "(d * mean(s)) ** 2", "mean(s) ** 2"),
 }
 
@@ -103,6 +111,30 @@ def test_a_figure_refuses_what_its_sliders_cannot_move(call, words):
     assert_refused(call, TypeError, words)
 
 
+@pytest.mark.parametrize("data, start, rule, words", [
+    (MANY_ROUND.map(lambda a: a[::-1]), START, mha.Preconditioned(0.3), "data: expected the samples of a linear"),
+    (MANY_ROUND, mha.AttentionRegression.random(2, 2), mha.Preconditioned(0.3), "start: expected an AttentionRegr"),
+    (MANY_ROUND, START, PLAIN, "rule: expected Preconditioned with a number"),
+    (MANY_ROUND, START, mha.Preconditioned(lambda k: 0.1), "rule: expected Preconditioned with a number"),
+    (MANY_ROUND, START, mha.Preconditioned(whitening=ROUND.whitening()), "rule: expected Preconditioned with a"),
+])
+def test_the_figure_of_samples_refuses_what_its_sliders_cannot_move(data, start, rule, words):
+    assert_refused(lambda: c11.bought(data, start, rule), TypeError, [words])
+
+
+def test_the_figure_of_samples_shows_the_mean_of_the_readers_runs():
+    path, rule = BOUGHT.path(lr=0.2), mha.Preconditioned(0.2)
+    draws = [MANY_ROUND, MANY_ROUND.fresh(80, seed=1)]
+    runs = [mha.train(SMALL, drawn, rule, 5).excess for drawn in draws]
+    np.testing.assert_allclose(path.excess_80, np.mean(runs, axis=0), rtol=1e-9)
+
+
+def test_a_strong_target_has_no_floor_drawn():
+    strong = mha.data.linear_regression(n=80, d=3, p=3, s_max=1.0)
+    figure = c11.bought(strong, START, mha.Preconditioned(0.3), steps=2, draws=1)
+    assert figure.drawn()["predicted"] == []
+
+
 def test_the_spectral_start_has_columns_of_positive_sum():
     data = sample({"s_max": 0.4}, 50, 4, 3)
     start, other = start_on(data, {"start": "spectral"}, 3), mha.AttentionRegression.spectral(data)
@@ -125,6 +157,8 @@ def test_smaller_samples_are_the_first_tokens_and_the_limit_starts_with_the_larg
     (lambda: c10.descent(steps=0), ["steps: expected a whole number ≥ 1"]),
     (lambda: c10.stretched(ROUND, START, WHITENED, PLAIN, steps=2.5), ["steps: expected a whole number ≥ 1"]),
     (lambda: c11.data_and_compute(n=60), ["n: expected 80 tokens or more", "got 60"]),
+    (lambda: c11.bought(ROUND, START, WHITENED), ["data: expected 80 samples or more", "got 60"]),
+    (lambda: c11.bought(MANY_ROUND, START, WHITENED, draws=0), ["draws: expected a whole number ≥ 1"]),
     (lambda: c11.data_and_compute(instances=0), ["instances: expected a whole number ≥ 1"]),
 ])
 def test_bad_input_is_named(call, words):

@@ -103,7 +103,10 @@ FIGURES = {
                               mha.AttentionRegression.random(3, 3, 0.5, seed=1), mha.Preconditioned(lr=0.5),
                               mha.GradientDescent(lr=0.5)),),
     "book/preconditioning/10_further.html": (c10.descent,),
-    "book/preconditioning/11_data_and_compute.html": (c11.data_and_compute,),
+    "book/preconditioning/11_data_and_compute.html": (
+        lambda: c11.bought(mha.data.linear_regression(n=320, d=3, p=3, kappa=1),
+                           mha.AttentionRegression.random(3, 3, 0.5, seed=1), mha.Preconditioned(lr=0.5)),),
+    "book/preconditioning/11_further.html": (c11.data_and_compute,),
     "book/kernels/12_two_kernels_one_rank.html": (
         lambda: c12.selecting(np.linspace(-4, 4, 161)[:, None], np.array([[-2.0], [0.0], [1.0]]), mha.gaussian),),
     "book/kernels/12_further.html": (figure_forces.kernels,),

@@ -1,7 +1,6 @@
 """The live figures of chapter 10: descent that knows the structure beside descent that does not."""
 
 from dataclasses import replace
-from typing import Any
 
 import numpy as np
 
@@ -12,13 +11,14 @@ from mhabook.c10_structure.figure_regression import (
     carried,
     fitted,
     path_of,
+    recipe_of,
     sample,
     start_on,
     streams,
 )
 from mhabook.frames import with_own
-from mhalib._array import matching, require_count
-from mhalib.data.regression import LinearTruth, RegressionDataset, linear_regression, rotation
+from mhalib._array import require_count
+from mhalib.data.regression import RegressionDataset, linear_regression, rotation
 from mhalib.live.frames import line, panels
 from mhalib.live.spec import Control, FigureSpec
 from mhalib.live.widget import LiveFigure
@@ -109,7 +109,7 @@ def stretched(data: RegressionDataset, start: AttentionRegression, whitened: Pre
     Source: this book (SA1, SA2).
     """
     require_count(steps=steps)
-    recipe, n = _recipe(data), len(data)
+    recipe, n = recipe_of(data), len(data)
     d, seed = recipe.pop("d"), recipe.pop("seed")
     U, V = _whitened_start(start, data)
     _require_rules(whitened, plain)
@@ -155,29 +155,6 @@ def _alt(n, steps):
     return (f"Left, the {n} tokens along the widest and the narrowest direction of their covariance. Right, over "
             f"{steps} steps from one start, the population excess of descent in whitened coordinates and of plain "
             "descent, on a logarithmic scale. A slider stretches the tokens: the curve with whitening does not move.")
-
-
-def _recipe(data):
-    """What ``linear_regression`` was called with, but for n."""
-    truth = data.truth if isinstance(data, RegressionDataset) else None
-    if isinstance(truth, LinearTruth) and len(truth.M) == len(truth.Sigma) >= 2:
-        eigenvalues, s = np.linalg.eigvalsh(truth.Sigma), truth.singular_values
-        recipe: dict[str, Any] = {"kappa": _near(KAPPAS, eigenvalues[-1] / eigenvalues[0]), "s_max": float(s[0]),
-                                  "kappa_M": float(s[0] / s[-1]), "sigma": truth.sigma}
-        drawn = linear_regression(len(data), len(s), len(s), **recipe, seed=truth.seed)
-        if drawn.x.dtype == data.x.dtype and all(map(_equal, (drawn.x, drawn.y), (data.x, data.y))):
-            return recipe | {"d": len(s), "seed": truth.seed}
-    raise TypeError("data: expected the samples of a linear_regression as it draws them, with as many targets as "
-                    "dimensions, because a slider draws them anew; mha.live.figure takes any data")
-
-
-def _equal(a, b):
-    return np.allclose(a, b, rtol=1e-9, atol=1e-12)
-
-
-def _near(values, number):
-    """The one of ``values`` that a number equals up to rounding, or the number."""
-    return next(iter(matching(values, float(number))), float(number))
 
 
 def _whitened_start(start, data):

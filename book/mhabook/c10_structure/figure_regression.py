@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 
 from mhalib._array import Array
-from mhalib.data.regression import RegressionDataset, linear_regression, rotation
+from mhalib.data.regression import LinearTruth, RegressionDataset, linear_regression, rotation
 from mhalib.live.spec import Control
 from mhalib.models import AttentionRegression
 from mhalib.optim import GradientDescent, Preconditioned, StructureAware
@@ -66,11 +66,17 @@ def carried(n: int, sizes: Sequence[int], seeds: Iterable[int]) -> dict[str, Any
 
     Tokens and noise of every d are the first numbers of one stream; rotations are there for each d of ``sizes``.
     """
-    return {"kind": "regression", "instances": [_instance(n, sizes, seed) for seed in seeds]}
+    return {"kind": "regression", "instances": [_instance(n, sizes, seed, (seed, 1)) for seed in seeds]}
 
 
-def _instance(n, sizes, seed):
-    tokens, noise = (np.random.default_rng([seed, 1, kind]).standard_normal(n * max(sizes)) for kind in range(2))
+def redrawn(n: int, d: int, seed: int, draws: int) -> dict[str, Any]:
+    """The draws of ``linear_regression`` as the browser reads them, and of ``fresh(n, seed=k)`` for k from 1 on."""
+    streams = [(seed, 1), *((seed, 2, k) for k in range(1, draws))]
+    return {"kind": "regression", "instances": [_instance(n, (d,), seed, stream) for stream in streams]}
+
+
+def _instance(n, sizes, seed, stream):
+    tokens, noise = (np.random.default_rng([*stream, kind]).standard_normal(n * max(sizes)) for kind in range(2))
     rotations = {}
     for d in sizes:
         rng = np.random.default_rng([seed, 0])
@@ -82,3 +88,25 @@ def streams(d: int, seeds: Iterable[int]) -> dict[str, Any]:
     """The starts as the browser reads them: the draws of ``AttentionRegression.random``, for any d up to this one."""
     drawn = [np.random.default_rng([seed, 3]).standard_normal(2 * d * d).tolist() for seed in seeds]
     return {"kind": "side_by_side", "streams": drawn}
+
+
+def recipe_of(data: Any) -> dict[str, Any]:
+    """What ``linear_regression`` was called with, but for n and p = d.
+
+    Raises TypeError if ``data`` are not its samples as it draws them, with as many targets as dimensions.
+    """
+    truth = data.truth if isinstance(data, RegressionDataset) else None
+    if isinstance(truth, LinearTruth) and len(truth.M) == len(truth.Sigma) >= 2:
+        eigenvalues, s = np.linalg.eigvalsh(truth.Sigma), truth.singular_values
+        numbers = {"kappa": eigenvalues[-1] / eigenvalues[0], "s_max": s[0], "kappa_M": s[0] / s[-1],
+                   "sigma": truth.sigma}
+        recipe: dict[str, Any] = {name: float(f"{x:.10g}") for name, x in numbers.items()}  # 0.4, and no rounding of it
+        drawn = linear_regression(len(data), len(s), len(s), **recipe, seed=truth.seed)
+        if drawn.x.dtype == data.x.dtype and all(map(_equal, (drawn.x, drawn.y), (data.x, data.y))):
+            return recipe | {"d": len(s), "seed": truth.seed}
+    raise TypeError("data: expected the samples of a linear_regression as it draws them, with as many targets as "
+                    "dimensions, because a slider draws them anew; mha.live.figure takes any data")
+
+
+def _equal(a, b):
+    return np.allclose(a, b, rtol=1e-9, atol=1e-12)

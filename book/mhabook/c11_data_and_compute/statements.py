@@ -16,6 +16,7 @@ from mhalib.optim.structured import StructureAware
 from mhalib.whitening import Whitening
 
 CHAPTER = "preconditioning/11_data_and_compute"
+FURTHER = "preconditioning/11_further"
 GAUSSIAN = "x ~ N(0, Σ)"
 
 
@@ -95,7 +96,7 @@ def _ends(target, lr, away=0.0, balance=1.0, **_):
 
 
 @statement(id="prop-late-factor", title="How fast structure-aware descent ends", mark="ours", source="this book",
-           chapter=CHAPTER,
+           chapter=FURTHER,
            assumptions="s_1 > s_2 ≥ … ≥ s_ℓ > 0; infinitely many samples; λ = 1; "
                        "at every point of the optimum manifold; 0 < η ≤ κ/(1 + κ)",
            random=_optimum, broken=lambda seed: _optimum(seed) | {"away": 1.0},
@@ -180,7 +181,7 @@ def _starts(seed):
 
 
 @statement(id="prop-mean-over-starts", title="The mean over random starts is slower than every run", mark="ours",
-           source="this book", chapter=CHAPTER, random=_starts,
+           source="this book", chapter=FURTHER, random=_starts,
            assumptions="x_{j+1} = x_j(1 + h(1 − x_j²)); 0 < h < ½; a continuous density that is positive at 0",
            broken=lambda seed: _starts(seed) | {"least": 0.3},
            breaks="a continuous density that is positive at 0: x₀ ≥ 0.3",
@@ -255,7 +256,7 @@ def _spectral(seed):
 
 
 @statement(id="prop-spectral-excess", title="What the spectral start leaves", mark="ours", source="this book",
-           chapter=CHAPTER, assumptions=f"{GAUSSIAN}; the s_i are positive and distinct",
+           chapter=FURTHER, assumptions=f"{GAUSSIAN}; the s_i are positive and distinct",
            random=_spectral, broken=lambda seed: _spectral(seed) | {"fourth": 1.8},
            breaks=f"{GAUSSIAN}: uniform tokens, whose fourth moment is 1.8 instead of 3",
            hypotheses=lambda M, Sigma, fourth=3.0, **_: {GAUSSIAN: fourth == 3.0, "the s_i are positive and distinct":
@@ -318,7 +319,7 @@ def _fitted(seed, largest=None):
 
 
 @statement(id="prop-fitted-noise", title="The noise of attention that descent fits", mark="ours", source="this book",
-           chapter=CHAPTER,
+           chapter=FURTHER,
            assumptions="x, z ~ N(0, I_d); ‖V‖ < 1; the same right singular vectors; the scores are those of V",
            random=_fitted, broken=lambda seed: _fitted(seed, 0.4) | {"scores": 1.5},
            breaks="the scores are those of V: half as large again",

@@ -25,7 +25,7 @@ SECTIONS = {
     "multihead/07_further": "move-the-sliders-one-sample-more-or-less",
     "preconditioning/09_further": "move-the-sliders",
     "preconditioning/10_further": "move-the-sliders",
-    "preconditioning/11_data_and_compute": "move-the-sliders",
+    "preconditioning/11_further": "move-the-sliders",
     "kernels/13_when_gradient_descent_must_succeed": "see-train-the-values",
     "kernels/13_further": "move-the-sliders",
     "kernels/14_traps": "see-where-a-query-comes-to-rest",
