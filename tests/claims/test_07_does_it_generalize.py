@@ -2,6 +2,7 @@
 
 import numpy as np
 
+import mhalib as mha
 from mhabook.c07_generalization.leave_one_out import sample_losses
 from page import Page
 
@@ -11,6 +12,12 @@ page = Page("multihead/07_does_it_generalize")
 def ended(live, **values):
     """Where the curves of the live figure end."""
     return {name: curve[-1] for name, curve in live.drawn(**values).items() if name != "steps"}
+
+
+@page.after("leave-run")
+def test_a_run_by_hand_is_that_of_the_library(run, start, data):
+    library = mha.train(start, data, mha.GradientDescent(1.0), 500, record=2)[-1]
+    np.testing.assert_allclose(run(np.arange(20)).U, library.U, rtol=1e-9)
 
 
 @page.after("data")

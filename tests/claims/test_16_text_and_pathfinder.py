@@ -3,8 +3,9 @@
 import numpy as np
 import pytest
 
+import mhalib as mha
 from mhabook.c16_networks import sentences
-from mhabook.c16_networks.figure import STEP_SIZES
+from mhabook.c16_networks.figure import STEP_SIZES, one_run
 from page import Page
 
 page = Page("kernels/16_text_and_pathfinder")
@@ -15,6 +16,12 @@ def holds_zero(drawn):
 
 
 # --- the live figure -------------------------------------------------------------------------------------------
+
+
+@page.after("train")
+def test_a_run_of_the_page_is_that_of_the_library(right):
+    for seed in (0, 5):
+        assert right(mha.gaussian, seed).mean() == one_run("gaussian", seed, seed, 0.02, 150)[1]
 
 
 @page.after("train")
