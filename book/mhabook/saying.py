@@ -16,4 +16,6 @@ def say(**words: str) -> None:
     for name, text in words.items():
         if not isinstance(text, str):
             raise TypeError(f'{name}: expected a text such as f"{{x:.2f}}", got {type(text).__name__}')
-        display({f"{KEPT}text/plain": text}, raw=True, metadata={"scrapbook": {"name": name, "mime_prefix": KEPT}})
+        # As a literal, which is read again: "2,597" alone would be read as a pair of numbers, and "0.90" as 0.9.
+        kept = {f"{KEPT}text/plain": repr(text)}
+        display(kept, raw=True, metadata={"scrapbook": {"name": name, "mime_prefix": KEPT}})

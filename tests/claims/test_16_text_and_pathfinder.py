@@ -42,7 +42,7 @@ def test_with_four_seeds_lines_go_up_and_down_and_with_twelve_the_interval_is_na
 
 
 @page.after("train")
-def test_a_network_is_farther_from_itself_than_from_the_other_kernel(live):
+def test_with_twelve_seeds_a_network_seems_farther_from_itself_than_from_the_other_kernel(live):
     itself, both = live.drawn(other="again", seeds=12), live.drawn(seeds=12)
     gaps = [np.abs(np.subtract(drawn["second"], drawn["first"])) for drawn in (itself, both)]
     assert holds_zero(itself)
@@ -50,11 +50,17 @@ def test_a_network_is_farther_from_itself_than_from_the_other_kernel(live):
     assert 0.03 < gaps[0].mean() < 0.07
 
 
+@page.after("say-many")
+def test_with_48_seeds_the_gaussian_kernel_is_ahead_and_a_network_is_as_far_from_itself(many, soft, gauss, again):
+    assert 0 < many.low < many.high < 0.05
+    assert 0.7 < abs(again - soft).mean() / abs(gauss - soft).mean() < 1.3
+
+
 @page.after("train")
 def test_with_long_steps_softmax_is_far_ahead_until_the_other_takes_shorter_ones(live):
     long = live.drawn(seeds=12, lr_first=0.2, lr_second=0.2)
     assert long["high"] < -0.08
-    assert (np.subtract(long["second"], long["first"]) < -0.05).sum() == 10
+    assert 8 <= (np.subtract(long["second"], long["first"]) < -0.05).sum() < 12
     assert holds_zero(live.drawn(seeds=12, lr_first=0.2, lr_second=0.02))
 
 
@@ -84,8 +90,8 @@ def test_the_interval_is_that_of_the_paired_test_and_of_the_figure(low, high, kn
 
 
 @page.after("spread")
-def test_the_test_sentences_make_more_than_half_of_the_variance_and_not_all(alone, scatter):
-    assert 0.5 < alone / 200 / scatter ** 2 < 0.8
+def test_the_test_sentences_make_about_half_of_the_variance(alone, scatter):
+    assert 0.4 < alone / 200 / scatter ** 2 < 0.8
 
 
 @page.after("flattery")
@@ -106,8 +112,10 @@ def test_who_looks_until_it_suits_errs_several_times_as_often(outside):
 
 
 @page.after("solution-itself")
-def test_networks_are_more_alike_where_the_start_is_shared(soft, gauss, again):
-    assert np.corrcoef(soft, gauss)[0, 1] > 0.2 + np.corrcoef(soft, again)[0, 1]
+def test_the_correlations_with_two_other_starts_lie_on_both_sides_of_that_with_the_other_kernel(correlations):
+    kernel, nearer, farther = correlations
+    assert 0 < nearer < kernel - 0.1
+    assert farther > kernel + 0.1
 
 
 @page.after("solution-choose")
