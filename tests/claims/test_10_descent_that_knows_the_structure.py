@@ -64,7 +64,7 @@ def test_with_shorter_steps_it_ends_about_a_hundred_times_as_high(live):
 
 @page.after("idea")
 def test_the_narrow_valley_takes_many_times_the_steps_of_the_round_one():
-    assert len(idea.descent(idea.VARIANCE)) > 5 * len(idea.descent(1.0))
+    assert len(idea.descent(idea.VARIANCES)) > 3 * len(idea.descent((1.0, 1.0)))
 
 
 @page.after("idea")
@@ -73,13 +73,6 @@ def test_descent_on_the_loss_stops_on_the_valley_away_from_the_balanced_point():
     assert abs(u * v - 1) < 2e-3
     assert u > 3 * v
     assert np.isclose(u ** 2 - v ** 2, first[0] ** 2 - first[1] ** 2, rtol=0.02)
-
-
-@page.after("idea")
-def test_the_ovals_are_level_lines():
-    for level in (0.06, 0.25, 0.5, 0.8):
-        u, v = idea.oval(level).T
-        assert np.allclose((u * v - 1) ** 2 / 2 + (u ** 2 - v ** 2) ** 2 / 8, level, rtol=1e-9)
 
 
 @page.after("idea")

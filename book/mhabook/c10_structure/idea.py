@@ -4,14 +4,13 @@ import numpy as np
 from IPython.display import HTML
 
 from mhabook.drawing import Panel, Point, picture
-from mhalib._array import Array
 
-VARIANCE = 16.0
-"""That of the tokens of the narrow valley, which have one dimension."""
-START = (1.8, 0.3)
-"""Where the two descents on Q begin, in (u, v)."""
-NEAR = 0.05
-"""They end where they are as near to the balanced point (1, 1)."""
+VARIANCES = (4.0, 1.0)
+"""Those of the long and of the short coordinate of the tokens, in the panels that compare two descents."""
+ERRORS = (0.35, 0.7)
+"""How far the products u v of the two coordinates are above 1 at the start."""
+NEAR = 0.02
+"""Descent ends where both products are as near to 1."""
 CENTER, UNIT = (130, 98), 40
 """Where the origin is drawn, and how long the unit is."""
 
@@ -31,31 +30,44 @@ def stretched_tokens() -> HTML:
 
 
 def landscape() -> HTML:
-    """A saddle between two valleys; the narrow valley of long tokens, and the round one after whitening."""
-    narrow, round_ = descent(VARIANCE), descent(1.0)
+    """A saddle between two valleys; the narrow valley of a long and a short coordinate, and the round one."""
+    narrow, round_ = (descent(variances) for variances in (VARIANCES, (1.0, 1.0)))
     return picture("saddle-and-valleys",
                    "Three panels. Left: in the plane of u and v two curved lines, the valleys, where u v = 1, and "
                    "between them the origin, a saddle. A balanced point is marked on each valley; a path of descent "
-                   "comes to rest on a valley elsewhere. Middle: in the coordinates of the layer the level lines "
-                   "around a balanced point are flat ovals, and descent jumps from side to side, for "
-                   f"{len(narrow) - 1} steps. "
-                   "Right: in whitened coordinates the level lines around it are round, and descent arrives in "
-                   f"{len(round_) - 1} steps.",
-                   [_valleys(), _ovals("The layer's coordinates", narrow, VARIANCE, "a narrow valley"),
-                    _ovals("Whitened coordinates", round_, 1.0, "a round valley")])
+                   "comes to rest on a valley elsewhere. Middle: across, how far the long coordinate is from its "
+                   "valley; up, the short one. The level lines are narrow ovals, and descent jumps from side to side, "
+                   f"for {len(narrow) - 1} steps. Right: in whitened coordinates the level lines are circles, and "
+                   f"descent arrives in {len(round_) - 1} steps.",
+                   [_valleys(), _ovals("The layer's coordinates", narrow, VARIANCES, "a narrow valley"),
+                    _ovals("Whitened coordinates", round_, (1.0, 1.0), "a round valley")])
 
 
-def descent(variance: float) -> list[Point]:
-    """Gradient descent on Q = ½(uv − 1)² + ⅛(u² − v²)² in a = u/σ and b = v/σ²: the points (u, v) until it is near.
+def curvature(variance: float) -> float:
+    """That of ½(uv − 1)² across its valley, in a = u/σ and b = v/σ², at u = v = 1: σ² + σ⁴."""
+    return variance + variance ** 2
 
-    The step size is the best one near (1, 1), where the curvature is 2σ² along a and 2σ⁴ along b.
+
+def descent(variances: tuple[float, float]) -> list[Point]:
+    """Gradient descent on ½(uv − 1)² for two coordinates at once, in their a and b, from balanced starts.
+
+    The step size is the best one for the two curvatures across the valleys. The points are the distances from the two
+    valleys, (uv − 1)/√curvature, until both products are near.
     """
-    (u, v), path, lr = START, [START], 1 / (variance + variance ** 2)
-    while np.hypot(u - 1, v - 1) > NEAR:
-        E, D = u * v - 1, u ** 2 - v ** 2
-        u, v = u - lr * variance * (E * v + D * u / 2), v - lr * variance ** 2 * (E * u - D * v / 2)
-        path.append((float(u), float(v)))
+    curvatures = np.array([curvature(variance) for variance in variances])
+    lr, variance = 2 / curvatures.sum(), np.array(variances)
+    u = v = np.sqrt(1 + np.array(ERRORS))
+    path = [_distances(u * v - 1, curvatures)]
+    while abs(u * v - 1).max() > NEAR:
+        E = u * v - 1
+        u, v = u - lr * variance * E * v, v - lr * variance ** 2 * E * u
+        path.append(_distances(u * v - 1, curvatures))
     return path
+
+
+def _distances(errors, curvatures):
+    long, short = errors / np.sqrt(curvatures)
+    return float(long), float(short)
 
 
 def unbalanced() -> list[Point]:
@@ -68,20 +80,9 @@ def unbalanced() -> list[Point]:
     return [*path, (u, v)]
 
 
-def oval(level: float) -> Array:
-    """The points (u, v) where Q = level, one loop or two: 4(uv − 1)² + (u² − v²)² = 8 Q is an oval of Cassini."""
-    circle = 1j + (2 * level) ** 0.5 * np.exp(1j * np.linspace(0, 2 * np.pi, 241))
-    root = np.sqrt(2 * circle)
-    for k in range(1, len(root)):  # the root that goes on from the last one
-        if abs(root[k] - root[k - 1]) > abs(root[k] + root[k - 1]):
-            root[k] = -root[k]
-    return np.stack([root.real, root.imag], axis=1)
-
-
-def _at(point, variance=1.0):
-    """Where (u, v) is drawn as (a, b), on a scale on which the narrow valley is well seen."""
-    unit = UNIT if variance == 1 else 1.4 * UNIT
-    return CENTER[0] + unit * point[0], CENTER[1] - unit * point[1] / variance ** 0.5
+def _at(point):
+    """Where (u, v) is drawn."""
+    return CENTER[0] + UNIT * point[0], CENTER[1] - UNIT * point[1]
 
 
 def _axes(panel, across, up):
@@ -106,16 +107,22 @@ def _valleys():
     return panel.words((130, 188), "it may stop unbalanced")
 
 
-def _ovals(title, path, variance, words):
-    panel = _axes(Panel(title), *("ab" if variance > 1 else "uv"))
-    for level in (0.06, 0.25, 0.5, 0.8):
-        loop = oval(level)
-        for side in (1, -1):
-            panel.curve([_at(side * point, variance) for point in loop], width=1, opacity=0.55)
-    points = [_at(point, variance) for point in path]
+def _ovals(title, path, variances, words):
+    panel = _axes(Panel(title), "long", "short")
+    curvatures = [curvature(variance) for variance in variances]
+    turn = np.linspace(0, 2 * np.pi, 121)
+    # The level lines through the start and at a quarter and a sixteenth of its loss.
+    loss = sum(c * distance ** 2 for c, distance in zip(curvatures, path[0], strict=True))
+    for share in (1, 0.25, 0.06):
+        radii = [(share * loss / c) ** 0.5 for c in curvatures]
+        panel.curve([_near((radii[0] * np.cos(t), radii[1] * np.sin(t))) for t in turn], width=1, opacity=0.55)
+    points = [_near(point) for point in path]
     panel.curve(points, color=1, width=1.5)
     for point in points:
         panel.dot(point, color=1, size=2.5)
-    for side in (1, -1):
-        panel.dot(_at((side, side), variance), color=0, size=4)
-    return panel.dot(CENTER, hollow=True, size=4).words((130, 188), f"{words}: {len(path) - 1} steps")
+    return panel.dot(CENTER, color=0, size=4).words((130, 188), f"{words}: {len(path) - 1} steps")
+
+
+def _near(point):
+    """Where the distances from the two valleys are drawn."""
+    return CENTER[0] + 130 * point[0], CENTER[1] - 130 * point[1]

@@ -123,10 +123,15 @@ def heavy_mean(v):
     return 2 * (1 / index - 1)
 
 
-def narrow_hessian(v):
-    """Of Q = ½(uv − 1)² + ⅛(u² − v²)² in (a, b) at the balanced optimum, with u = σa, v = σ²b: its eigenvalues."""
-    scales = np.array([v**0.5, v])
-    return np.linalg.eigvalsh(scales[:, None] * factorization.hessian(np.eye(1), np.eye(1), np.eye(1)) * scales)
+def across_the_valleys(v):
+    """The curvatures of the excess across its valley, for tokens of one coordinate with variance 1 and v."""
+    found = []
+    for variance in (1.0, float(v)):
+        Sigma, M = np.array([[variance]]), np.array([[variance**-0.5]])  # N = M Σ^{1/2} = 1
+        layer = PopulationRegression(np.array([[variance**-0.5]]), np.array([[1 / variance]]))  # u = v = 1
+        columns = [layer.hvp(Sigma, M, layer.with_arrays(A=unit[:1], B=unit[1:])) for unit in np.eye(2)[:, :, None]]
+        found.append(np.linalg.eigvalsh([[image.A[0, 0], image.B[0, 0]] for image in columns])[-1])
+    return np.array(found)
 
 
 TRUTH = {
@@ -143,8 +148,8 @@ TRUTH = {
     "ex-9-own": [(own_token, 1e-4), lambda: own_token(0.2)],
     "ex-10-scalar": [lambda s: scalar_hessian(s, 0.0), lambda s: scalar_hessian(s, s**0.5)],
     "ex-10-narrow": [
-        (lambda v: np.divide(*narrow_hessian(v)[::-1]), 1e-9),
-        (lambda v: best_step(narrow_hessian(v))[1], NUMERIC)],
+        (lambda v: np.divide(*across_the_valleys(v)[::-1]), 1e-9),
+        (lambda v: best_step(across_the_valleys(v))[1], NUMERIC)],
     "ex-10-spectrum": [
         lambda: (abs(spectrum() - 3) < 1e-9).sum(), (lambda: best_step(spectrum())[0], NUMERIC),
         (lambda s1, s2: best_step(spectrum(s1, s2))[1], NUMERIC)],
