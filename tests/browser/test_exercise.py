@@ -157,7 +157,7 @@ def test_a_guess_comes_back_beside_its_result_and_on_the_page_of_all_until_it_is
 
 def test_a_guess_in_words_is_kept_as_it_is_written(new_visit):
     visit = new_visit("book/laboratory/17_laboratory.html").open()
-    visit.page.get_by_label("2. After 500 steps the sixteen heads differ in").fill("<b>nothing</b>")
+    visit.page.get_by_label("2. Sixteen heads start at zero. After 500 steps they differ in").fill("<b>nothing</b>")
     assert visit.page.locator("#said-chapter-17-2 strong").inner_text() == "<b>nothing</b>"
     assert visit.page.evaluate(KEPT) == {"mha:guess:chapter-17-2": "<b>nothing</b>"}
     visit.context.close()
