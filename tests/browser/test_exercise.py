@@ -242,8 +242,8 @@ def test_a_curve_that_nobody_can_have_drawn_is_as_if_nothing_were_kept(curve, ke
 
 def test_a_curve_is_drawn_by_the_keyboard(curve):
     page = curve.page
-    group = page.get_by_role("group", name="1d. The weight of the middle key, with softmax")
-    page.get_by_role("radio", name="neither", exact=True).first.press("Tab")
+    group = page.get_by_role("group", name="1b. The weight of the middle key, under softmax")
+    page.get_by_label("1a. The largest share of the middle key, under softmax").press("Tab")
     for name, key, value in (("−3", "ArrowUp", "0.55"), ("−2", "ArrowDown", "0.45"), ("−1", "End", "1")):
         point = group.get_by_role("slider", name=f"query {name}", exact=True)
         assert point.evaluate("(node) => node === document.activeElement && node.matches(':focus-visible')")
@@ -271,7 +271,7 @@ def test_in_print_and_without_a_script_a_curve_is_asked_for_in_words_alone(new_v
     bare = context.new_page()
     bare.goto(site + CURVE)
     for page in (visit.page, bare):
-        assert page.get_by_text("Sketch the weight that softmax gives to the middle key").is_visible()
+        assert page.get_by_text("The weight of the middle key, under softmax").first.is_visible()
         assert page.locator(".mha-plot:visible").count() == 0
     context.close()
     visit.context.close()

@@ -83,7 +83,7 @@ def test_formulas_are_those_that_mathjax_sets_in_a_browser(mathjax):
 
 def test_formulas_are_as_large_as_mathjax_makes_them(site, chromium):
     page = chromium.new_page()
-    page.goto(f"{site}book/multihead/08_heads_on_real_data.html")
+    page.goto(f"{site}book/multihead/02_how_steep_how_curved.html")
     page.add_script_tag(content=CONFIGURE)
     page.add_script_tag(path=mathematics.MATHJAX / "tex-mml-chtml.js")
     page.evaluate("() => MathJax.startup.promise.then(() => 0)")
@@ -105,7 +105,7 @@ def tilting(request, site, chromium):
 
 def test_the_bar_of_a_transposition_is_not_cut(tilting):
     bars = tilting.evaluate(BARS)
-    assert len(bars) > 20 and min(bars) > 1
+    assert len(bars) > 10 and min(bars) > 1
 
 
 def test_no_line_begins_with_the_mark_that_follows_a_formula(tilting):
