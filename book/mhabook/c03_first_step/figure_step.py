@@ -6,7 +6,7 @@ import numpy as np
 
 from mhabook.c03_first_step.max_margin import ntk_features, ntk_margin
 from mhabook.c03_first_step.ntk import gaussian_of_equal_norm
-from mhabook.frames import Measures, mixture_draws, mixture_of, with_own, zero_heads
+from mhabook.frames import Measures, mixture_draws, mixture_of, plain_step, with_own, zero_heads
 from mhalib.data import Dataset
 from mhalib.data.mixture import tokenized_mixture
 from mhalib.live.frames import line, panels
@@ -48,14 +48,12 @@ def one_step(data: Dataset, start: MultiHeadAttention, rule: GradientDescent) ->
         raise ValueError(f"start: expected one head, got {H}; the margin after a first phase does not depend on them")
     if (T, d) != data.X.shape[1:]:
         raise ValueError(f"start: expected a head for the data's T, d = {data.X.shape[1:]}, got {(T, d)}")
-    if type(rule) is not GradientDescent or callable(rule.lr):
-        raise TypeError(f"rule: expected GradientDescent with a number as its step size, got {rule!r}")
+    size = plain_step(rule) / 2  # with a step size of 2 a step from zero is the first phase
     M, S, seed = len(mixture.nu), float(round(np.linalg.norm(mixture.nu[0]), 12)), mixture.seed
     steps = _Steps(n, T, d, M, seed, start, rule)
     unit = mixture_draws(mixture, n, (seed, 1)) | {"kind": "step", "mu": (mixture.mu / S).ravel().tolist(),
                                                    "nu": (mixture.nu / S).ravel().tolist()}
     shares, own = [k / T for k in range(1, T)], mixture.n_relevant / T
-    size = rule.lr / 2  # with a step size of 2 a step from zero is the first phase
     return LiveFigure(FigureSpec(
         title="What can the gradients tell apart?",
         alt="Left, a point for each sample: how fast the logit changes along the best direction, across as the decoder "
