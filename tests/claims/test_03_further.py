@@ -88,6 +88,11 @@ def test_sampling_noise_is_two_fifths_of_the_signal(data):
     assert np.linalg.norm(sampling_noise(data)) / size == pytest.approx(0.4, abs=0.03)
 
 
+@page.after("nearest-end")
+def test_the_walk_in_the_hull_closes_in_on_the_largest_margin(least, most, exact):
+    assert least < exact < most < 1.001 * least
+
+
 def chance_and_bound(H, plus):
     """P(|Z| ≥ z), and the δ whose bound is z, for the z that ``plus`` heads forward and the others backward leave."""
     z = abs(2 * plus - H) / H ** 0.5

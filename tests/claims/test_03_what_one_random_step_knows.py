@@ -52,11 +52,6 @@ def test_under_noise_the_start_at_zero_loses_its_margin_first(live):
     assert np.ptp(signed_points(live, sigma=0.5)) > np.ptp(signed_points(live))
 
 
-@page.after("nearest-end")
-def test_the_walk_in_the_hull_closes_in_on_the_largest_margin(least, most, exact):
-    assert least < exact < most < 1.001 * least
-
-
 @page.after("moves-end")
 def test_the_two_moves_have_the_margins_of_the_formulas_on_every_sample(U, W):
     right = ntk.mixture_margins(T=10, zeta=0.2, S=2.0, M=5)
