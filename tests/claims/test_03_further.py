@@ -93,6 +93,11 @@ def test_the_walk_in_the_hull_closes_in_on_the_largest_margin(least, most, exact
     assert least < exact < most < 1.001 * least
 
 
+@page.after("rare")
+def test_for_a_rare_pattern_the_step_is_mostly_chance(ratio):
+    assert ratio > 5
+
+
 def chance_and_bound(H, plus):
     """P(|Z| ≥ z), and the δ whose bound is z, for the z that ``plus`` heads forward and the others backward leave."""
     z = abs(2 * plus - H) / H ** 0.5

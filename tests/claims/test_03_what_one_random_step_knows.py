@@ -75,11 +75,6 @@ def test_under_noise_margins_fall_with_more_samples_and_at_zero_to_nothing(fall)
     assert fall["after the step"][-1] > 0.8 * fall["after the step"][3]
 
 
-@page.after("rare")
-def test_for_a_rare_pattern_the_step_is_mostly_chance(ratio):
-    assert ratio > 5
-
-
 @page.after("solution-length")
 def test_a_longer_step_asks_for_fewer_heads(best, c, heads_asked, one):
     assert 10 < c[best] < 25
