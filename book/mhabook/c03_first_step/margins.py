@@ -48,7 +48,7 @@ def by_samples(make: Make, sigma: float, counts: Iterable[int]) -> np.ndarray:
 
 
 def gain_with_one_gaussian_row(data: Dataset, step: MultiHeadAttention, H: int, seed: int) -> float:
-    """Of what ``step`` gains over zero, the share of H heads with one Gaussian row each, repeated, as long as its rows."""
+    """Of what ``step`` gains over zero, the share of H heads with one Gaussian row each, repeated, as long as its."""
     _, T, d = data.X.shape
     rows = np.random.default_rng([seed, 7]).standard_normal((H, 1, d))
     U = rows.repeat(T, axis=1)
