@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from mhabook.c01_model.instances import ZERO, from_zero, problem, token_radius
-from mhabook.c03_first_step.max_margin import CHAPTER, FURTHER
+from mhabook.c03_first_step.max_margin import FURTHER
 from mhabook.ledger import Check, Checks, statement
 from mhalib._array import Array, namespace, require_count, require_seed
 from mhalib.data import Dataset, tokenized_mixture
@@ -103,7 +103,7 @@ def _uniform(seed):
 
 
 @statement(id="lemma-uniform-features", title="Features at uniform attention", mark="ours", source="this book",
-           chapter=CHAPTER, assumptions="all W_h are zero", random=_uniform,
+           chapter=FURTHER, assumptions="all W_h are zero", random=_uniform,
            hypotheses=lambda model, **_: {"all W_h are zero": not model.W.any()},
            broken=lambda seed: _uniform(seed) | {"model": MultiHeadAttention.random(*_uniform(seed)["model"].sizes)},
            breaks="all W_h are zero")

@@ -6,7 +6,7 @@ from typing import Any, TypeAlias
 import numpy as np
 
 from mhabook.c03_first_step.first_phase import first_phase, gaussian_of_equal_norm, mirrored
-from mhabook.c03_first_step.max_margin import good_initialization, ntk_margin
+from mhabook.c03_first_step.max_margin import good_initialization, max_margin, ntk_margin
 from mhalib._array import Array
 from mhalib.data import Dataset, tokenized_mixture
 from mhalib.models import MultiHeadAttention
@@ -45,6 +45,28 @@ def over_datasets(make: Make, sigma: float, n: int = 60, samples: int = 20) -> n
 def by_samples(make: Make, sigma: float, counts: Iterable[int]) -> np.ndarray:
     """``over_datasets`` on five datasets each of so many samples: (numbers of samples, 5)."""
     return np.array([over_datasets(make, sigma, n, 5) for n in counts])
+
+
+def gain_with_one_gaussian_row(data: Dataset, step: MultiHeadAttention, H: int, seed: int) -> float:
+    """Of what ``step`` gains over zero, the share of H heads with one Gaussian row each, repeated, as long as its."""
+    _, T, d = data.X.shape
+    rows = np.random.default_rng([seed, 7]).standard_normal((H, 1, d))
+    U = rows.repeat(T, axis=1)
+    U *= np.linalg.norm(step.U[0]) / np.linalg.norm(U, axis=(1, 2), keepdims=True)
+    alike = MultiHeadAttention(np.zeros((H, d, d)), U)
+    found, zero, after = (ntk_margin(model, data).margin
+                          for model in (alike, MultiHeadAttention.zeros(1, T, d), step))
+    return (found - zero) / (after - zero)
+
+
+def of_random_labels(sigma: float, samples: int = 10) -> np.ndarray:
+    """The margins of one Gaussian head on mirrored samples with noise σ whose labels are dealt out anew, (samples,)."""
+    found = []
+    for seed in range(samples):
+        drawn = mirrored(tokenized_mixture(20, 10, 10, 5, 0.2, 2.0, sigma, seed))
+        features = gaussian_of_equal_norm(drawn, 1, seed).features(drawn.X)
+        found.append(max_margin(features, np.random.default_rng(seed).permutation(drawn.y)).margin)
+    return np.array(found)
 
 
 def print_noise(table: Mapping[tuple[str, float], np.ndarray]) -> None:

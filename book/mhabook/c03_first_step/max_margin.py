@@ -92,7 +92,7 @@ def _convex(theta, weights, **_):
 
 
 @statement(id="lemma-margin-distance", title="The margin is a distance", mark="ours", source="this book",
-           chapter=CHAPTER, assumptions="‖θ‖ = 1; λ_i ≥ 0; Σ_i λ_i = 1", random=_directions,
+           chapter=FURTHER, assumptions="‖θ‖ = 1; λ_i ≥ 0; Σ_i λ_i = 1", random=_directions,
            extremal=(_best_direction,),
            broken=lambda seed: (best := _best_direction()) | {
                "weights": best["weights"] * np.random.default_rng([seed, 33]).uniform(0.1, 0.9)},

@@ -8,7 +8,7 @@ IN_CHAPTERS = {
     2: "lemma-1-blocks prop-1-hessian lemma-logistic cor-1-self-bounded lemma-1-derivatives prop-1-gradient "
        "prop-1-gradient-sharp lemma-deviation prop-1-hessian-sharp prop-1-recalled cor-1-gradient cor-1-smoothness "
        "cor-1-weak-convexity cor-1-quasi-convexity",
-    3: "def-ntk lemma-margin-distance lemma-uniform-features prop-zero-margin prop-ntk-margins def-good-init "
+    3: "def-ntk prop-zero-margin prop-ntk-margins def-good-init lemma-margin-distance lemma-uniform-features "
        "lemma-first-phase lemma-sampling-noise prop-start-logits thm-exact-margin prop-saturated",
     4: "def-neighborhood lemma-one-point lemma-regret lemma-bounded-iterates thm-1-training prop-groups lemma-descent "
        "thm-1-fewer-heads lemma-linearization lemma-reference cor-2-mixture",
