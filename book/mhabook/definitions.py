@@ -35,7 +35,7 @@ DEFINITIONS = (
     Definition("def-ntk", "Tangent features and their margin", "recalled", max_margin.CHAPTER, "Deora et al. 2023"),
     Definition("def-good-init", "Good initialization", "recalled", max_margin.FURTHER,
                "Deora et al. 2023, Definition 1"),
-    Definition("def-neighborhood", "Constants of a neighborhood", "ours", groups.CHAPTER, "this book"),
+    Definition("def-neighborhood", "Constants of a neighborhood", "ours", groups.FURTHER, "this book"),
     Definition("def-planted", "Planted head", "recalled", planted.CHAPTER, "Deora et al. 2023"),
     Definition("def-alignment", "Alignment", "paper", planted.CHAPTER, "Deora et al. 2023, caption of Figure 4"),
     Definition("def-leave-one-out", "Leaving one out", "ours", generalization.CHAPTER, "this book"),

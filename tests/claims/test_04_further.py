@@ -6,16 +6,13 @@ import pytest
 import mhabook
 import mhalib as mha
 from mhabook.c04_convergence import chain, starts
-from mhabook.c04_convergence import statements as convergence
 from page import Page
 
 page = Page("multihead/04_further")
 
 
 @page.after("many")
-def test_that_many_heads_would_fill_nearly_a_hundred_terabytes(H, demand, start):
-    assert start.W[0].size + start.U[0].size == 119
-    assert 0.9e14 < 119 * 8 * H < 1e14
+def test_the_heads_are_a_little_more_than_the_theorem_asks_for(H, demand):
     assert 0 < H - demand.heads < 0.01 * H
 
 
@@ -27,35 +24,26 @@ def test_more_heads_end_higher_and_do_not_look(H, runs):
     assert abs(runs[H].attention_score[-1] - 0.2) < 1e-11
 
 
-@page.after("say-moved")
-def test_heads_of_the_large_run_move_alike(H, every, one):
-    assert one < 1e-4 and every == pytest.approx(H ** 0.5 * one, rel=1e-3)
-
-
 @page.after("figure-promise")
 def test_two_trillion_heads_satisfy_every_hypothesis_and_keep_the_promise(K, chained, data, descent, large, promised,
-                                                                          steps, toward):
+                                                                          toward):
     assert all(chain.conditions(large, toward.model, data, descent.lr, K).values())
-    assert convergence.sample_demand(data, K=K).heads < 2e12
     assert (chained.loss[1:] < promised).all()
-    assert 1000 < steps[promised < np.log(2)][0] < 1100
-    assert promised[99] > np.log(2)
+    assert promised[999] > np.log(2)
 
 
 @page.after("demand")
 def test_fewer_heads_save_more_than_a_thousand_and_take_shorter_steps(demand, start):
-    assert demand.heads > 1000 * demand.fewer_heads > 1e10
-    ball, per_head = chain.ball_constants(start, 1.0, demand.distance), chain.head_constants(start, 1.0)
-    assert 2.9 < ball.rho < 3.1 < per_head.rho
-    assert chain.steepness(10, 1.0, demand.decoder + 5 * demand.distance) ** 2 / 4 > 10_000
+    assert demand.heads > 1000 * demand.fewer_heads
+    ball = chain.ball_constants(start, 1.0, demand.distance)
+    assert ball.rho < 1 / 0.33 < chain.head_constants(start, 1.0).rho < 1 / 0.2
+    assert chain.steepness(10, 1.0, demand.decoder + 5 * demand.distance) ** 2 / 4 > 2000 * ball.rho
     assert demand.distance / demand.fewer_heads ** 0.5 < 0.5
 
 
 @page.after("check-links")
 def test_no_link_breaks_and_none_is_tight(links):
     assert all(link.slack.min() > 0.45 for link in links.values())
-    assert links["descent"].slack.max() < 0.51
-    assert min(links["one point"].slack.min(), links["rate"].slack.min()) > 0.7
     assert links["rate"].slack.min() > 7 / 8
 
 
@@ -88,9 +76,7 @@ def test_in_all_six_cases_the_hypothesis_fails_by_far_and_the_distances_and_the_
 
 @page.after("practice-table")
 def test_descent_fails_at_first_with_four_random_heads_and_one_point_and_regret_in_two_cases(practice):
-    for name, (run, _, fails) in practice.items():
-        link = chain.descent_link(run)
-        assert (link.lhs > link.rhs)[:fails["descent"]].all()
+    for name, (_, _, fails) in practice.items():
         assert (fails["descent"] > 0) == name.startswith("4 random heads")
         assert (fails["one point"] > 0) == (fails["regret"] > 0) == (name.endswith(("noise 1.5", "signs")))
 
@@ -114,28 +100,20 @@ def told(live, **values):
 
 @page.after("live-theory")
 def test_relevant_tokens_bring_the_demand_and_the_formula_down_and_longer_patterns_do_not(live):
-    base, relevant = told(live), told(live, zeta=0.8, lr=0.1, H=10 ** 9)
-    assert 870 < 1000 * base[1] / np.log(2) < 880  # the formula is nearly proportional to 1/k
-    assert 3400 < base[3] / relevant[3] < 3600
+    base, relevant, long = told(live), told(live, zeta=0.8, lr=0.1, H=10 ** 9), told(live, S=2.0)
+    assert 0.8 * 4 ** 6 < base[3] / relevant[3] < 4 ** 6
     allowed, slow = told(live, zeta=0.6, lr=0.1), told(live, zeta=0.8, lr=0.03)
-    assert 0.3 < allowed[1] / base[1] < 0.36
     assert allowed[4] > 0.1 > slow[4] > 0.03
-    assert allowed[1] < slow[1] < base[1]
-    long = told(live, S=2.0)
-    assert round(long[4], 3) == 0.006
-    assert long[3] > 6 * base[3]
+    assert 0.3 * base[1] < allowed[1] < 0.36 * base[1] < slow[1] < base[1]
+    assert long[4] < 0.1 * base[4] and long[3] > 5 * base[3]
 
 
 @page.after("live-theory")
 def test_only_few_heads_change_the_curves_and_they_are_allowed_shorter_steps(live):
-    base, by_H = told(live), {heads: told(live, H=heads) for heads in (2, 100, 1000, 10 ** 6)}
-    two = by_H[2]
-    assert 5 < base[0] / two[0] < 6
-    assert round(two[2], 2) == 0.38
-    assert by_H[100][2] > 0.205 and by_H[1000][2] < 0.201
-    assert all(abs(each[1] / base[1] - 1) < 3e-4 for each in by_H.values())
-    assert 2800 < base[4] / two[4] < 3000
-    assert round(two[3] / 1e11, 1) == 4.3
+    base, two, hundred = (told(live, H=heads) for heads in (10 ** 12, 2, 100))
+    assert base[0] > 5 * two[0] and base[2] < hundred[2] < two[2] < 0.4
+    assert abs(two[1] / base[1] - 1) < 3e-4
+    assert base[4] > 2000 * two[4] and two[3] > 1e11
 
 
 @page.after("explore")
@@ -153,20 +131,13 @@ def test_the_twin_has_one_head_where_thousands_would_be_needed():
 
 
 @page.after("figure-frozen")
-def test_attention_moves_like_one_over_h(data, descent, turned):
-    more = {2 * half: mha.train(starts.first_phase_groups(data, (half, half)), data, descent, steps=1000,
-                                record=2).attention_score[-1] - 0.2 for half in (1000, 50_000)}
-    products = {heads: heads * change for heads, change in (turned | more).items()}
-    assert all(0.62 < products[heads] < 0.65 for heads in products if heads >= 200)
-    assert products[2] < 0.5
+def test_attention_moves_like_one_over_h(turned):
+    assert abs(200 * turned[200] / 0.63 - 1) < 0.05
 
 
 @page.after("solution-begin")
-def test_the_promise_begins_twice_as_late_with_fewer_heads(found, start):
-    assert [steps for steps, _ in found.values()] == [731, 1446]
-    assert found[0.2][1] < found[0.33][1]
-    assert round(chain.head_constants(start, 1.0).rho, 1) == 4.8
-    assert round(1 / chain.head_constants(start, 1.0).rho, 2) == 0.21
+def test_the_promise_begins_twice_as_late_with_fewer_heads(found):
+    assert 1.9 < found[0.2][0] / found[0.33][0] < 2.1 and found[0.2][1] < found[0.33][1]
 
 
 @page.after("solution-share")

@@ -1,10 +1,9 @@
 """What the page multihead/04_why_training_cannot_get_lost says, held against what its cells leave."""
 
 import numpy as np
-import pytest
 
 import mhalib as mha
-from mhabook.c04_convergence import cases, chain
+from mhabook.c04_convergence import cases, chain, idea
 from page import Page
 
 page = Page("multihead/04_why_training_cannot_get_lost")
@@ -24,90 +23,55 @@ def test_a_start_a_hundred_times_smaller_rests_about_as_many_steps_longer(lost):
 
 
 @page.after("run")
-def test_in_each_case_the_loss_stays_far_below_the_formula_and_the_distance_falls_but_for_long_steps(live):
+def test_the_loss_stays_far_below_the_formula_and_the_distance_falls_until_the_run_is_better(live):
     for name in CASES:
         drawn = tried(live, name)
         assert (10 * drawn["loss"] < drawn["guarantee"]).all()
-        assert (np.diff(drawn["from_reference"]) < 0).all() == (name != "Long steps")
+        turns, end = drawn["from_reference"].argmin(), len(drawn["loss"]) - 1
+        assert (np.diff(drawn["from_reference"])[:turns] < 0).all()
+        better = np.argmax(drawn["loss"] < drawn["reference_loss"]) if name == "Long steps" else end
+        assert abs(turns - better) <= 2 and (turns < end - 2) == (name == "Long steps")
 
 
 @page.after("run")
-def test_the_good_model_has_a_loss_below_a_thousandth_and_the_formula_says_something_near_the_end(live):
-    drawn = tried(live, "As it starts")
-    assert drawn["reference_loss"][0] < 1e-3
-    assert drawn["steps"][drawn["guarantee"] < np.log(2)][0] > 800
-    assert 1e11 < drawn["heads_needed"] < 1e12
+def test_two_heads_go_elsewhere_and_more_tokens_bring_the_good_model_near(live):
+    many, two, more = (tried(live, name) for name in ("As it starts", "Two heads", "Three times as many tokens"))
+    assert many["reference_loss"][0] < 1e-3
+    assert many["steps"][many["guarantee"] < np.log(2)][0] > 800
+    assert two["loss"][-1] < many["loss"][-1] and two["from_reference"][-1] > many["from_reference"][-1]
+    assert min(many["heads_needed"], two["heads_needed"]) > 1e11
+    assert all(more[name] < many[name] for name in ("distance", "heads_needed"))
+    assert all(more[name][-1] < many[name][-1] for name in ("loss", "guarantee"))
 
 
-@page.after("run")
-def test_two_heads_end_lower_and_farther_from_the_good_model(live):
-    many, two = tried(live, "As it starts"), tried(live, "Two heads")
-    assert two["loss"][-1] < many["loss"][-1] / 3
-    assert two["from_reference"][-1] > 1.2 * many["from_reference"][-1]
-    assert two["heads_needed"] > 1e11
-
-
-@page.after("run")
-def test_long_steps_turn_where_the_run_becomes_better_than_the_good_model(live):
-    drawn = tried(live, "Long steps")
-    turns, better = drawn["from_reference"].argmin(), np.argmax(drawn["loss"] < drawn["reference_loss"])
-    assert 0 < abs(turns - better) <= 2 < len(drawn["loss"]) - turns
-    assert drawn["largest_step"] < 1
-
-
-@page.after("run")
-def test_three_times_as_many_tokens_bring_the_good_model_near(live):
-    base, more = tried(live, "As it starts"), tried(live, "Three times as many tokens")
-    assert 2.8 < base["distance"] / more["distance"] < 3.2
-    assert 300 < base["heads_needed"] / more["heads_needed"] < 1000
-    assert more["loss"][-1] < base["loss"][-1] and more["guarantee"][-1] < base["guarantee"][-1]
-
-
-@page.after("descent-end")
-def test_the_loop_is_the_library_s_and_the_gradient_knows_the_way_at_every_step(data, path, room, theta):
-    assert theta.loss(data.X, data.y) == pytest.approx(path.loss[-1], rel=1e-12)
-    assert min(room) > 0
+def test_the_drawn_curves_keep_to_the_curvature_of_the_example():
+    assert idea.flat(idea.NEAR) > 0.8 - 0.01 > idea.THERE > idea.flat(idea.FAR)
 
 
 @page.after("heads-asked")
-def test_the_heads_are_those_of_the_library_and_the_run_satisfies_every_hypothesis(B, D, data, good, start):
+def test_the_gradient_knows_the_way_and_the_run_satisfies_every_hypothesis(B, D, data, good, room, start, toward):
+    assert min(room) > 0
+    assert toward.largest_logit < 1e-10
     asked = chain.heads_needed(D, chain.decoder_sizes(start)[0], 10, 1.0)
     assert abs((64 / 7 * D ** 2 * B) ** 2 / asked - 1) < 1e-9
     assert all(chain.conditions(start, good, data, 0.3, 1000).values())
 
 
 @page.after("figure-broken")
-def test_the_link_fails_at_first_and_then_holds(broken):
+def test_the_link_fails_at_first_and_then_holds_and_at_zero_the_gradient_vanishes(broken):
     fails = broken.lhs > broken.rhs
-    until = int(fails.argmin())
-    assert 0 < until < 10 and fails[:until].all() and not fails[until:].any()
-    assert np.ptp(broken.lhs[:until]) < 0.01 and broken.rhs[0] < 0.1 * broken.lhs[0]
-
-
-@page.after("figure-broken")
-def test_at_zero_the_gradient_vanishes_with_any_number_of_heads():
+    assert fails[0] and not fails[fails.argmin():].any()
     crossed = cases.crossed_signs()
-    assert crossed.X[..., 0].tolist() == [[1, 1, -1, -1], [1, -1, 1, -1]] and crossed.y.tolist() == [1, -1]
     assert mha.MultiHeadAttention.zeros(8, 4, 2).loss_and_grad(crossed.X, crossed.y)[1].norm() == 0
 
 
-@page.after("solution-stationary")
-def test_a_small_gradient_means_a_small_loss(used):
-    assert used.max() < 1
-
-
 @page.after("solution-momentum")
-def test_with_momentum_one_point_holds_at_every_step(falls, holds):
-    assert sum(holds) == falls == 300
-
-
-@page.after("solution-momentum")
-def test_attention_turns_with_two_heads_and_not_with_a_trillion(data, descent, path, two):
+def test_with_momentum_one_point_holds_and_only_two_heads_turn(data, descent, falls, holds, path, two, used):
+    assert sum(holds) == falls == 300 and used.max() < 1
     assert abs(path.attention_score[-1] - 0.2) < 1e-10
     assert mha.train(two, data, descent, steps=1000, record=2).attention_score[-1] > 0.3
 
 
 @page.after("solution-gap")
-def test_toward_its_reference_the_loss_is_convex(kappa, asked, ratios, worst):
-    assert kappa < 0 < asked < worst / 10_000
-    assert len(ratios) == 30
+def test_toward_its_reference_the_loss_is_convex(kappa, ratios):
+    assert kappa < 0 and len(ratios) == 30

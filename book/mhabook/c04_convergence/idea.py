@@ -1,55 +1,85 @@
-"""The picture of chapter 4: a high hill leads away from a good model, a flat one does not, and distance runs out."""
+"""The picture of chapter 4: near a good model a loss cannot start flat, far away it can, and distance runs out."""
 
 from itertools import pairwise
-from math import cos, exp, pi, sin
+from math import acos, cos, pi, sin
 
 from IPython.display import HTML
 
-from mhabook.drawing import Panel, picture
+from mhabook.drawing import Panel, Point, picture
 
-MODEL = (222, 150)
-"""Where the good model lies in the first two panels."""
+KAPPA = 0.1
+"""Along the line to the good model the loss curves downward by at most this multiple of itself."""
+HERE, THERE = 1.0, 0.1
+"""The loss where the run is, and that of the good model."""
+NEAR, FAR = 2.0, 5.0
+"""How far away the good model is in the first two panels."""
+LEFT, BOTTOM, ACROSS, UP = 28, 160, 42, 120
+"""Where distance 0 and loss 0 are drawn, and how long their units are."""
 
 
 def downhill_leads_there() -> HTML:
-    """Far away downhill may lead elsewhere; near a good model it leads there; so the run comes nearer step by step."""
-    far = _slope(Panel("Far away: a hill between"), height=74)
-    _downhill(far, to=22, height=74, color=1).words((8, 186), "downhill leads away", color=1, anchor="start")
-    near = _slope(Panel("Near: no hill is high enough"), height=8)
-    near.line((62, _loss(62, 8)), MODEL, dash="3 3", opacity=0.7)
-    _downhill(near, to=112, height=8, color=0).words((8, 186), "downhill leads there", color=0, anchor="start")
-    steps = Panel("So the distance falls")
-    center = (150, 100)
-    for radius in (20, 45, 72):
-        steps.curve(_circle(center, radius), dash="3 4", opacity=0.5)
-    steps.star(center)
-    path = [(62, 52), (92, 58), (116, 66), (131, 76), (139, 84)]
-    for begin, end in pairwise(path):
-        steps.arrow(begin, end, color=0, width=2)
-        steps.dot(begin, size=3.5)
-    steps.words((54, 44), "start", anchor="middle").words((130, 187), "high loss: a long way nearer")
+    """Near a good model a flat start ends too high; far away it does not; so the run comes nearer step by step."""
+    end = flat(NEAR)
+    near = _axis(Panel("Near: it cannot be flat here"), NEAR)
+    near.curve(_points(flat, NEAR), dash="5 4", color=1, width=2)
+    near.words((_at(NEAR, end)[0] + 6, _at(NEAR, end)[1] + 4), "from a flat start", color=1, anchor="start")
+    near.words((_at(NEAR, end)[0] + 6, _at(NEAR, end)[1] + 20), "it ends too high", color=1, anchor="start")
+    near.curve(_points(_sloping, NEAR), color=0)
+    near.arrow(_at(0.25, _sloping(0.25) - 0.12), _at(1.1, _sloping(1.1) - 0.12), color=0)
+    far = _axis(Panel("Far away: it can"), FAR)
+    far.curve(_points(_reaching, FAR), color=1, width=2)
+    far.words((_at(1.2, 1)[0], 34), "flat here, and still", color=1, anchor="start")
+    far.words((_at(1.9, 1)[0], 50), "it falls as low", color=1, anchor="start")
     return picture("downhill-leads-there",
-                   "Three panels. A loss with a high hill between a dot and a star, the good model: the slope at the "
-                   "dot leads away from the star. The same with a flat hill: the slope leads toward the star. Circles "
-                   "around a star, and a path of steps from the outermost circle inward, the first steps longest.",
-                   [far, near, steps])
+                   "Three panels. Left: a dot at a high loss, and near it a star, the good model, at a low one. A "
+                   "dashed curve starts flat at the dot and bends down as much as it may: it ends far above the star. "
+                   "The curve that reaches the star slopes down from the dot on. Middle: the star is far away, and a "
+                   "curve that starts flat reaches it. Right: circles around a star, and a path of steps from the "
+                   "outermost circle inward, the first steps longest.",
+                   [near, far, _steps()])
 
 
-def _loss(x, height):
-    """How low a point of the first two panels lies: a slope down to the good model, and a hill on the way."""
-    return 96 + 54 * (x - 14) / (MODEL[0] - 14) - height * exp(-((x - 108) / 40) ** 2)
+def flat(x: float) -> float:
+    """The lowest loss at distance x after a flat start: it solves L'' = −κL with L = 1 and L' = 0 at 0."""
+    return HERE * cos(KAPPA ** 0.5 * x)
 
 
-def _slope(panel, height):
-    panel.curve([(x, _loss(x, height)) for x in range(14, 223, 4)], width=2.5)
-    return panel.star(MODEL).words((254, 172), "good model", anchor="end")
+def _sloping(x):
+    """A convex fall to the good model nearby."""
+    return THERE + (HERE - THERE) * (1 - x / NEAR) ** 1.3
 
 
-def _downhill(panel, to, height, color):
-    """A dot, and an arrow beside the curve from it downward."""
-    step = 8 if to > 62 else -8
-    panel.arrow((62 + step, _loss(62 + step, height) - 13), (to, _loss(to, height) - 13), color=color)
-    return panel.dot((62, _loss(62, height)))
+def _reaching(x):
+    """From a flat start to the good model far away, with less downward curvature than is allowed."""
+    return HERE * cos(acos(THERE / HERE) * x / FAR)
+
+
+def _at(distance, loss) -> Point:
+    return LEFT + ACROSS * distance, BOTTOM - UP * loss
+
+
+def _points(loss, end):
+    return [_at(end * k / 40, loss(end * k / 40)) for k in range(41)]
+
+
+def _axis(panel, end):
+    """Distance to the right, loss upward; the run as a dot and the good model as a star."""
+    panel.line(_at(0, 0), _at(5.4, 0), opacity=0.6).line(_at(0, 0), _at(0, 1.05), opacity=0.6)
+    panel.words((14, _at(0, 1)[1] + 4), "1").words((14, _at(0, THERE)[1] + 4), "0.1")
+    panel.words((_at(0, 0)[0], 178), "0").words((_at(end, 0)[0], 178), f"{end:g}")
+    return panel.dot(_at(0, HERE)).star(_at(end, THERE))
+
+
+def _steps():
+    """A run that comes nearer to the star, by long steps where its loss is high."""
+    panel, center = Panel("So the distance falls"), (150, 100)
+    for radius in (20, 45, 72):
+        panel.curve(_circle(center, radius), dash="3 4", opacity=0.5)
+    panel.star(center)
+    for begin, end in pairwise([(62, 52), (92, 58), (116, 66), (131, 76), (139, 84)]):
+        panel.arrow(begin, end, color=0, width=2)
+        panel.dot(begin, size=3.5)
+    return panel.words((54, 44), "start", anchor="middle").words((130, 187), "high loss: a long way nearer")
 
 
 def _circle(center, radius):

@@ -108,7 +108,7 @@ def _held_along(start, reference, data, lr, steps):
             "κ‖θ_k − θ‖² ≤ 7/16 for k < K": kappa * farthest ** 2 <= ROOM * 7 / 16}
 
 
-@statement(id="lemma-regret", title="Regret", mark="ours", source=SOURCE, chapter=CHAPTER,
+@statement(id="lemma-regret", title="Regret", mark="ours", source=SOURCE, chapter=FURTHER,
            assumptions=f"{TOKENS}; logistic loss; η ≤ 1/ρ; κ‖θ_k − θ‖² ≤ 7/16 for k < K", random=starts.near,
            extremal=(lambda: starts.slope(-300.0, 298.63, 12, 0.0024),), slack=(0.252,), hypotheses=_held_along,
            broken=lambda seed: starts.saddle(1 + seed % 5, u=1.5, w=between(seed, 1.4, 1.6)),
@@ -121,7 +121,7 @@ def regret(start: Heads, reference: Heads, data: Dataset, lr: float, steps: int)
     return regret_link(follow(start, reference, data, lr, steps)).worst
 
 
-@statement(id="lemma-bounded-iterates", title="The iterates stay near", mark="ours", source=SOURCE, chapter=CHAPTER,
+@statement(id="lemma-bounded-iterates", title="The iterates stay near", mark="ours", source=SOURCE, chapter=FURTHER,
            assumptions=f"{HEADS}; B is that at radius 5D₀; {STEP}", random=starts.near,
            extremal=(lambda: starts.slope(-2.194, -5.574, 1),), slack=(0.178,), hypotheses=conditions,
            broken=lambda seed: starts.slope(-4.0, 1.0, 2, 30.0 + seed), breaks=STEP)

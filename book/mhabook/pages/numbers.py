@@ -10,7 +10,7 @@ IN_CHAPTERS = {
        "cor-1-weak-convexity cor-1-quasi-convexity",
     3: "def-ntk prop-zero-margin prop-ntk-margins def-good-init lemma-margin-distance lemma-uniform-features "
        "lemma-first-phase lemma-sampling-noise prop-start-logits thm-exact-margin prop-saturated",
-    4: "def-neighborhood lemma-one-point lemma-regret lemma-bounded-iterates thm-1-training prop-groups lemma-descent "
+    4: "lemma-one-point thm-1-training prop-groups def-neighborhood lemma-descent lemma-regret lemma-bounded-iterates "
        "thm-1-fewer-heads lemma-linearization lemma-reference cor-2-mixture",
     5: "prop-equal-heads thm-collapse thm-slow-attention prop-second-step prop-second-step-adam thm-many-heads "
        "prop-pull prop-lever",
