@@ -3,7 +3,6 @@
 import numpy as np
 
 import mhalib as mha
-from mhabook.c07_generalization.leave_one_out import sample_losses
 from page import Page
 
 page = Page("multihead/07_does_it_generalize")
@@ -61,21 +60,6 @@ def test_long_noise_parts_the_runs_farther_than_the_pushes_and_the_model_memoriz
 def test_runs_by_hand_are_those_of_the_library_and_none_ends_farther_than_its_sample_pushed(runs, distance):
     np.testing.assert_allclose(runs.distance[-1], distance, rtol=1e-9)
     assert distance.argmax() == 9 and runs.expansion[-1].max() < 1
-
-
-@page.after("left-loss-seen")
-def test_leaving_one_out_tells_memorizing_from_learning(runs, noisy_runs):
-    little, much = (np.array([each.loss[-1].mean(), each.left_loss[-1].mean(), each.path.test_loss[-1]])
-                    for each in (runs, noisy_runs))
-    assert little.max() < 0.01 and 3.5 < little[2] / little[1] < 4.5
-    assert much[0] < little[0] and much[1:].min() > np.log(2)
-
-
-@page.after("left-loss-seen")
-def test_one_fresh_sample_in_fifty_makes_up_nearly_half_of_a_small_test_loss(path, test):
-    lost = np.sort(sample_losses(path[-1], test))
-    assert 0.4 < lost[-20:].sum() / lost.sum() < 0.5
-    assert 0.98 ** 20 > 0.5
 
 
 @page.after("figure-gap")

@@ -5,6 +5,7 @@ import numpy as np
 import mhalib as mha
 from mhabook.c04_convergence import chain
 from mhabook.c07_generalization import statements as generalization
+from mhabook.c07_generalization.leave_one_out import sample_losses
 from mhabook.c07_generalization.runs import ended, measured
 from page import Page
 
@@ -13,6 +14,21 @@ page = Page("multihead/07_further")
 
 def ranks(x):
     return np.argsort(np.argsort(x))
+
+
+@page.after("left-loss-seen")
+def test_leaving_one_out_tells_memorizing_from_learning(runs, noisy_runs):
+    little, much = (np.array([each.loss[-1].mean(), each.left_loss[-1].mean(), each.path.test_loss[-1]])
+                    for each in (runs, noisy_runs))
+    assert little.max() < 0.01 and 3.5 < little[2] / little[1] < 4.5
+    assert much[0] < little[0] and much[1:].min() > np.log(2)
+
+
+@page.after("left-loss-seen")
+def test_one_fresh_sample_in_fifty_makes_up_nearly_half_of_a_small_test_loss(runs, data):
+    lost = np.sort(sample_losses(runs.path[-1], data.fresh(n=1000, seed=1)))
+    assert 0.4 < lost[-20:].sum() / lost.sum() < 0.5
+    assert 0.98 ** 20 > 0.5
 
 
 @page.after("figure-distance")
