@@ -1,9 +1,9 @@
 """What the page multihead/07_does_it_generalize says, held against what its cells leave."""
 
 import numpy as np
+import pytest
 
-import mhalib as mha
-from mhabook.c07_generalization.leave_one_out import sample_losses
+from mhabook.c07_generalization.runs import gap_runs, measured
 from page import Page
 
 page = Page("multihead/07_does_it_generalize")
@@ -14,31 +14,21 @@ def ended(live, **values):
     return {name: curve[-1] for name, curve in live.drawn(**values).items() if name != "steps"}
 
 
-@page.after("leave-run")
-def test_a_run_by_hand_is_that_of_the_library(run, start, data):
-    library = mha.train(start, data, mha.GradientDescent(1.0), 500, record=2)[-1]
-    np.testing.assert_allclose(run(np.arange(20)).U, library.U, rtol=1e-9)
+def each_doubling(name, step, start, sigma):
+    """By what the median of the stored runs changes when the samples are doubled."""
+    middle = np.median(measured(name, step, start, sigma), axis=0)
+    return middle[1:] / middle[:-1]
 
 
 @page.after("data")
-def test_the_figure_is_the_run_of_the_lines_above_it(live, path):
+def test_the_figure_is_the_run_above_it_and_its_run_without_the_sample_parts_early(live, path):
     np.testing.assert_allclose(live.path()[-1].U, path[-1].U, rtol=1e-9)
-
-
-@page.after("data")
-def test_the_run_without_the_sample_that_matters_most_ends_a_seventh_of_the_way_apart(live):
-    end = ended(live)
+    drawn, end = live.drawn(), ended(live)
+    early = {name: np.interp(50, drawn["steps"], drawn[name]) / end[name] for name in ("distance", "traveled")}
+    assert early["distance"] > max(0.7, early["traveled"])
     assert 1 / 7.5 < end["distance"] / end["traveled"] < 1 / 6.5
-    assert all(ended(live, left=other)["distance"] < end["distance"] for other in range(9))
-
-
-@page.after("data")
-def test_the_runs_part_early_and_the_left_out_sample_ends_as_a_fresh_one(live):
-    drawn = live.drawn()
-    early = np.interp(50, drawn["steps"], drawn["distance"])
-    assert early > 2 / 3 * drawn["distance"][-1]
-    assert early / drawn["distance"][-1] > np.interp(50, drawn["steps"], drawn["traveled"]) / drawn["traveled"][-1]
-    assert drawn["own_loss"][-1] < drawn["held_out_loss"][-1] < drawn["left_loss"][-1] < 0.02
+    assert np.less_equal(drawn["own_loss"], drawn["left_loss"]).all()
+    assert 0.8 < end["left_loss"] / end["held_out_loss"] < 1.25
 
 
 @page.after("data")
@@ -50,10 +40,12 @@ def test_another_sample_matters_less_than_it_pushes_and_twice_the_samples_halve_
 
 
 @page.after("data")
-def test_long_noise_parts_the_runs_farther_than_the_pushes_and_the_model_memorizes(live):
-    end = ended(live, sigma=1.0)
-    assert end["distance"] > end["pushed"] and end["distance"] > end["traveled"] / 2
-    assert end["loss"] < ended(live)["loss"] < 0.002
+def test_long_noise_parts_the_runs_farther_than_the_pushes_and_the_fresh_losses_rise(live):
+    drawn, end = live.drawn(sigma=1.0), ended(live, sigma=1.0)
+    assert end["distance"] > max(end["pushed"], end["traveled"] / 2)
+    assert end["loss"] < ended(live)["loss"]
+    late = np.array(drawn["steps"]) > 5
+    assert (np.diff(drawn["left_loss"]) > 0).all() and (np.diff(np.array(drawn["held_out_loss"])[late]) > 0).all()
     assert min(end["left_loss"], end["held_out_loss"]) > np.log(2)
 
 
@@ -63,51 +55,26 @@ def test_runs_by_hand_are_those_of_the_library_and_none_ends_farther_than_its_sa
     assert distance.argmax() == 9 and runs.expansion[-1].max() < 1
 
 
-@page.after("left-loss-seen")
-def test_leaving_one_out_tells_memorizing_from_learning(runs, noisy_runs):
-    little, much = (np.array([each.loss[-1].mean(), each.left_loss[-1].mean(), each.path.test_loss[-1]])
-                    for each in (runs, noisy_runs))
-    assert little.max() < 0.01 and 3.5 < little[2] / little[1] < 4.5
-    assert much[0] < little[0] and much[1:].min() > np.log(2)
-
-
-@page.after("left-loss-seen")
-def test_one_fresh_sample_in_fifty_makes_up_nearly_half_of_a_small_test_loss(path, test):
-    lost = np.sort(sample_losses(path[-1], test))
-    assert 0.4 < lost[-20:].sum() / lost.sum() < 0.5
-    assert 0.98 ** 20 > 0.5
-
-
-@page.after("figure-gap")
-def test_the_gap_falls_like_a_power_of_the_samples_but_for_long_noise(NS, measured):
-    def slope(step, *case):
-        gap = measured("gap", step, *case).mean(axis=0)
-        return np.polyfit(np.log(NS[2:]), np.log(gap[2:]), 1)[0]
-
-    assert all(-1.1 < slope(10, start, 0.0) < -0.75 and -1.5 < slope(1000, start, 0.0) < -1.1
-               for start in ("zero", "many"))
-    assert all(-0.9 < slope(step, "zero", 0.3) < -0.6 for step in (10, 1000))
-    assert slope(10, "zero", 1.0) < -0.9
-
-
-@page.after("figure-gap")
-def test_with_long_noise_the_gap_grows_once_all_samples_are_fitted(measured):
-    assert (np.diff(measured("gap", 1000, "zero", 1.0).mean(axis=0)) > 0).all()
-    assert measured("loss", 1000, "zero", 1.0).mean(axis=0).max() < 0.005
-    assert measured("loss", 10, "zero", 1.0).mean(axis=0)[-1] > 0.5
+@pytest.mark.parametrize(("step", "start", "sigma", "most"), [
+    (1000, "zero", 0.0, 0.5), (1000, "many", 0.0, 0.5), (1000, "zero", 0.3, 0.6), (10, "zero", 1.0, 0.7)])
+def test_the_gap_falls_and_on_average_a_doubling_takes_this_much_of_it(step, start, sigma, most):
+    kept = each_doubling("gap", step, start, sigma)
+    assert kept.max() < 1 and np.prod(kept) < most ** len(kept)
 
 
 @page.after("figure-cost")
-def test_what_fitting_costs_grows_with_the_samples_only_under_long_noise(NS, cost, gap_runs):
-    ends = {panel: costs[-1] / costs[0] for panel, costs in cost.items()}
-    assert 1 < ends["one head, σ = 0"] < 1.1 and 1 < ends["one head, σ = 0.3"] < 1.25
-    assert (NS[-1] / NS[0]) ** 0.8 < ends["one head, σ = 1"] < NS[-1] / NS[0]
-    steep = [gap_runs().where(start="zero", sigma=1.0, n=n)["G"].mean() for n in NS]
-    assert (np.diff(steep) > 0).all()
+def test_under_long_noise_the_gap_and_the_cost_grow_at_every_doubling_and_elsewhere_the_cost_does_not(NS):
+    assert each_doubling("gap", 1000, "zero", 1.0).min() > 1
+    assert each_doubling("total", 1000, "zero", 1.0).min() > 1.4
+    assert measured("loss", 1000, "zero", 1.0).max() < 0.01 < 0.4 < measured("loss", 10, "zero", 1.0)[:, -1].min()
+    assert all(0.95 < each_doubling("total", 1000, start, 0.0).min() < 1.1 for start in ("zero", "many"))
+    G = np.array([gap_runs().where(start="zero", sigma=1.0, n=n)["G"].mean() for n in NS])
+    formula = G ** 2 / NS * measured("total", 1000, "zero", 1.0).mean(axis=0)
+    assert (np.diff(G) > 0).all() and (np.diff(formula) > 0).all()
 
 
 @page.after("solution-monotone")
 def test_one_sample_more_helps_but_for_much_noise(helps, noisy):
     assert [*helps.values()] == [True, True, True, False]
     error = noisy.std(axis=0, ddof=1) / len(noisy) ** 0.5
-    assert noisy.shape[1] == 6 and (abs(noisy.mean(axis=0)) < 2 * error).sum() == 5
+    assert (abs(noisy.mean(axis=0)) < 2 * error).sum() == noisy.shape[1] - 1
