@@ -115,4 +115,5 @@ def assert_same_numbers(drawn, trace, kept, where):
             np.testing.assert_allclose(found, right, rtol=0, atol=1e-9, err_msg=where)
         else:
             rounding = 1e-14 * np.nanmax(abs(right), initial=1)
-            np.testing.assert_allclose(found[these], right[these], rtol=1e-9, atol=rounding, err_msg=f"{part} of {where}")
+            np.testing.assert_allclose(found[these], right[these], rtol=1e-9, atol=rounding,
+                                       err_msg=f"{part} of {where}")
