@@ -16,9 +16,8 @@ def final_loss(live, **values):
 
 
 @page.after("valley")
-def test_sixty_steps_take_the_loss_from_0_82_to_less_than_a_millionth(points, valley):
+def test_sixty_steps_take_the_loss_down_to_less_than_a_millionth(points, valley):
     loss = valley.loss(points)
-    assert round(loss[0], 2) == 0.82
     assert loss[60] < 1e-6
     assert (np.diff(loss) < 0).all()
 
@@ -95,9 +94,7 @@ def test_from_beside_the_ridge_a_run_finds_a_minimum(live):
 
 @page.after("live-surface")
 def test_with_long_steps_sixty_are_enough_to_enlarge_rounding_errors_to_the_size_of_the_figure(live):
-    growth = 1 + 1.8 * 0.5
-    assert growth == 1.9
-    assert 1e-16 * growth ** 60 > 1
+    assert 1e-16 * (1 + 1.8 * 0.5) ** 60 > 1
     assert round(live.path(**ON_THE_RIDGE, lr=1.8).loss[40], 3) == 0.101
     saddle, nearly = Surface((1.0, -0.5), (0.8, 0.6)), (1.0, 0.75 + 1e-14)
     assert saddle.loss(saddle.descend(nearly, 1.8, 60)[-1]) < 0.09
@@ -107,25 +104,6 @@ def test_with_long_steps_sixty_are_enough_to_enlarge_rounding_errors_to_the_size
 @page.after("live-surface")
 def test_a_round_bowl_is_left_by_no_step(live):
     assert live.path(low=1.0).loss[-1] < 1e-11
-
-
-@page.after("solution-h")
-def test_solution_of_two_eigenvalues():
-    assert round(8 / 17, 3) == 0.471
-    assert round(15 / 17, 3) == 0.882
-    assert abs(max(abs(1 - 8 / 17 * np.array([4.0, 0.25]))) - 15 / 17) < 1e-12
-
-
-@page.after("solution-h")
-def test_solution_of_how_many_steps():
-    assert round(np.log(1e-3) / np.log(0.95), 1) == 134.7
-    assert round(20 * np.log(1e3), 1) == 138.2
-
-
-@page.after("solution-h")
-def test_solution_of_leaving_a_saddle():
-    assert round(np.log(1e5) / np.log(1.25), 1) == 51.6
-    assert round(np.log(1e3) / np.log(1.25), 1) == 31.0
 
 
 @page.after("solution-h")

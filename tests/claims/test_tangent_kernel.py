@@ -20,15 +20,13 @@ def test_sixteen_samples_have_128_features(data, start):
 
 @page.after("figure-train")
 def test_the_two_losses_end_close_together(linear, path):
-    assert round(path.loss[-1], 4) == 0.0042
-    assert round(linear.loss[-1], 4) == 0.0044
+    assert 1 < linear.loss[-1] / path.loss[-1] < 1.1
 
 
 @page.after("figure-train")
 def test_the_logits_drift_apart(apart, data, path):
     assert path.steps[1] == 1
-    assert round(apart[1], 2) == 0.04
-    assert round(apart[-1], 1) == 0.9
+    assert apart[-1] > 10 * apart[1]
     assert abs(path[-1](data.X)).min() > 4
     assert abs(path[-1](data.X)).max() < 9
 
@@ -44,30 +42,18 @@ def test_the_kernel_predicts_the_logits_after_one_step(data, linear, predicted):
 
 
 @page.after("figure-width")
-def test_from_4_heads_to_64_the_distance_shrinks_five_times(heads, means):
+def test_from_4_heads_to_64_the_distance_shrinks_a_little_faster_than_the_root(heads, means):
     assert [heads[k] for k in (0, 2, 6)] == [1, 4, 64]
     distance = means["distance of the logits"]
-    assert distance.round(2)[[0, 2, 6]].tolist() == [1.64, 0.79, 0.16]
-    assert round(distance[2] / distance[6]) == 5
-    assert (64 / 4) ** 0.5 == 4
-
-
-@page.after("figure-width")
-def test_the_distance_falls_about_like_the_power_0_57(heads, means):
-    assert round(np.polyfit(np.log(heads), np.log(means["distance of the logits"]), 1)[0], 2) == -0.57
+    assert 4 < distance[2] / distance[6] < 6
+    assert -0.65 < np.polyfit(np.log(heads), np.log(distance), 1)[0] < -0.5
 
 
 @page.after("figure-width")
 def test_the_way_hardly_depends_on_the_heads_and_attention_moves_less(means):
     way, change = means["way of all parameters"], means["change of attention weights"]
     assert 2.5 < way.min() <= way.max() < 3.9
-    assert change.round(2)[[0, 6]].tolist() == [0.26, 0.07]
-
-
-@page.after("live-linearized")
-def test_sixty_four_heads_keep_the_logits_together(live):
-    assert round(ends_at(live)[2], 1) == 0.9
-    assert round(ends_at(live, H=64)[2], 2) == 0.07
+    assert change[6] < change[0] / 3
 
 
 @page.after("live-linearized")
@@ -82,10 +68,8 @@ def test_a_large_step_leaves_the_neighborhood_and_fits_all_the_same(live):
 @page.after("live-linearized")
 def test_a_small_start_learns_features_and_its_linearization_lags(live):
     loss, linear_loss, distance = ends_at(live, scale=0.1)
-    assert round(distance, 1) == 1.9
     assert 5 < linear_loss / loss < 7
-    assert round(loss, 3) == 0.005
-    assert round(linear_loss, 3) == 0.029
+    assert distance > 2 * ends_at(live)[2]
 
 
 @page.after("live-linearized")
@@ -95,14 +79,12 @@ def test_the_first_step_from_a_small_start_takes_them_less_than_a_tenth_as_far_a
 
 
 @page.after("live-linearized")
-def test_more_heads_help_a_small_start_too(live):
-    few, many = ends_at(live, scale=0.1)[2], ends_at(live, H=64, scale=0.1)[2]
-    assert round(many, 1) == 0.7
-    assert many < few
+def test_sixty_four_heads_keep_the_logits_together_and_help_a_small_start_too(live):
+    assert ends_at(live, H=64)[2] < ends_at(live)[2] / 10
+    assert ends_at(live, H=64, scale=0.1)[2] < ends_at(live, scale=0.1)[2] / 2
 
 
 @page.after("solution-still")
-def test_the_kernel_changes_by_half_with_4_heads_and_by_a_twentieth_with_64(change_of_kernel):
-    few, many = (change_of_kernel(H) for H in (4, 64))
-    assert round(few, 3) == 0.472
-    assert round(many, 3) == 0.046
+def test_the_kernel_changes_by_nearly_half_with_4_heads_and_by_less_than_a_twentieth_with_64(change_of_kernel):
+    assert 0.45 < change_of_kernel(4) < 0.5
+    assert change_of_kernel(64) < 0.05
