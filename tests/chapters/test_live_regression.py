@@ -11,7 +11,8 @@ from mhabook.c11_data_and_compute import figure as c11
 from oracles import assert_refused
 
 ROUND = mha.data.linear_regression(n=60, d=3, p=3, kappa=1, seed=2)
-START, WHITENED, PLAIN = mha.AttentionRegression.random(3, 3, 1.0), mha.Preconditioned(0.5), mha.GradientDescent(0.5)
+START, PLAIN = mha.AttentionRegression.random(3, 3, 1.0), mha.GradientDescent(0.5)
+WHITENED = mha.Preconditioned(0.5, balance=0)
 STRETCHED = c10.stretched(ROUND, START, WHITENED, PLAIN, steps=6)
 DESCENT = c10.descent(n=60, steps=6)
 BOTH = c11.data_and_compute(n=80, steps=5)
