@@ -40,7 +40,7 @@ DEFINITIONS = (
     Definition("def-alignment", "Alignment", "paper", planted.CHAPTER, "Deora et al. 2023, caption of Figure 4"),
     Definition("def-leave-one-out", "Leaving one out", "ours", generalization.CHAPTER, "this book"),
     Definition("def-regression-layer", "The layer", "ours", tilting.CHAPTER, "this book, after Goel et al. 2026"),
-    Definition("def-preconditioned", "Preconditioned descent (SA1)", "ours", factorization.CHAPTER, "this book"),
+    Definition("def-preconditioned", "Preconditioned descent (SA1)", "ours", factorization.FURTHER, "this book"),
     Definition("def-structure-aware", "Structure-aware descent (SA2)", "ours", factorization.FURTHER, "this book"),
     Definition("def-spectral-start", "Spectral start", "ours", factorization.FURTHER, "this book"),
     Definition("def-kernel-layer", "The layer", "ours", two_kernels.CHAPTER, "this book, after Song et al. 2024"),

@@ -20,7 +20,8 @@ from plain import says, spelled
 BUILT = {
     "prop-flat-saddles": ["N = diag(s, s′)", "U = e₂uᵀ", "V = e₂vᵀ", "uᵀv = s′"],
     "prop-plan": [],
-    "prop-blind": ["x̃_i = Cx_i", "the same targets", "the steps of SA1 or SA2"],
+    "prop-blind": ["x̃_i = Cx_i", "the same targets", "whitened steps"],
+    "prop-blind-variants": ["x̃_i = Cx_i", "the same targets", "the steps of SA1 or SA2"],
     "prop-late-factor": ["infinitely many samples"],
     "cor-2-test-loss": ["every token has norm at most R", "θ₀, η and K do not depend on them", "|Φ(X;θ₀)| ≤ B_Φ",
                         "‖θ*‖ = 1", "D₀ = (B_Φ + ½ + log K)/γ"],
@@ -29,7 +30,8 @@ BUILT = {
 }
 # What a proof has no need to say again: the letters of the statement.
 LETTERS = {"prop-flat-saddles": ["N = diag(s, s′)", "U = e₂uᵀ", "V = e₂vᵀ"],
-           "prop-blind": ["x̃_i = Cx_i", "the same targets", "the steps of SA1 or SA2"]}
+           "prop-blind": ["x̃_i = Cx_i", "the same targets"],
+           "prop-blind-variants": ["x̃_i = Cx_i", "the same targets", "the steps of SA1 or SA2"]}
 
 
 def law(**changes):
@@ -65,8 +67,10 @@ VIOLATED = [
     ("prop-plan", "all real n, K > 0 with aρ^K + φ/n = ε", {"share": 0.0}),
     ("prop-blind", "Σ̂ and C are invertible", {"mix": np.ones((2, 2))}),
     ("prop-blind", "Σ̂ and C are invertible", {"x": np.ones((7, 2))}),
-    ("prop-blind", "U ≠ 0", {"A": np.zeros((2, 2))}),
-    ("prop-blind", "V ≠ 0", {"B": np.zeros((2, 2))}),
+    ("prop-blind-variants", "Σ̂ and C are invertible", {"mix": np.ones((2, 2))}),
+    ("prop-blind-variants", "Σ̂ and C are invertible", {"x": np.ones((7, 2))}),
+    ("prop-blind-variants", "U ≠ 0", {"A": np.zeros((2, 2))}),
+    ("prop-blind-variants", "V ≠ 0", {"B": np.zeros((2, 2))}),
     ("prop-late-factor", "s_1 > s_2 ≥ … ≥ s_ℓ > 0", {"target": np.eye(2)}),
     ("prop-late-factor", "s_1 > s_2 ≥ … ≥ s_ℓ > 0; 0 < η ≤ κ/(1 + κ)", {"target": np.diag([1.0, 0.0])}),
     ("prop-late-factor", "λ = 1", {"balance": 0.5}),
@@ -98,7 +102,8 @@ CASES = {"prop-late-factor": {"i,j≤ℓ", "i≤j≤ℓ", "i≤ℓ", "p≠d"}}
 # condition in other words, or leave it to the opening of their section.
 STATED = """lemma-margin-distance lemma-symmetrization cor-2-test-loss prop-mean-error prop-optimum-spectrum
     prop-conserved
-    prop-balance-decays prop-saddles prop-flat-saddles lemma-lift thm-local-rate prop-blind prop-scale-free
+    prop-balance-decays prop-saddles prop-flat-saddles lemma-lift thm-local-rate prop-blind
+    prop-blind-variants prop-scale-free
     prop-late-factor prop-mean-over-starts prop-least-squares prop-plan lemma-same-rank prop-normalized-gaussian
     prop-query-force prop-jacobian-rank prop-flat prop-width prop-inside-hull prop-larger-is-better
     thm-neighborhood prop-star thm-waiting thm-wells prop-rising thm-barrier prop-mean-curvature
@@ -124,7 +129,8 @@ EDGES = [
     edge("prop-plan", law=Law(1.0, 1e-9, 1e9), target=1 - 1e-12),
     edge("prop-plan", law=Law(1.0, 1 - 1e-9, 1e-9), target=1e-9),
     edge("prop-blind", y=fitted()), edge("prop-blind", y=np.zeros((7, 2))),
-    edge("prop-blind", mix=np.diag([1e-2, 1e2])),
+    edge("prop-blind", mix=np.diag([1e-2, 1e2])), edge("prop-blind-variants", mix=np.diag([1e-2, 1e2])),
+    edge("prop-blind-variants", y=fitted()), edge("prop-blind-variants", y=np.zeros((7, 2))),
     edge("prop-late-factor", target=np.ones((1, 1)), turn=np.eye(1), lr=0.5),
     edge("prop-late-factor", target=np.diag([2.0, 1.0, 1.0]), turn=np.eye(3), lr=2 / 3),
     edge("prop-late-factor", target=np.eye(2, 4) * [2, 1, 0, 0], turn=np.eye(4), lr=2 / 3),

@@ -482,7 +482,8 @@ def stretched(made, path, first, kappa, plain_lr, lr):
     def excess(data, start, rule):
         return mha.train(start, data, rule, 60).excess
 
-    ours, theirs = (excess(data, start, rule) for rule in (mha.Preconditioned(lr), mha.GradientDescent(plain_lr)))
+    rules = mha.Preconditioned(lr, balance=0), mha.GradientDescent(plain_lr)
+    ours, theirs = (excess(data, start, rule) for rule in rules)
     values, directions = np.linalg.eigh(data.Sigma)
     assert np.allclose(values[-1] / values[0], kappa)
     wide, narrow = (data.x @ directions[:, k] for k in (-1, 0))

@@ -11,7 +11,8 @@ from mhabook.c11_data_and_compute import figure as c11
 from oracles import assert_refused
 
 ROUND = mha.data.linear_regression(n=60, d=3, p=3, kappa=1, seed=2)
-START, WHITENED, PLAIN = mha.AttentionRegression.random(3, 3, 1.0), mha.Preconditioned(0.5), mha.GradientDescent(0.5)
+START, PLAIN = mha.AttentionRegression.random(3, 3, 1.0), mha.GradientDescent(0.5)
+WHITENED = mha.Preconditioned(0.5, balance=0)
 STRETCHED = c10.stretched(ROUND, START, WHITENED, PLAIN, steps=6)
 DESCENT = c10.descent(n=60, steps=6)
 BOTH = c11.data_and_compute(n=80, steps=5)
@@ -83,7 +84,8 @@ def test_plain_descent_starts_where_the_chosen_rule_does():
     assert other.loss[0] == path.loss[0] and (other.loss_plain == path.loss).all()
 
 
-@pytest.mark.parametrize("rule", [mha.Preconditioned(0.3, balance=0.5), mha.StructureAware(0.4, radius=np.inf)])
+@pytest.mark.parametrize("rule", [mha.Preconditioned(0.3, balance=0), mha.Preconditioned(0.3, balance=0.5),
+                                  mha.StructureAware(0.4, radius=np.inf)])
 def test_a_rule_that_whitens_does_not_see_the_stretch_and_plain_descent_does(rule):
     data = mha.data.linear_regression(n=20, d=4, p=4, kappa=6.0, s_max=0.7, kappa_M=3, sigma=0.2, seed=5)
     figure = c10.stretched(data, mha.AttentionRegression.random(4, 4, 0.3), rule, PLAIN, steps=8)

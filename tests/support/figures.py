@@ -100,8 +100,8 @@ FIGURES = {
     "book/preconditioning/09_further.html": (c09.tilting,),
     "book/preconditioning/10_descent_that_knows_the_structure.html": (
         lambda: c10.stretched(mha.data.linear_regression(n=200, d=3, p=3, kappa=1),
-                              mha.AttentionRegression.random(3, 3, 0.5, seed=1), mha.Preconditioned(lr=0.5),
-                              mha.GradientDescent(lr=0.5)),),
+                              mha.AttentionRegression.random(3, 3, 0.5, seed=1),
+                              mha.Preconditioned(lr=0.5, balance=0), mha.GradientDescent(lr=0.5)),),
     "book/preconditioning/10_further.html": (c10.descent,),
     "book/preconditioning/11_data_and_compute.html": (
         lambda: c11.bought(mha.data.linear_regression(n=320, d=3, p=3, kappa=1),

@@ -1,4 +1,4 @@
-"""Chapter 10: structure-aware descent is blind to conditioning and scale, and contracts near the optimum."""
+"""Chapter 10: whitened descent is blind to conditioning, and its variants to scale, and contract near the optimum."""
 
 import numpy as np
 
@@ -148,29 +148,53 @@ def _same_step(x, y, A, B, weights, lr=0.1):
 
 @statement(id="prop-blind", title="Whitened descent does not see how tokens are stretched", mark="ours",
            source="this book", chapter=CHAPTER, random=_tokens,
-           assumptions="Σ̂ and C are invertible; x̃_i = Cx_i; the same targets; U ≠ 0; V ≠ 0; the steps of SA1 or SA2",
-           broken=_tokens, breaks="the steps of SA1 or SA2: without their whitening",
-           false_claim=lambda B, **instance: _same_losses(B=B, **instance, whitening=Whitening.none(len(B))),
-           hypotheses=lambda x, A, B, mix, **_: {"Σ̂ and C are invertible": _full(x) and _full(mix),
-                                                 "U ≠ 0": bool(A.any()), "V ≠ 0": bool(B.any())})
+           assumptions="Σ̂ and C are invertible; x̃_i = Cx_i; the same targets; whitened steps",
+           broken=_tokens, breaks="whitened steps: plain ones instead",
+           false_claim=lambda B, **instance: _whitened_steps(B=B, **instance, whitening=Whitening.none(len(B))),
+           hypotheses=lambda x, mix, **_: {"Σ̂ and C are invertible": _full(x) and _full(mix)})
 def blind(x: Array, y: Array, A: Array, B: Array, mix: Array, steps: int = 2) -> Checks:
-    """Runs of SA1 and of SA2 on x and on C x, from (U, V) and (UÔᵀ, ÔVÔᵀ), have the same losses: lhs are the largest
-    relative differences, rhs 1e-8. Ô = Σ̃^{−1/2} C Σ̂^{1/2} is orthogonal: lhs is ‖ÔÔᵀ − I‖, rhs 1e-9.
+    """Whitened runs on x and on C x, from (U, V) and (UÔᵀ, ÔVÔᵀ), have the same losses: lhs is the largest relative
+    difference, rhs 1e-8. Ô = Σ̃^{−1/2} C Σ̂^{1/2} is orthogonal: lhs is ‖ÔÔᵀ − I‖, rhs 1e-9.
 
     A loss below a millionth of that of the output 0 is rounding: such differences are relative to this millionth.
 
     Source: this book.
     """
-    return _same_losses(x, y, A, B, mix, None, steps)
+    return _whitened_steps(x, y, A, B, mix, None, steps)
 
 
-def _same_losses(x, y, A, B, mix, whitening, steps=2):
+def _whitened_steps(x, y, A, B, mix, whitening, steps=2):
+    rules = {"whitened steps": Preconditioned(0.1, balance=0.0, whitening=whitening)}
+    return _same_losses(x, y, A, B, mix, rules, steps)
+
+
+@statement(id="prop-blind-variants", title="SA1 and SA2 do not see how tokens are stretched", mark="ours",
+           source="this book", chapter=FURTHER, random=_tokens,
+           assumptions="Σ̂ and C are invertible; x̃_i = Cx_i; the same targets; U ≠ 0; V ≠ 0; the steps of SA1 or SA2",
+           broken=_tokens, breaks="the steps of SA1 or SA2: without their whitening",
+           false_claim=lambda B, **instance: _variants(B=B, **instance, whitening=Whitening.none(len(B))),
+           hypotheses=lambda x, A, B, mix, **_: {"Σ̂ and C are invertible": _full(x) and _full(mix),
+                                                 "U ≠ 0": bool(A.any()), "V ≠ 0": bool(B.any())})
+def blind_variants(x: Array, y: Array, A: Array, B: Array, mix: Array, steps: int = 2) -> Checks:
+    """Runs of SA1 and of SA2 on x and on C x, from (U, V) and (UÔᵀ, ÔVÔᵀ), have the same losses, as in ``blind``.
+
+    Source: this book.
+    """
+    return _variants(x, y, A, B, mix, None, steps)
+
+
+def _variants(x, y, A, B, mix, whitening, steps=2):
+    rules = {"SA1": Preconditioned(0.1, whitening=whitening), "SA2": StructureAware(whitening=whitening)}
+    return _same_losses(x, y, A, B, mix, rules, steps)
+
+
+def _same_losses(x, y, A, B, mix, rules, steps):
     start, before, after = AttentionRegression(A, B), Whitening.of(x), Whitening.of(x @ mix.T)
     turn, rounding = after.inverse @ mix @ before.root, 1e-6 * (y ** 2).sum() / (2 * len(y))
     U, V = before.whiten(start)
     there = AttentionRegression(**after.arrays(U @ turn.T, turn @ V @ turn.T, A))
     checks = [Check(float(np.linalg.norm(turn @ turn.T - np.eye(len(turn)))), 1e-9, "ÔÔᵀ = I")]
-    for name, rule in (("SA1", Preconditioned(0.1, whitening=whitening)), ("SA2", StructureAware(whitening=whitening))):
+    for name, rule in rules.items():
         here, then = (run(model, from_arrays(tokens, y), rule, steps, None, list(range(steps + 1))).loss
                       for model, tokens in ((start, x), (there, x @ mix.T)))
         away, size = abs(then - here), np.maximum(here, rounding)

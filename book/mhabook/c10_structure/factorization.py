@@ -112,7 +112,7 @@ def _target(seed):
 
 
 @statement(id="prop-optimum-spectrum", title="The Hessian on the optimum manifold", mark="ours", source="this book",
-           chapter=CHAPTER, assumptions="p = d; every point of the optimum manifold", random=_target,
+           chapter=FURTHER, assumptions="p = d; every point of the optimum manifold", random=_target,
            broken=_target, breaks="(U, V) is balanced: (2U, V/2) instead",
            false_claim=lambda N, turn: _spectrum(N, *stretched(optimum(N, turn))),
            hypotheses=lambda N, turn: {"p = d": len(N) == len(N.T)})

@@ -1,4 +1,4 @@
-"""The pictures of chapter 10: tokens that are stretched, and the landscape of uv = 1 with its saddle and valleys."""
+"""The pictures of chapter 10: tokens that are stretched, a narrow and a round valley, and a saddle between valleys."""
 
 import numpy as np
 from IPython.display import HTML
@@ -30,17 +30,23 @@ def stretched_tokens() -> HTML:
 
 
 def landscape() -> HTML:
-    """A saddle between two valleys; the narrow valley of a long and a short coordinate, and the round one."""
+    """The narrow valley of a long and a short coordinate, and the round one of whitened coordinates."""
     narrow, round_ = (descent(variances) for variances in (VARIANCES, (1.0, 1.0)))
+    return picture("narrow-and-round",
+                   "Two panels. Left: across, how far the long coordinate is from its valley; up, the short one. The "
+                   "level lines are narrow ovals, and descent jumps from side to side, for "
+                   f"{len(narrow) - 1} steps. Right: in whitened coordinates the level lines are circles, and descent "
+                   f"arrives in {len(round_) - 1} steps.",
+                   [_ovals("Descent moves a and b", narrow, VARIANCES, "a narrow valley"),
+                    _ovals("Descent moves u and v", round_, (1.0, 1.0), "a round valley")])
+
+
+def valleys() -> HTML:
+    """A saddle between two valleys, and where descent comes to rest."""
     return picture("saddle-and-valleys",
-                   "Three panels. Left: in the plane of u and v two curved lines, the valleys, where u v = 1, and "
-                   "between them the origin, a saddle. A balanced point is marked on each valley; a path of descent "
-                   "comes to rest on a valley elsewhere. Middle: across, how far the long coordinate is from its "
-                   "valley; up, the short one. The level lines are narrow ovals, and descent jumps from side to side, "
-                   f"for {len(narrow) - 1} steps. Right: in whitened coordinates the level lines are circles, and "
-                   f"descent arrives in {len(round_) - 1} steps.",
-                   [_valleys(), _ovals("The layer's coordinates", narrow, VARIANCES, "a narrow valley"),
-                    _ovals("Whitened coordinates", round_, (1.0, 1.0), "a round valley")])
+                   "In the plane of u and v two curved lines, the valleys, where u v = 1, and between them the origin, "
+                   "a saddle. A balanced point is marked on each valley; a path of descent comes to rest on a valley "
+                   "elsewhere.", [_valleys()])
 
 
 def curvature(variance: float) -> float:

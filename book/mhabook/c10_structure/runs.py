@@ -18,6 +18,8 @@ from mhalib.training import Path, train
 
 FAR = {5: 500, 10: 500, 20: 600}
 """d → the steps of gradient descent in the comparison."""
+RATES = 0.02 * 1.1 ** np.arange(60)
+"""The step sizes of which a count of steps near the optimum takes the best."""
 
 
 @cache
@@ -93,6 +95,35 @@ def steps_needed(steps: Table) -> dict[str, list[float]]:
     names = {"plain descent": "one", "plain, two step sizes": "two", "whitened, balanced": "whitened"}
     return {words: [float(np.median(steps.where(kappa=kappa)[name])) for kappa in (1.0, 16.0, 256.0)]
             for words, name in names.items()}
+
+
+def steps_by_stretch(steps: Table) -> dict[str, list[float]]:
+    """The median steps of plain descent, as stored, and of whitened steps, at the condition numbers 1, 16, 256 of Σ."""
+    plain = {words: counts for words, counts in steps_needed(steps).items() if words.startswith("plain")}
+    return plain | {"whitened": [whitened_steps(kappa) for kappa in (1.0, 16.0, 256.0)]}
+
+
+def whitened_steps(kappa: float = 1.0, kappa_M: float = 4.0) -> float:
+    """The median steps of descent on L in (U, V) to an excess of 1e-10, with the best constant step size of a grid.
+
+    Instances, starts and step sizes are those of ``book/results/conditioning.py``.
+    """
+    return float(np.median([whitened_count(kappa, kappa_M, seed) for seed in range(5)]))
+
+
+def whitened_count(kappa: float, kappa_M: float, seed: int) -> int:
+    """The steps of one instance; all step sizes run side by side, until the first arrives."""
+    data = linear_regression(n=1, d=5, p=5, kappa=kappa, s_max=0.4, kappa_M=kappa_M, seed=seed)
+    N, rng = data.M @ data.truth.root, np.random.default_rng([seed, 104])
+    lr = RATES[:, None, None]
+    U, V = (part * (1 + 0.3 * rng.standard_normal(part.shape)) for part in factorization.optimum(N))
+    U, V = (np.repeat(part[None], len(lr), axis=0) for part in (U, V))
+    count, E = 0, U @ V.mT - N
+    with np.errstate(over="ignore", invalid="ignore"):  # the longest steps diverge
+        while not ((E ** 2).sum(axis=(1, 2)) / 2 < 1e-10).any():
+            U, V, count = U - lr * E @ V, V - lr * E.mT @ U, count + 1
+            E = U @ V.mT - N
+    return count
 
 
 def steps_for_target(kappa_M: float) -> float:

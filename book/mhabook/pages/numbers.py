@@ -21,9 +21,9 @@ IN_CHAPTERS = {
     8: "prop-head-moves prop-first-order prop-random-gram",
     9: "def-regression-layer lemma-tilting prop-effective-tokens prop-population-loss prop-regression-gradient "
        "prop-query-error prop-mean-error lemma-exact-error lemma-query-rate thm-exponent prop-renormalization",
-    10: "prop-factorization prop-optimum-spectrum prop-preconditioned def-preconditioned prop-blind "
-        "def-structure-aware prop-conserved prop-balance-decays prop-balanced-stationary prop-saddles "
-        "prop-flat-saddles lemma-lift thm-local-rate def-spectral-start prop-scale-free",
+    10: "prop-factorization prop-preconditioned prop-blind prop-optimum-spectrum def-preconditioned "
+        "prop-blind-variants def-structure-aware prop-conserved prop-balance-decays prop-balanced-stationary "
+        "prop-saddles prop-flat-saddles lemma-lift thm-local-rate def-spectral-start prop-scale-free",
     11: "prop-least-squares prop-plan prop-late-factor prop-mean-over-starts prop-spectral-excess prop-fitted-noise",
     12: "def-kernel-layer prop-inside-hull lemma-same-rank prop-normalized-gaussian prop-query-force prop-flat "
         "prop-jacobian-rank prop-shift prop-width",

@@ -39,13 +39,15 @@ TOPICS = {
         "prop-head-scale thm-collapse def-good-init lemma-first-phase prop-start-logits prop-alignment-start "
         "prop-random-gram def-spectral-start prop-mean-over-starts lemma-tied-start prop-almost-every-start",
     "preconditioner, preconditioning, whitening, condition number":
-        "prop-preconditioned def-preconditioned def-structure-aware prop-blind prop-scale-free prop-late-factor",
+        "prop-preconditioned def-preconditioned def-structure-aware prop-blind prop-blind-variants prop-scale-free "
+        "prop-late-factor",
     "matrix factorization, low rank":
         "prop-factorization prop-conserved prop-balance-decays prop-balanced-stationary prop-saddles prop-flat-saddles "
         "prop-optimum-spectrum lemma-lift thm-local-rate",
     "conservation law, invariant, gradient flow": "prop-lever prop-conserved",
     "symmetry, invariance":
-        "prop-equal-heads thm-collapse prop-split-decoders prop-blind prop-scale-free prop-shift prop-filter-scale",
+        "prop-equal-heads thm-collapse prop-split-decoders prop-blind prop-blind-variants prop-scale-free prop-shift "
+        "prop-filter-scale",
     "expressivity, expressive power, representable":
         "prop-inside-hull lemma-same-rank prop-jacobian-rank prop-values-allow prop-star",
     "linear regression, least squares": "def-regression-layer prop-population-loss prop-least-squares",

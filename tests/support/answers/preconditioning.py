@@ -14,6 +14,7 @@ from mhabook.c10_structure import factorization, stationary
 from mhabook.c10_structure.population import PopulationRegression
 from mhabook.c11_data_and_compute import scaling
 from mhabook.c11_data_and_compute import statements as data_and_compute
+from mhalib.whitening import Whitening
 
 NS = (250, 500, 1000, 2000, 4000)
 STEPS = np.arange(10, 51)
@@ -134,6 +135,25 @@ def across_the_valleys(v):
     return np.array(found)
 
 
+def carried(c):
+    """The numbers a and b that give on tokens c x what 1 and 1 give on x."""
+    x, one = np.array([[1.0], [-2.0], [0.5]]), np.ones((1, 1))
+    before, after = Whitening.of(x), Whitening.of(c * x)
+    found = after.arrays(*before.whiten(mha.AttentionRegression(one, one)), one)
+    same = mha.AttentionRegression(**found)(c * x)
+    np.testing.assert_allclose(same, mha.AttentionRegression(one, one)(x), rtol=1e-9)
+    return found["A"][0, 0], found["B"][0, 0]
+
+
+def whitened_curvatures(s1, s2):
+    """The curvatures of two losses ½(uv − s)² across their valleys, at u = v."""
+    found = []
+    for s in (s1, s2):
+        N, (U, V) = np.array([[s]]), factorization.optimum(np.array([[s]]))
+        found.append(np.linalg.eigvalsh(factorization.hessian(U, V, N, balance=0.0))[-1])
+    return np.array(found)
+
+
 TRUTH = {
     "ex-9-moments": [
         (lambda tau: gaussian_mean(lambda g: g**2 * np.exp(tau * g)), 1e-9),
@@ -147,6 +167,10 @@ TRUTH = {
     "ex-9-largest": [(lambda: squared_weights(1e6), ROUNDED), (lambda: 1 / squared_weights(1e40), 0.03)],
     "ex-9-own": [(own_token, 1e-4), lambda: own_token(0.2)],
     "ex-10-scalar": [lambda s: scalar_hessian(s, 0.0), lambda s: scalar_hessian(s, s**0.5)],
+    "ex-10-carry": [lambda c: carried(c)[0], lambda c: carried(c)[1]],
+    "ex-10-round": [
+        (lambda: best_step(whitened_curvatures(2.0, 1.0))[0], NUMERIC),
+        (lambda s1, s2: best_step(whitened_curvatures(s1, s2))[1], NUMERIC)],
     "ex-10-narrow": [
         (lambda v: np.divide(*across_the_valleys(v)[::-1]), 1e-9),
         (lambda v: best_step(across_the_valleys(v))[1], NUMERIC)],
