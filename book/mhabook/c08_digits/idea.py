@@ -27,4 +27,5 @@ def many_short_moves() -> HTML:
     return picture("many-short-moves",
                    "Three panels. The decoder of one head makes one long move. Those of four heads make four moves, "
                    "each half as long. Bars for what the logit gets: of the decoders, one head and four heads give the "
-                   "same. Of attention, which moves a quarter, four heads give a quarter as much.", [one, four, together])
+                   "same. Of attention, which moves a quarter, four heads give a quarter as much.",
+                   [one, four, together])
