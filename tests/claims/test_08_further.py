@@ -19,6 +19,13 @@ def error(differences):
     return differences.std(axis=-1, ddof=1) / differences.shape[-1] ** 0.5
 
 
+@page.after("figure-constant")
+def test_more_heads_are_slower_from_a_small_start_alone(at_the_end):
+    small, large = at_the_end("loss", 0.1), np.median(at_the_end("loss", 1.0), axis=1)
+    assert (np.diff(np.median(small, axis=1)) > 0).all() and small[0].max() < small[-1].min()
+    assert (np.diff(np.median(at_the_end("test_loss", 0.1), axis=1)) > 0).all() and large.max() < 1.4 * large.min()
+
+
 @page.after("figure-root")
 def test_with_a_step_size_that_grows_and_with_adam_more_heads_end_lower(at_the_end):
     for scale in (0.1, 1.0):

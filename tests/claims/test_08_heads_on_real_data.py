@@ -45,13 +45,6 @@ def test_steps_of_thirty_are_too_long_for_one_head_and_the_best_for_sixteen(live
         assert sixteen.loss[-1] < min(singles)
 
 
-@page.after("figure-constant")
-def test_more_heads_are_slower_from_a_small_start_alone():
-    small, large = at_the_end("loss", 0.1), medians(1.0)
-    assert (np.diff(np.median(small, axis=1)) > 0).all() and small[0].max() < small[-1].min()
-    assert (np.diff(medians(0.1, "test_loss")) > 0).all() and large.max() < 1.4 * large.min()
-
-
 @page.after("second-step")
 def test_from_zero_decoders_move_by_one_root_and_attention_by_two(U, W):
     np.testing.assert_allclose([U[0] / U, W[0] / W], [[1, 2, 4], [1, 4, 16]])
