@@ -54,8 +54,8 @@ def many_heads(data: Dataset, start: MultiHeadAttention, rule: GradientDescent, 
     return LiveFigure(FigureSpec(
         title="What do more heads do?",
         alt=f"Over {steps} steps from a random start: left the training loss, which falls, and right how far "
-            "the attention matrix of a head has moved, which rises, both on logarithmic scales. Broad gray lines show the run of the page, colored "
-            "ones the run that the sliders describe.",
+            "the attention matrix of a head has moved, which rises, both on logarithmic scales. Broad gray lines show "
+            "the run of the page, colored ones the run that the sliders describe.",
         model="multihead", data=arrays(data), record=tuple(record), curves=("loss", "moved"),
         fixed={"optimizer": "gd"},
         start={"by": "seed", "choices": {seed: {"kind": "normal",
