@@ -396,8 +396,8 @@ def many_heads(made, path, first, H, lr, scale):
     return {
         "training loss, step by step": Panel("log step", "log", {"as it starts": losses(first, data),
                                                                  "these heads": losses(path, data)}, path.steps),
-        "how far a head's attention has moved": Panel("log step", "", {"as it starts": moved(first),
-                                                                       "these heads": moved(path)}, path.steps),
+        "how far a head's attention has moved": Panel("log step", "log", {"as it starts": moved(first),
+                                                                          "these heads": moved(path)}, path.steps),
     }, [
         ("Heads: {}. With step size {}, and draw 0 of a start of size {},", H, lr, scale),
         ("200 steps bring the training loss to {} and move the attention matrix of a head by {}.",

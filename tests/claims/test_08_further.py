@@ -3,6 +3,7 @@
 import numpy as np
 from sklearn.linear_model import LogisticRegression
 
+import mhabook
 import mhalib as mha
 from mhabook.c02_curvature import bounds, loss_bounds
 from mhabook.c08_digits import TextTransformer, text
@@ -18,9 +19,11 @@ def error(differences):
     return differences.std(axis=-1, ddof=1) / differences.shape[-1] ** 0.5
 
 
-@page.after("load")
-def test_the_table_has_the_runs_that_are_told(table):
-    assert len(table) == 1552 and len(np.unique(table["seed"])) == 8 and table["steps"].max() == 300
+@page.after("figure-constant")
+def test_more_heads_are_slower_from_a_small_start_alone(at_the_end):
+    small, large = at_the_end("loss", 0.1), np.median(at_the_end("loss", 1.0), axis=1)
+    assert (np.diff(np.median(small, axis=1)) > 0).all() and small[0].max() < small[-1].min()
+    assert (np.diff(np.median(at_the_end("test_loss", 0.1), axis=1)) > 0).all() and large.max() < 1.4 * large.min()
 
 
 @page.after("figure-root")
@@ -36,8 +39,7 @@ def test_the_accuracy_moves_as_much_with_the_seed_as_with_the_heads(at_the_end, 
     settings = [(scale, power) for scale in (0.1, 1.0) for power in POWERS.values()]
     gains = [(a[-1] - a[0]).mean() for a in (at_the_end("test_accuracy", *setting) for setting in settings)]
     assert gains[0] < 0 < min(gains[1:])
-    assert min(map(abs, gains)) > 0.009 and max(map(abs, gains)) < 0.023
-    assert spread.min() > 0.0065 and spread.max() < 0.0115 and means.argmax() == 3
+    assert spread.max() / 2 < min(map(abs, gains)) and max(map(abs, gains)) < 2.5 * spread.max() and means.argmax() == 3
 
 
 @page.after("figure-accuracy")
@@ -81,9 +83,8 @@ def test_the_curvature_at_the_start_does_not_know_the_number_of_heads(at_the_end
 
 
 @page.after("figure-jump")
-def test_with_a_step_size_that_grows_the_loss_jumps_and_no_run_diverges(highest, table):
-    assert all(15 < highest[f"η ∝ √H, {size} start"][-1] < 20 for size in ("small", "large"))
-    assert np.isfinite(table["loss"]).all()
+def test_no_run_diverges(table):
+    assert np.isfinite(table["loss"]).all() and np.isfinite(mhabook.stored("digits_long.npz")["loss"]).all()
 
 
 @page.after("figure-jump")
@@ -95,26 +96,19 @@ def test_the_squared_loss_of_the_margin_would_diverge(hundred):
 
 
 @page.after("live-digits")
-def test_in_the_figure_both_losses_go_up_with_the_heads_from_a_small_start_alone(live):
+def test_in_the_figure_more_heads_fit_more_slowly_from_a_small_start_and_to_fit_is_not_to_generalize(live):
     one, sixteen = (live.path(H=H) for H in (1, 16))
     assert one.loss[-1] < sixteen.loss[-1] / 2 and one.test_loss[-1] < sixteen.test_loss[-1]
     assert abs(live.path(scale=1.0, H=16).loss[-1] / live.path(scale=1.0).loss[-1] - 1) < 0.15
-
-
-@page.after("live-digits")
-def test_in_the_figure_to_fit_faster_is_not_to_generalize_better(live):
-    sixteen, one = live.path(H=16, scaling="root"), live.path(lr=3.0)
-    assert one.loss[-1] < sixteen.loss[-1] and sixteen.test_loss[-1] < one.test_loss[-1]
+    root, long = live.path(H=16, scaling="root"), live.path(lr=3.0)
+    assert long.loss[-1] < root.loss[-1] and root.test_loss[-1] < long.test_loss[-1]
 
 
 @page.after("live-digits")
 def test_in_the_figure_an_image_or_two_is_all_there_is_to_see(live):
-    def right(**values):
-        return [round(80 * live.path(seed=seed, **values).test_accuracy[-1]) for seed in range(4)]
-
-    one, four, sixteen = (right(H=H) for H in (1, 4, 16))
-    assert one == sixteen == [four[0] - 1] * 4 == [right - 1 for right in four]
-    assert np.ptp(right(scale=1.0)) == 2
+    right = np.array([[round(80 * live.path(seed=seed, **values).test_accuracy[-1]) for seed in range(4)]
+                      for values in ({"H": 1}, {"H": 4}, {"H": 16}, {"scale": 1.0})])
+    assert (right[:3] == right[0, 0] + np.array([[0], [1], [0]])).all() and np.ptp(right[3]) == 2
 
 
 @page.after("tsv")

@@ -21,6 +21,7 @@ HEADS = (1, 2, 4, 8, 16)
 SEEDS = (0, 1, 2, 3)
 SCALES = (0.03, 0.1, 0.3, 1.0)
 STEP_SIZES = (0.01, 0.03, 0.1, 0.3, 1.0, 3.0)
+LONG_STEPS = (0.3, 1.0, 3.0, 10.0, 30.0)
 
 
 def many_heads(data: Dataset, start: MultiHeadAttention, rule: GradientDescent, steps: int = 200) -> LiveFigure:
@@ -43,8 +44,7 @@ def many_heads(data: Dataset, start: MultiHeadAttention, rule: GradientDescent, 
     require_count(steps=steps)
     data, scale, (H, T, d) = in_doubles(data), drawn_heads(start), start.sizes
     own = {"H": H, "lr": plain_step(rule), "scale": scale}
-    heads, most, large = tuple(sorted({*HEADS, H})), HEADS[-1], SCALES[-1]
-    long = own["lr"] * most ** 0.5  # a step so long takes each of the most heads as far as this one takes one
+    heads, most, large, longest = tuple(sorted({*HEADS, H})), HEADS[-1], SCALES[-1], LONG_STEPS[-1]
     record = recorded_steps(steps, 26)
 
     def run(values):
@@ -53,21 +53,21 @@ def many_heads(data: Dataset, start: MultiHeadAttention, rule: GradientDescent, 
 
     return LiveFigure(FigureSpec(
         title="What do more heads do?",
-        alt=f"Over {steps} steps from a random start: left the training loss, which falls, and right how far the "
-            "attention matrix of a head has moved, which rises. Broad gray lines show the run of the page, colored "
-            "ones the run that the sliders describe.",
+        alt=f"Over {steps} steps from a random start: left the training loss, which falls, and right how far "
+            "the attention matrix of a head has moved, which rises, both on logarithmic scales. Broad gray lines show "
+            "the run of the page, colored ones the run that the sliders describe.",
         model="multihead", data=arrays(data), record=tuple(record), curves=("loss", "moved"),
         fixed={"optimizer": "gd"},
         start={"by": "seed", "choices": {seed: {"kind": "normal",
                                                 "stream": normals(heads[-1] * (d * d + T * d), seed).tolist()}
                                          for seed in SEEDS}},
         controls=(Control("H", "heads H", heads, H),
-                  Control("lr", "step size η", with_own((*STEP_SIZES[2:], long), own["lr"]), own["lr"]),
+                  Control("lr", "step size η", with_own(LONG_STEPS, own["lr"]), own["lr"]),
                   Control("scale", "size of the start", with_own(SCALES, scale), scale),
                   Control("seed", "draw of the start", SEEDS, 0)),
         tries={f"{most} heads": {"H": most}, f"{most} heads, a large start": {"H": most, "scale": large},
-               f"{most} heads, long steps": {"H": most, "lr": long},
-               "One head, the same long steps": {"H": 1, "lr": long}},
+               "One head, very long steps": {"H": 1, "lr": longest},
+               f"{most} heads, very long steps": {"H": most, "lr": longest}},
         frame=_two_curves(steps),
         summary="Heads: {H}. With step size {lr}, and draw {seed} of a start of size {scale}, {steps} steps bring the "
                 "training loss to {loss} and move the attention matrix of a head by {moved}.",
@@ -86,8 +86,8 @@ def _two_curves(steps):
         line(frame, "as it starts", column, shows=curve, once=True, legend=column == 1)
         line(frame, "these heads", column, shows=curve, legend=column == 1)
     step_axis(frame, steps)
-    frame.update_yaxes(type="log", range=[-2.5, 1], dtick=1, exponentformat="power", col=1)
-    return frame.update_yaxes(range=[0, 8], col=2)
+    frame.update_yaxes(type="log", range=[-4.5, 2], dtick=1, exponentformat="power", col=1)
+    return frame.update_yaxes(type="log", range=[-2.5, 2.5], dtick=1, exponentformat="power", col=2)
 
 
 def digits(classes: tuple[int, int] = (3, 8), n: int = 60, held_out: int = 80, steps: int = 200,

@@ -130,7 +130,7 @@ def _along_the_top(size=1e-4, **sizes):
 
 
 @statement(id="prop-first-order", title="With many heads the first order is enough", mark="ours", source="this book",
-           chapter=CHAPTER, assumptions=TOKENS, random=_displaced, extremal=(_along_the_top,), slack=(0.0001,),
+           chapter=FURTHER, assumptions=TOKENS, random=_displaced, extremal=(_along_the_top,), slack=(0.0001,),
            broken=lambda seed: short(seed, _along_the_top), breaks=TOKENS, hypotheses=tokens_fit)
 def first_order(model: MultiHeadAttention, data: Dataset, step: MultiHeadAttention, R: float | None = None) -> Checks:
     """|Φ(θ + V) − Φ(θ) − ⟨∇Φ(θ), V⟩| ≤ B‖V‖²/(2√H) and ‖∇Φ(θ + V) − ∇Φ(θ)‖ ≤ B‖V‖/√H, for all samples.

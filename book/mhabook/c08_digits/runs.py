@@ -16,17 +16,20 @@ HEADS = [1, 2, 4, 8, 16, 32, 64]
 STARTS = {"small": 0.1, "large": 1.0}
 POWERS: dict[str, Callable[[int], int]] = {"constant η": lambda H: 0, "η ∝ √H": lambda H: H.bit_length() - 1}
 """H → p, where the step size of gradient descent is 2^(p/2)."""
+MAP = (*range(-2, 8), *range(8, 17, 2))
+"""The powers p of all stored step sizes 2^(p/2), from one half to 256; above 8 they double."""
 CASES = {f"{rule}, {size} start": (scale, power) for rule, power in POWERS.items() for size, scale in STARTS.items()}
 
 
 @cache
-def _table():
-    return stored("digits.npz")
+def _table(name="digits.npz"):
+    return stored(name)
 
 
 def digit_runs(scale: float, H: int, power: int = 0, pair: str = "38", rule: str = "gd") -> Table:
     """The eight stored runs of one setting; the step size of gradient descent is 2^(power/2)."""
-    return _table().where(pair=pair, scale=scale, rule=rule, power=power, H=H)
+    table = _table() if power < 8 else _table("digits_long.npz")
+    return table.where(pair=pair, scale=scale, rule=rule, power=power, H=H)
 
 
 def at_the_end(curve: str, scale: float, power: Callable[[int], int] = POWERS["constant η"], **more: Any) -> np.ndarray:
@@ -46,6 +49,24 @@ def by_step_size(powers: Iterable[int]) -> dict[str, dict[str, np.ndarray]]:
     """(seeds, step sizes): training losses at the end, from both starts, by the number of heads."""
     return {f"{size} start": {f"H = {H}": np.array([digit_runs(scale, H, power)["loss"][:, -1] for power in powers]).T
                               for H in (1, 8, 64)} for size, scale in STARTS.items()}
+
+
+def at_its_best(scale: float, curve: str = "loss", step: int = 300) -> tuple[np.ndarray, np.ndarray]:
+    """For each number of heads the step size whose worst seed is lowest after ``step`` steps; (seeds, heads) there."""
+    record = _table()["steps"][0].tolist().index(step)
+    chosen, columns = [], []
+    for H in HEADS:
+        ends = np.array([digit_runs(scale, H, power)[curve][:, record] for power in MAP])
+        best = ends.max(axis=1).argmin()
+        chosen.append(2 ** (MAP[best] / 2))
+        columns.append(ends[best])
+    return np.array(chosen), np.array(columns).T
+
+
+def at_one_and_at_its_best() -> dict[str, dict[str, np.ndarray]]:
+    """(seeds, heads): training losses at the step size 1, and at the best one for each number of heads."""
+    return {f"{size} start": {"η = 1": at_the_end("loss", scale).T, "the best η for each H": at_its_best(scale)[1]}
+            for size, scale in STARTS.items()}
 
 
 def on_pixels(pair: tuple[int, int], seed: int) -> float:

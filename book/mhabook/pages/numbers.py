@@ -18,7 +18,7 @@ IN_CHAPTERS = {
        "prop-first-look",
     7: "def-leave-one-out thm-2-stability lemma-symmetrization thm-2-generalization lemma-expansion "
        "lemma-leave-one-out lemma-log-lipschitz thm-2-left-out cor-2-test-loss",
-    8: "prop-head-moves prop-first-order prop-random-gram",
+    8: "prop-head-moves prop-random-gram prop-first-order",
     9: "def-regression-layer lemma-tilting prop-effective-tokens prop-population-loss prop-regression-gradient "
        "prop-query-error prop-mean-error lemma-exact-error lemma-query-rate thm-exponent prop-renormalization",
     10: "prop-factorization prop-preconditioned prop-blind prop-optimum-spectrum def-preconditioned "
