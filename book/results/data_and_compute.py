@@ -2,8 +2,9 @@
 
 ``python book/results/data_and_compute.py`` writes data_and_compute.npz (twelve minutes of one core),
 data_and_compute_limits.npz (six minutes), data_and_compute_starts.npz (ten seconds) and data_and_compute_draws.npz (two
-minutes). In the first two a row is one run, and a seed fixes Σ, M, the samples and the random start. The excess is that of the population loss, recorded at the
-start and after every step; it is NaN after the last step of a run, and from where a run diverges.
+minutes). In the first two a row is one run, and a seed fixes Σ, M, the samples and the random start. The excess is that
+of the population loss, recorded at the start and after every step; it is NaN after the last step of a run, and from
+where a run diverges.
 """
 
 from dataclasses import replace

@@ -84,9 +84,9 @@ def bought(data: RegressionDataset, start: AttentionRegression, rule: Preconditi
         tries={"As it starts": {}, "Shorter steps": {"lr": 0.2}, "Targets without noise": {"sigma": 0.0},
                "Equal directions": {"kappa_M": 1.0}},
         frame=_bought_frame(runs.sizes, steps), train=runs.path, measure=runs.measures,
-        summary=f"After {{steps}} steps of size {{lr}}, with noise {{sigma}} and s_max/s_min = {{kappa_M}}: mean excess "
-                f"{{{runs.curves[3]}}} with {runs.sizes[3]} samples, {{{runs.curves[0]}}} with {n}, {{excess_limit}} "
-                "with infinitely many."), __file__)
+        summary=f"After {{steps}} steps of size {{lr}}, with noise {{sigma}} and s_max/s_min = {{kappa_M}}: mean "
+                f"excess {{{runs.curves[3]}}} with {runs.sizes[3]} samples, {{{runs.curves[0]}}} with {n}, "
+                "{excess_limit} with infinitely many."), __file__)
 
 
 def _alt(sizes, steps):

@@ -7,7 +7,7 @@ from scipy.stats import norm
 
 import mhabook
 import mhalib as mha
-from answers.numerics import NUMERIC, ROUNDED, at_largest, best_step, gaussian_mean, root, smallest
+from answers.numerics import NUMERIC, ROUNDED, at_largest, best_step, gaussian_mean, root
 from mhabook.c09_tilting import finite_context
 from mhabook.c09_tilting import statements as tilting
 from mhabook.c10_structure import factorization, stationary
