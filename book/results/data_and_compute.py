@@ -1,11 +1,13 @@
 """What chapter 11 measures: the population excess along runs of SA1 and SA2, for many n, and where the law breaks.
 
 ``python book/results/data_and_compute.py`` writes data_and_compute.npz (twelve minutes of one core),
-data_and_compute_limits.npz (six minutes) and data_and_compute_starts.npz (ten seconds). In the first two a row is one
-run, and a seed fixes Σ, M, the samples and the random start. The excess is that of the population loss, recorded at the
-start and after every step; it is NaN after the last step of a run, and from where a run diverges.
+data_and_compute_limits.npz (six minutes), data_and_compute_starts.npz (ten seconds) and data_and_compute_draws.npz (two
+minutes). In the first two a row is one run, and a seed fixes Σ, M, the samples and the random start. The excess is that
+of the population loss, recorded at the start and after every step; it is NaN after the last step of a run, and from
+where a run diverges.
 """
 
+from dataclasses import replace
 
 import numpy as np
 
@@ -86,10 +88,23 @@ def starts(*, kappa, seed, count=500, steps=60, lr=0.5):
     return {"mean": np.mean(excess, axis=1), "median": np.median(excess, axis=1)}
 
 
+def draws(*, n, seed, count=10, steps=30):
+    """The run of the first live figure with n of 320 samples: the mean excess over ``count`` draws of the samples."""
+    data = mha.data.linear_regression(n=320, d=3, p=3, kappa=1)
+    start = mha.AttentionRegression.random(d=3, p=3, scale=0.5, seed=1)
+    excess = []
+    for k in range(count):
+        drawn = data.fresh(320, seed=1 + count * seed + k)
+        drawn = replace(drawn, x=drawn.x[:n], y=drawn.y[:n])
+        excess.append(curve(mha.Preconditioned(0.5), start, drawn, steps)[0])
+    return {"excess": np.mean(excess, axis=0)}
+
+
 MAIN = {"rule": ["SA2", "SA1"], "s_max": [0.2, 0.4, 2.0], "n": SIZES}
 OTHER = [{"case": case, "n": n} for case in LIMITS for n in (12, 16, 32, 64, 125, 250, 500, 1000)]
 STARTS = {"kappa": [2.0, 4.0, 8.0]}
+DRAWS = {"n": [40, 80, 160, 320]}
 
 if __name__ == "__main__":
     write_tables(__file__, __doc__, data_and_compute=(run, MAIN, 8), data_and_compute_limits=(limit, OTHER, 8),
-                 data_and_compute_starts=(starts, STARTS, 8))
+                 data_and_compute_starts=(starts, STARTS, 8), data_and_compute_draws=(draws, DRAWS, 20))

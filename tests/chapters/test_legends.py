@@ -547,8 +547,8 @@ def bought(made, path, first, lr, sigma, kappa_M):
             "at the end": [curve[-1] for curve in curves.values()],
             "derived, φ/n": [floor / n for n in curves]}, tuple(curves)),
     }, [
-        ("After 30 steps of size {}, with noise {} and κ = {}: mean excess {} with 40 samples, {} with 320, {} with "
-         "infinitely many.", lr, sigma, kappa_M, curves[40][-1], curves[320][-1], limit[-1])]
+        ("After 30 steps of size {}, with noise {} and s_max/s_min = {}: mean excess {} with 40 samples, {} with 320, "
+         "{} with infinitely many.", lr, sigma, kappa_M, curves[40][-1], curves[320][-1], limit[-1])]
 
 
 def data_and_compute(made, path, first, **values):

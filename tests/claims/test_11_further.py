@@ -99,14 +99,6 @@ def test_the_three_changes_of_the_live_figure(live):
     assert all(0.5 < near[f"excess_{n}"][-1] / near[f"excess_{n}"][0] < 2.1 for n in (40, 80, 160, 320))
 
 
-@page.after("plan-impossible")
-def test_the_cheapest_plan_leaves_nearly_all_to_the_floor(cheapest, law):
-    real_n, real_K, share = scaling.split(1e-3, law)
-    assert abs(cheapest.n / real_n - 1) < 0.02 and abs(cheapest.steps - real_K) < 1 and share > 0.9
-    tenth = scaling.plan(1e-4, law)
-    assert 9 < tenth.n / cheapest.n < 10 and 100 < tenth.cost / cheapest.cost < 150
-
-
 @page.after("limits-table")
 def test_the_floor_holds_beyond_the_family_and_not_with_few_samples(derived, floors):
     for name in derived:
@@ -120,17 +112,8 @@ def test_the_floor_holds_beyond_the_family_and_not_with_few_samples(derived, flo
 
 
 @page.after("solution-radius")
-def test_the_predictions_want_a_radius_between_two_fifths_and_a_half(s, NS, stored_runs):
-    off = {}
-    for r in (0.1, 0.4, 0.5, 0.6):
-        v = s ** 0.5 * r / s[0] ** 0.5
-        off[r] = mean_excess(np.diag(s / v), np.diag(v)) + (0.25 - theory.fitted_noise(s, v)) / 2
-    assert max(off[0.4], off[0.5]) < off[0.6] < off[0.1]
+def test_the_error_of_the_predictions_rises_toward_the_formula(s, NS, stored_runs):
+    v = s ** 0.5 * 0.5 / s[0] ** 0.5
+    predicted = mean_excess(np.diag(s / v), np.diag(v)) + (0.25 - theory.fitted_noise(s, v)) / 2
     seen = (NS * stored_runs("SA2", 2.0, "attention_excess")).mean(axis=0)
-    assert (np.diff(seen) > 0).all() and 0.85 < seen[-1] / off[0.5] < 1
-
-
-@page.after("solution-typical")
-def test_the_median_falls_faster_to_the_same_floor(typical, law):
-    assert typical.law.factor < law.factor - 0.05
-    assert abs(typical.law.floor / law.floor - 1) < 0.05
+    assert (np.diff(seen) > 0).all() and 0.85 < seen[-1] / predicted < 1

@@ -79,14 +79,14 @@ def bought(data: RegressionDataset, start: AttentionRegression, rule: Preconditi
         controls=(Control("lr", "step size", with_own((0.1, 0.2, 0.3, 0.5, 0.7), own["lr"]), own["lr"]),
                   Control("sigma", "noise of the targets, σ", with_own((0.0, 0.1, 0.2, 0.3), own["sigma"]),
                           own["sigma"]),
-                  Control("kappa_M", "strongest over weakest direction, κ", with_own((1, 2, 4, 8), own["kappa_M"]),
+                  Control("kappa_M", "strongest over weakest direction", with_own((1, 2, 4, 8), own["kappa_M"]),
                           own["kappa_M"])),
         tries={"As it starts": {}, "Shorter steps": {"lr": 0.2}, "Targets without noise": {"sigma": 0.0},
                "Equal directions": {"kappa_M": 1.0}},
         frame=_bought_frame(runs.sizes, steps), train=runs.path, measure=runs.measures,
-        summary=f"After {{steps}} steps of size {{lr}}, with noise {{sigma}} and κ = {{kappa_M}}: mean excess "
-                f"{{{runs.curves[3]}}} with {runs.sizes[3]} samples, {{{runs.curves[0]}}} with {n}, {{excess_limit}} "
-                "with infinitely many."), __file__)
+        summary=f"After {{steps}} steps of size {{lr}}, with noise {{sigma}} and s_max/s_min = {{kappa_M}}: mean "
+                f"excess {{{runs.curves[3]}}} with {runs.sizes[3]} samples, {{{runs.curves[0]}}} with {n}, "
+                "{excess_limit} with infinitely many."), __file__)
 
 
 def _alt(sizes, steps):

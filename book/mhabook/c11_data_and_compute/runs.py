@@ -6,10 +6,12 @@ from typing import Any
 
 import numpy as np
 
+from mhabook.c10_structure.factorization import gradient
 from mhabook.c11_data_and_compute import scaling
 from mhabook.c11_data_and_compute import statements as theory
 from mhabook.tables import Table, stored
 from mhalib.data import linear_regression
+from mhalib.models import AttentionRegression
 
 NS, S_MAX = np.array([250, 500, 1000, 2000, 4000]), (0.2, 0.4, 2.0)
 SMALL = np.array([12, 16, 32, 64, 125, 250, 500, 1000])
@@ -41,6 +43,28 @@ def over_starts(runs: Table) -> dict[str, Any]:
     return {"mean over 4,000 starts": runs["mean"].mean(axis=0), "median": np.median(runs["median"], axis=0),
             "0.5625 a step": (np.arange(20, 61), 1e-4 * 0.5625 ** np.arange(41)),
             "1/(1 + η/κ) a step": (np.arange(10, 61), 0.015 * theory.slow_mean(4) ** np.arange(51))}
+
+
+def over_draws() -> dict[int, np.ndarray]:
+    """n → (20, 31): the excess of the chapter's run with n samples, each row a mean over ten draws of them."""
+    table = stored("data_and_compute_draws.npz")
+    return {n: table.where(n=n)["excess"] for n in (40, 80, 160, 320)}
+
+
+def from_starts(target: np.ndarray, lr: float, steps: int, count: int = 60) -> np.ndarray:
+    """(count, steps + 1): the excess of SA1 steps on infinitely many round samples, from the random starts 1, 2, …
+
+    ``target`` (d, d) is M. Tokens are round, so that U = A and V = B.
+    """
+    d = len(target)
+    models = [AttentionRegression.random(d=d, p=d, scale=0.5, seed=seed) for seed in range(1, count + 1)]
+    U, V = (np.stack([getattr(model, name) for model in models]) for name in "AB")
+    excess = []
+    for _ in range(steps + 1):
+        excess.append(((U @ V.mT - target) ** 2).sum(axis=(1, 2)) / 2)
+        dU, dV = gradient(U, V, target)
+        U, V = U - lr * dU, V - lr * dV
+    return np.array(excess).T
 
 
 def floor_table(ends: Mapping[float, np.ndarray], predicted: Mapping[float, float]) -> None:

@@ -227,7 +227,7 @@ def _tokens(seed):
 
 
 @statement(id="prop-least-squares", title="What n samples cost least squares", mark="ours", source="this book",
-           chapter=CHAPTER, assumptions="x_i ~ N(0, Σ); w_i ~ N(0, σ²I_p); n > d + 1", random=_tokens,
+           chapter=FURTHER, assumptions="x_i ~ N(0, Σ); w_i ~ N(0, σ²I_p); n > d + 1", random=_tokens,
            broken=lambda seed: _tokens(seed) | {"heavy": True, "n": 12},
            breaks="x_i ~ N(0, Σ): tokens of random size, with the same covariance",
            hypotheses=lambda n, d, heavy=False, **_: {"n > d + 1": n > d + 1, "x_i ~ N(0, Σ)": not heavy})

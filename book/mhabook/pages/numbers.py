@@ -24,7 +24,7 @@ IN_CHAPTERS = {
     10: "prop-factorization prop-preconditioned prop-blind prop-optimum-spectrum def-preconditioned "
         "prop-blind-variants def-structure-aware prop-conserved prop-balance-decays prop-balanced-stationary "
         "prop-saddles prop-flat-saddles lemma-lift thm-local-rate def-spectral-start prop-scale-free",
-    11: "prop-least-squares prop-plan prop-late-factor prop-mean-over-starts prop-spectral-excess prop-fitted-noise",
+    11: "prop-plan prop-late-factor prop-mean-over-starts prop-least-squares prop-spectral-excess prop-fitted-noise",
     12: "def-kernel-layer prop-inside-hull lemma-same-rank prop-normalized-gaussian prop-query-force prop-flat "
         "prop-jacobian-rank prop-shift prop-width",
     13: "thm-values lemma-tied-start prop-almost-every-start prop-larger-is-better lemma-kernel-moves "
