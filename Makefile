@@ -44,7 +44,7 @@ pdf: $(READY) chromium   ## print the built book: _build/pdf/how-attention-learn
 test: lint stripped chromium book   ## everything that is checked: style, book, notebooks, code, pages
 	@echo "== running the tests and every notebook cell"
 	@$(PY) -m pytest tests/browser _build/notebooks tests \
-	    -n 2 --dist loadfile --no-loadscope-reorder -rs \
+	    -n 2 --dist loadfile --no-loadscope-reorder -rs --durations 40 \
 	    --nbval-lax --nbval-current-env --nbval-cell-timeout 300 $(ARGS)
 
 lint: $(READY)   ## style of the code, who imports whom, and types
