@@ -7,6 +7,7 @@ import torch
 import mhabook
 import mhalib as mha
 from mhabook.c08_digits import TextTransformer
+from mhabook.c16_networks import figure
 from mhabook.c16_networks import statements as networks
 
 
@@ -57,3 +58,13 @@ def test_the_mean_of_the_best_is_that_of_draws():
     draws = rng.binomial(40, 0.6, size=(20_000, 7)).max(axis=1) / 40
     assert networks.best_of(40, 0.6, 7) == pytest.approx(draws.mean(), abs=4 * draws.std() / 20_000 ** 0.5)
     assert networks.best_of(40, 0.6, 1) == pytest.approx(0.6, rel=1e-12)
+
+
+@pytest.mark.parametrize("given, said", [
+    ({"seeds": 4.0}, "seeds: expected a whole number"), ({"seeds": 1}, "seeds: expected a whole number from 2 to 12"),
+    ({"steps": 0}, "steps: expected a whole number"), ({"lr": -1.0}, "lr: "),
+    ({"first": mha.gaussian}, "first, second: expected mha.softmax")])
+def test_what_cannot_be_compared_is_refused(given, said):
+    right = {"first": mha.softmax, "second": mha.gaussian, "lr": 0.02, "steps": 3, "seeds": 4}
+    with pytest.raises((TypeError, ValueError), match=said):
+        figure.compared(**right | given)

@@ -50,7 +50,7 @@ def compared(first: Softmax, second: Gaussian, lr: float, steps: int, seeds: int
 
     Source: this book.
     """
-    require_count(steps=steps)
+    require_count(steps=steps, seeds=seeds)
     names = {kernel: name for name, kernel in KERNELS.items()}
     if first is not softmax or second not in (gaussian, normalized_gaussian):
         raise TypeError("first, second: expected mha.softmax, and mha.gaussian or mha.normalized_gaussian, "
