@@ -1,10 +1,13 @@
 """What the page multihead/03_what_one_random_step_knows says, held against what its cells leave."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
 import mhalib as mha
 from mhabook.c03_first_step import margins, ntk
+from mhabook.c03_first_step.max_margin import ntk_margin
 from page import Page
 
 page = Page("multihead/03_what_one_random_step_knows")
@@ -26,11 +29,44 @@ def test_the_step_tells_every_label_in_both_ways_and_before_it_attention_tells_n
     assert after.margin[0] > np.hypot(after.margin_U[0], after.margin_W[0])
 
 
-@page.after("say-fresh")
-def test_a_random_decoder_moves_some_logits_the_wrong_way_and_gains_little_where_the_step_gains_much(live, gain):
+@page.after("say-train")
+def test_a_random_decoder_moves_some_logits_the_wrong_way_and_alone_its_attention_has_a_narrow_margin(
+        live, alone, after, of_moves):
     assert signed_points(live, initialization="gaussian")[1].min() < 0
+    assert 0 < 10 * live.path(initialization="gaussian").margin_W[0] < alone["W"]
+    assert of_moves.W < alone["W"]
+    assert of_moves.both < after
+
+
+@page.after("say-fresh")
+def test_random_rows_gain_little_one_random_row_more_and_the_step_most(gain):
     assert (gain["random"] > 0).all()
     assert (10 * gain["random"] < gain["after"]).all()
+    assert (gain["row"] < gain["after"]).all()
+    assert 4 * gain["random"].mean() < gain["row"].mean() < gain["after"].mean() / 2
+
+
+@page.after("say-fresh")
+def test_a_longer_random_decoder_beats_the_step_in_some_data_sets(anew):
+    longer = margins.over_datasets(lambda data, seed: 5 * ntk.gaussian_of_equal_norm(data, 1, seed), sigma=0.0)
+    assert 0 < (longer > anew["after"]).sum() < len(longer) / 2
+
+
+@page.after("train")
+def test_in_more_than_half_of_the_data_sets_the_step_sets_all_labels_right(zero, rule):
+    drawn = [mha.data.tokenized_mixture(60, 10, 12, 5, 0.2, 2.0, 0.0, seed) for seed in range(20)]
+    right = [(mha.train(zero, data, rule, steps=1)[-1].margins(data.X, data.y) > 0).all() for data in drawn]
+    assert 10 < sum(right) < 20
+
+
+@page.after("train")
+def test_shuffled_labels_of_noisy_samples_are_separated_after_the_step_by_a_narrow_margin_and_never_at_zero(zero, rule):
+    for seed in range(10):
+        data = mha.data.tokenized_mixture(60, 10, 12, 5, 0.2, 2.0, 0.5, seed)
+        step = mha.train(zero, data, rule, steps=1)[-1]
+        shuffled = replace(data, y=np.random.default_rng(seed).permutation(data.y))
+        before, after = (ntk_margin(model, shuffled).margin for model in (zero, step))
+        assert before == 0 < after < ntk_margin(step, data).margin / 4
 
 
 @page.after("train")
@@ -38,7 +74,6 @@ def test_under_noise_only_the_start_at_zero_loses_its_margin(live):
     drawn = live.drawn(sigma=0.5)
     zero, random, first = (np.array(drawn[f"over_{kind}"]) for kind in ("zero", "gaussian", "first"))
     assert (zero < random).all() and (random < first).all()
-    assert all(line[1] < line[0] for line in (zero, random, first))
     assert zero[-1] == 0 < random.min()
     assert random[-1] > random[-2]
 

@@ -59,6 +59,13 @@ def gaussian_of_equal_norm(data: Dataset, H: int, seed: int = 0) -> MultiHeadAtt
     return MultiHeadAttention(np.zeros((H, d, d)), of_equal_norm(data, normals(H * T * d, seed).reshape(H, T, d)))
 
 
+def gaussian_row_of_equal_norm(data: Dataset, H: int, seed: int = 0) -> MultiHeadAttention:
+    """``gaussian_of_equal_norm`` with one Gaussian row a head, the same at all positions: equal rows, no direction."""
+    _, T, d = data.X.shape
+    rows = np.random.default_rng([seed, 7]).standard_normal((H, 1, d))
+    return MultiHeadAttention(np.zeros((H, d, d)), of_equal_norm(data, rows.repeat(T, axis=1)))
+
+
 def of_equal_norm(data: Dataset, U: Array) -> Array:
     """Decoders U (H, T, d), each scaled to the norm √T ‖ψ‖."""
     length = U.shape[1] ** 0.5 * np.linalg.norm(data.y @ data.X.mean(axis=1)) / len(data)

@@ -5,7 +5,12 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
-from mhabook.c03_first_step.first_phase import first_phase, gaussian_of_equal_norm, mirrored
+from mhabook.c03_first_step.first_phase import (
+    first_phase,
+    gaussian_of_equal_norm,
+    gaussian_row_of_equal_norm,
+    mirrored,
+)
 from mhabook.c03_first_step.max_margin import good_initialization, max_margin, ntk_margin
 from mhalib._array import Array
 from mhalib.data import Dataset, tokenized_mixture
@@ -50,10 +55,7 @@ def by_samples(make: Make, sigma: float, counts: Iterable[int]) -> np.ndarray:
 def gain_with_one_gaussian_row(data: Dataset, step: MultiHeadAttention, H: int, seed: int) -> float:
     """Of what ``step`` gains over zero, the share of H heads with one Gaussian row each, repeated, as long as its."""
     _, T, d = data.X.shape
-    rows = np.random.default_rng([seed, 7]).standard_normal((H, 1, d))
-    U = rows.repeat(T, axis=1)
-    U *= np.linalg.norm(step.U[0]) / np.linalg.norm(U, axis=(1, 2), keepdims=True)
-    alike = MultiHeadAttention(np.zeros((H, d, d)), U)
+    alike = gaussian_row_of_equal_norm(data, H, seed)
     found, zero, after = (ntk_margin(model, data).margin
                           for model in (alike, MultiHeadAttention.zeros(1, T, d), step))
     return (found - zero) / (after - zero)

@@ -67,6 +67,15 @@ def margins_by_hand(S):
     return ntk.mixture_margins(4, 0.5, S, 2)
 
 
+def speeds_along_look(p, q, r):
+    """How fast y Φ grows in the two samples of two tokens, along the move of attention, for one row in all places."""
+    plus, minus, nu = 2 * np.eye(3)
+    X, row, look = np.array([[plus, nu], [minus, nu]]), p * plus + q * minus + r * nu, plus + minus
+    W = np.outer(look + nu, look)
+    dW, _ = mha.MultiHeadAttention(np.zeros((1, 3, 3)), np.stack([[row, row]])).logit_gradients(X)
+    return np.array([1, -1]) * (dW[:, 0] * W).sum(axis=(1, 2)) / np.linalg.norm(W)
+
+
 def spread_tokens(T, *samples):
     """Samples whose mean token and covariance are (a, 0) and diag(0, v), for each (a, v)."""
     apart = np.linspace(-1, 1, T)
@@ -238,6 +247,8 @@ TRUTH = {
     "ex-3-by-hand": [
         lambda S: margins_by_hand(S).U, lambda S: margins_by_hand(S).W / margins_by_hand(S).U,
         lambda: root(lambda S: margins_by_hand(S).W - margins_by_hand(S).U, 1, 3)],
+    "ex-3-row": [(lambda p, r: speeds_along_look(p, 0.0, r)[0], 1e-9),
+                 (lambda p, q, r: speeds_along_look(p, q, r).min(), 1e-9)],
     "ex-3-kernel": [(gram_entry, 1e-9), (equal_signs, 1e-9)],
     "ex-3-needs": [(wanted_product, 1e-9), free_rows],
     "ex-3-infinite": [(mean_decoder_gram, 1e-9), (margin_of_infinitely_many, 1e-3)],
