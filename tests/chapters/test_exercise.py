@@ -28,9 +28,9 @@ LISTED = {
     "proof": """ex-1-shuffle ex-2-flat ex-2-tied ex-5-rules ex-6-scale ex-6-mirror ex-8-step ex-8-product
         ex-8-distance ex-12-line ex-12-corner ex-12-particles ex-13-outputs ex-14-few ex-14-valley ex-15-values""",
     # Which is better, whether something holds, who is right: of runs, drawings or files that are the reader's own.
-    "experiment": """ex-1-counting ex-1-digits ex-3-heads ex-4-momentum ex-6-samples ex-8-kinds ex-8-kernel ex-10-gauge ex-12-back
-        ex-13-heads ex-14-rounding ex-14-push ex-15-grid ex-15-line ex-15-chosen ex-16-second ex-16-alone ex-16-itself
-        ex-16-choose ex-17-file ex-17-python ex-17-refute""",
+    "experiment": """ex-1-counting ex-1-digits ex-3-heads ex-4-momentum ex-6-samples ex-8-kinds ex-8-kernel ex-10-gauge
+        ex-12-back ex-13-heads ex-14-rounding ex-14-push ex-15-grid ex-15-line ex-15-chosen ex-16-second ex-16-alone
+        ex-16-itself ex-16-choose ex-17-file ex-17-python ex-17-refute""",
     "open": """ex-1-rank ex-2-open ex-3-open ex-4-gap ex-5-open ex-6-open ex-8-open ex-9-open ex-10-open ex-12-open
         ex-13-open ex-14-open ex-15-open ex-15-look ex-16-open""",
 }

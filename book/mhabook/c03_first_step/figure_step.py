@@ -29,9 +29,10 @@ LEAST = 1e-6
 def one_step(data: Dataset, start: MultiHeadAttention, rule: GradientDescent) -> LiveFigure:
     """A live figure of one step of ``rule`` from ``start``: what can the gradients tell apart, before and after it?
 
-    Every sample is a point: its derivatives along the parts of the best direction in U and in W, each of norm 1. Controls choose the model
-    before the step, after it, or with a random decoder as long as that of the step, and change the noise, the norm of
-    the patterns, and how many tokens carry the label. The browser draws the data anew for each of them.
+    Every sample is a point: its derivatives along the parts of the best direction in U and in W, each scaled to norm 1.
+    Controls choose the model before the step, after it, or with a random decoder as long as that of the step, and
+    change the noise, the norm of the patterns, and how many tokens carry the label. The browser draws the data anew for
+    each of them.
 
     Parameters
     ----------
@@ -56,10 +57,10 @@ def one_step(data: Dataset, start: MultiHeadAttention, rule: GradientDescent) ->
     shares, own = [k / T for k in range(1, T)], mixture.n_relevant / T
     return LiveFigure(FigureSpec(
         title="What can the gradients tell apart?",
-        alt="Left, a point for each sample: how fast the logit changes, at unit speed, across if only the decoder moves "
-            "along its part of the best direction and up if only attention does. After the step positive samples lie to the upper right and negative ones "
-            "to the lower left, with a wide empty band between. Right, the margin, half the width of the band, over "
-            "the noise: it is largest after the step and smallest before it.",
+        alt="Left, a point for each sample: how fast the logit changes, at unit speed, across if only the decoder "
+            "moves along its part of the best direction, and up if only attention does. After the step positive "
+            "samples lie to the upper right and negative ones to the lower left, with a wide empty band between. Right, "
+            "the margin, half the width of the band, over the noise: largest after the step and smallest before it.",
         model="step", data=unit, record=(0,), fixed={"optimizer": "gd", "grid": with_own(NOISES, mixture.sigma)},
         start={"kind": "decoder", "stream": normals(T * d, seed).tolist(), "sign": 1, "size": size},
         curves=("loss", "margin_U", "margin_W", "margin"), final=tuple(steps.measures(with_own(NOISES, mixture.sigma))),
