@@ -60,7 +60,7 @@ def one_step(data: Dataset, start: MultiHeadAttention, rule: GradientDescent) ->
         alt="Left, a point for each sample: how fast the logit changes, at unit speed, across if only the decoder "
             "moves along its part of the best direction, and up if only attention does. After the step positive "
             "samples lie to the upper right and negative ones to the lower left, with a wide empty band between. "
-            "Right, the margin, half the width of the band, over the noise: largest after the step, smallest before it.",
+            "Right, the margin, half the width of the band, over the noise: largest after the step, least before it.",
         model="step", data=unit, record=(0,), fixed={"optimizer": "gd", "grid": with_own(NOISES, mixture.sigma)},
         start={"kind": "decoder", "stream": normals(T * d, seed).tolist(), "sign": 1, "size": size},
         curves=("loss", "margin_U", "margin_W", "margin"), final=tuple(steps.measures(with_own(NOISES, mixture.sigma))),
