@@ -1,8 +1,13 @@
 """What the page preconditioning/11_data_and_compute says, held against what its cells leave."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
+import mhalib as mha
+from mhabook.c11_data_and_compute import scaling
+from mhabook.c11_data_and_compute import statements as theory
 from page import Page
 
 page = Page("preconditioning/11_data_and_compute")
@@ -36,10 +41,27 @@ def test_most_of_the_floor_is_not_the_noise_of_the_targets(shown):
 
 
 @page.after("bought")
+def test_over_more_draws_the_noise_of_the_targets_moves_the_mean_less(shown, start, rule):
+    def over_forty(sigma):
+        drawn = mha.data.linear_regression(n=40, d=3, p=3, kappa=1, sigma=sigma)
+        runs = [mha.train(start, drawn.fresh(40, seed=k), rule, steps=30, record=[30]) for k in range(1, 41)]
+        return np.mean([run.excess[-1] for run in runs])
+
+    six = ends(shown.path(sigma=0.0)) / ends(shown.path())
+    assert six[0] < over_forty(0.0) / over_forty(0.1) < 1
+
+
+@page.after("bought")
 def test_equal_directions_fall_faster_and_end_higher(shown):
     run, equal = shown.path(), shown.path(kappa_M=1.0)
     assert equal.excess_limit[15] < run.excess_limit[15] / 10
     assert (ends(equal) > 2 * ends(run)).all()
+
+
+@page.after("bought")
+def test_with_equal_directions_the_lowest_curve_dips_and_ends_below_the_formula(shown):
+    equal = shown.path(kappa_M=1.0).excess_320
+    assert equal.min() < 0.8 * equal[-1] < equal[-1] < theory.floor_constant([0.4] * 3, 3, 3, 0.1) / 320
 
 
 @page.after("law")
@@ -74,10 +96,32 @@ def test_the_plan_is_what_the_library_says_and_reaches_its_target(target, plan, 
     assert abs(np.mean(ends) - target) < 2 * np.std(ends, ddof=1) / 8 ** 0.5
 
 
+@page.after("plan")
+def test_the_floor_has_most_of_every_target_below_the_start(law):
+    shares = [scaling.split(share * law.amplitude, law)[2] for share in (0.999, 0.5, 0.1, 0.01)]
+    assert 0.7 < shares[0] and (np.diff(shares) > 0).all()
+
+
 @page.after("say-tenth")
 def test_a_tenth_takes_ten_times_the_samples_and_a_few_more_steps(plan, tenth, rho):
     assert 9 < tenth.n / plan.n < 10
     assert abs(tenth.steps - plan.steps - np.log(10) / np.log(1 / rho)) < 3
+
+
+@page.after("figure-breaks")
+def test_a_strong_target_is_not_level_though_its_runs_have_settled(ends_of, runs):
+    weak, strong = ends_of[0.4], ends_of[2.0]
+    assert weak.max() < 1.4 * weak.min() and strong[-1] > 1.8 * strong[0]
+    late = runs.stored_runs("SA1", 2.0).mean(axis=0)
+    assert (abs(late[:, 40] / late[:, 30] - 1) < 0.04).all()
+
+
+@page.after("say-sixty")
+def test_the_amplitude_varies_widely_and_costs_steps_rather_than_samples(amplitudes, law):
+    assert amplitudes.min() < 0.06 and amplitudes.max() > 1e5
+    plans = [scaling.plan(0.001, replace(law, amplitude=a)) for a in amplitudes]
+    n, K = np.array([[plan.n, plan.steps] for plan in plans]).T
+    assert n.max() < 1.06 * n.min() and K.max() > 3 * K.min()
 
 
 @page.after("say-sixty")

@@ -99,6 +99,11 @@ def test_the_three_changes_of_the_live_figure(live):
     assert all(0.5 < near[f"excess_{n}"][-1] / near[f"excess_{n}"][0] < 2.1 for n in (40, 80, 160, 320))
 
 
+@page.after("proportion")
+def test_the_whole_plan_has_nearly_the_proportion_of_the_proposition(floor, rest, cheapest, law):
+    assert abs(floor / rest / (2 * cheapest.steps * np.log(1 / law.factor)) - 1) < 0.1
+
+
 @page.after("limits-table")
 def test_the_floor_holds_beyond_the_family_and_not_with_few_samples(derived, floors):
     for name in derived:
