@@ -25,8 +25,7 @@ def moved(path):
 
 
 @page.after("train")
-def test_the_figure_is_the_run_of_the_lines_above_it(live, path):
-    np.testing.assert_allclose(live.path().loss[-1], path.loss[-1], rtol=1e-9)
+def test_one_head_soon_begins_to_attend_and_gives_half_of_its_weight(path):
     assert path.steps[path.attention_score > 0.12][0] <= 10
     assert path.attention_score[-1] > 0.5
 
@@ -129,8 +128,3 @@ def test_from_a_random_start_one_head_gives_most_of_its_weight_and_some_hardly_l
 def test_with_weight_decay_more_heads_rest_with_a_shorter_W_and_less_attention(decays):
     assert falls(decays[:, [0, 2]])
     assert decays[:, 3].max() < 1e-3
-
-
-@page.after("solution-short")
-def test_short_steps_grow_W_like_the_pairs_of_steps(growth):
-    assert abs(growth / [1, 3, 6, 45, 435] - 1).max() < 0.03

@@ -99,12 +99,6 @@ def test_the_best_of_nine_flatters_and_by_no_more_than_the_bound(bound, exact):
     assert bound / 3 < exact < bound
 
 
-@page.after("flattery")
-def test_standard_errors_are_these():
-    assert np.isclose((0.1 / 1000) ** 0.5, 0.01)
-    assert round(2 * (0.01 / 1000) ** 0.5, 3) == 0.006
-
-
 @page.after("peeking")
 def test_who_looks_until_it_suits_errs_several_times_as_often(outside):
     assert 0.04 < outside[-1].mean() < 0.065

@@ -24,12 +24,8 @@ def test_a_head_of_temperature_1_is_that_of_chapter_1(TemperedHead, data):
 
 @page.after("compare")
 def test_the_temperature_falls_and_the_weights_find_more_than_without_it(path, without):
-    assert round(path.temperature[-1], 2) == 0.38 and path.temperature.max() <= 1
-    assert round(path.score[-1], 2) == 0.92 and round(without.attention_score[-1], 2) == 0.74
-
-
-@page.after("compare")
-def test_the_run_at_that_step_size_is_stable(path):
+    assert path.temperature[-1] < path.temperature.max() <= 1
+    assert path.score[-1] > without.attention_score[-1]
     assert (np.diff(path.loss) < 0).all()
 
 
