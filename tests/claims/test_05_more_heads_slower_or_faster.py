@@ -37,30 +37,11 @@ def test_the_buttons_are_the_cases_that_the_text_tells(live):
 
 
 @page.after("train")
-def test_64_heads_with_the_same_step_wait_long_and_end_ten_times_higher(live):
-    one, many = live.path(), live.path(**SAME)
-    assert moved(many) > 8 * moved(one)
-    assert 8 < many.loss[-1] / one.loss[-1] < 13
-
-
-@page.after("train")
-def test_64_heads_with_the_root_start_to_attend_with_one_head_and_end_a_little_lower(live):
-    one, many = live.path(), live.path(**ROOT)
-    assert moved(many) <= moved(one)
-    assert 0.5 < many.loss[-1] / one.loss[-1] < 0.9
-
-
-@page.after("train")
-def test_64_heads_under_adam_start_to_attend_with_one_head_and_end_ten_times_lower(live):
-    one, many = live.path(**(ADAM | {"H": 1})), live.path(**ADAM)
-    assert moved(many) <= moved(one)
-    assert many.loss[-1] < one.loss[-1] / 10
-
-
-@page.after("train")
-def test_64_heads_end_with_less_attention_and_a_longer_decoder_each_time(live):
-    for values in (SAME, ROOT, ADAM):
+def test_64_heads_wait_at_the_same_step_alone_and_end_ten_times_higher_a_little_lower_and_ten_times_lower(live):
+    for values, low, high in ((SAME, 8, 13), (ROOT, 0.5, 0.9), (ADAM, 0, 0.1)):
         one, many = live.path(**(values | {"H": 1})), live.path(**values)
+        assert moved(many) > 8 * moved(one) if values is SAME else moved(many) <= moved(one)
+        assert low < many.loss[-1] / one.loss[-1] < high
         assert many.attention_score[-1] < one.attention_score[-1]
         assert many.norm_U[-1] > 1.5 * one.norm_U[-1]
 

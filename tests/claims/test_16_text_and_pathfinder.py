@@ -25,13 +25,6 @@ def test_a_run_of_the_page_is_that_of_the_library(right):
 
 
 @page.after("train")
-def test_the_figure_shows_the_runs_of_its_cells(live, first, second):
-    drawn = live.drawn()
-    assert drawn["first"] == first.mean(axis=1).tolist()
-    assert drawn["second"] == second.mean(axis=1).tolist()
-
-
-@page.after("train")
 def test_with_four_seeds_lines_go_up_and_down_and_with_twelve_the_interval_is_narrower_and_holds_zero(live):
     four, twelve = live.drawn(), live.drawn(seeds=12)
     apart = np.subtract(four["second"], four["first"])

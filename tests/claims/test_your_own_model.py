@@ -36,12 +36,6 @@ def test_a_saved_figure_has_some_5_megabytes(figure):
         assert 4.5e6 < file.stat().st_size < 5.5e6
 
 
-@page.after("refused")
-def test_a_loss_that_branches_gets_no_figure(Branching, start, data):
-    with pytest.raises(TypeError, match="a branch on the values of an array"):
-        mha.live.figure(Branching(start.W, start.U, start.tau), data, mha.GradientDescent(lr=1.0))
-
-
 @page.after("figure")
 def test_what_is_drawn_beside_the_loss_is_the_score_and_the_temperature(score, temperature, TemperedHead, data):
     zero = mha.MultiHeadAttention.zeros(1, 10, 8)
