@@ -11,19 +11,18 @@ page = Page("laboratory/17_laboratory")
 @page.after("say-experiments")
 def test_1_the_loss_rises_in_two_steps_and_ends_below_that_of_step_size_1(edge, run_of):
     calm = run_of("edge", lr=1.0)
-    assert edge["steps"][edge["loss"].argmax()] == 2
-    assert 1e-6 < edge["loss"][-1] < 2e-6
+    assert edge.steps[edge.loss.argmax()] == 2
+    assert 1e-6 < edge.loss[-1] < 2e-6
     assert 1e-3 < calm.loss[-1] < 2e-3
-    assert calm.steps[-1] == edge["steps"][-1] == 200
+    assert calm.steps[-1] == edge.steps[-1] == 200
 
 
 @page.after("say-experiments")
-def test_1_both_rules_start_far_above_the_edge_and_settle_below_it(edge, pushed):
-    for seen, limit, times in ((edge, 0.1, 18), (pushed, 0.19, 10)):
-        assert np.allclose(seen["stability_edge"], limit)
-        assert round(seen["sharpness"][0] / limit) == times
-        assert seen["sharpness"][-1] < limit
-        assert seen["loss"][-1] < 1e-5
+def test_1_both_rules_start_far_above_the_edge_and_settle_below_it(edge, pushed, top):
+    for path, limit, times in ((edge, 2 / 20, 18), (pushed, 3.8 / 20, 10)):
+        assert round(top(path[0]) / limit) == times
+        assert top(path[-1]) < limit
+        assert path.loss[-1] < 1e-5
 
 
 @page.after("say-experiments")
