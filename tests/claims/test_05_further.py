@@ -3,8 +3,8 @@
 import numpy as np
 
 import mhalib as mha
-from mhabook.c05_heads import early_steps, late_steps
-from mhabook.c05_heads.pictures import MARKED, PANELS
+from mhabook.c05_heads import late_steps
+from mhabook.c05_heads.pictures import MARKED
 from mhabook.c05_heads.runs import in_order, predicted, tail_slopes
 from page import Page
 
@@ -39,7 +39,6 @@ def test_the_loss_falls_nearly_like_one_over_t_and_many_heads_catch_up(gd):
     late = tail_slopes(gd)
     assert abs(late[0] + 1) < 0.1
     assert falls(late)
-    assert tail_slopes(gd, 250, 500)[-1] < late[-1] < -1.2
 
 
 @page.after("figure-3-left")
@@ -100,21 +99,10 @@ def test_adam_trains_faster_at_eight_step_sizes_and_tests_better_at_half_of_them
     assert sum(faster("test_loss")) == 4
 
 
-@page.after("check-again")
-def test_the_stored_runs_are_the_librarys_with_one_head_and_with_64(again, data, steps, table):
-    start = mha.MultiHeadAttention.zeros(1, 10, 8)
-    one = mha.train(start, data, mha.GradientDescent(1.0), 2000, test=data.fresh(n=300, seed=1), record=steps)
-    for name in PANELS.values():
-        for path, H in ((again, 64), (one, 1)):
-            stored = table.where(rule="gd", seed=0, H=H)[name][0]
-            np.testing.assert_allclose(path.curves[name], stored, rtol=1e-9, atol=1e-12)
-
-
 @page.after("check-second")
-def test_the_closed_form_is_what_two_steps_of_training_give_and_the_librarys(W, data, first_movement, trained):
-    assert abs(W - trained).max() < 1e-12 * abs(W).max()
-    library = early_steps.two_steps(data, 0.7, 0.3)[0]
-    assert np.allclose(first_movement(data.X, data.y, 0.7, 0.3), library, rtol=1e-12, atol=1e-16)
+def test_the_closed_form_is_what_two_steps_of_training_give(again, data, first_movement):
+    W = first_movement(data.X, data.y, eta_u=1.0, eta_w=1 / 64)
+    assert abs(W - again[list(again.steps).index(2)].W[0]).max() < 1e-12 * abs(W).max()
 
 
 @page.after("waits")
@@ -243,8 +231,7 @@ def test_from_wide_starts_all_is_fitted_and_more_heads_test_worse_and_attend_les
 
 
 @page.after("solution-momentum")
-def test_momentum_starts_alike_and_overshoots_with_one_head_only(first, overshoot, trained):
-    assert np.allclose(first, trained, rtol=1e-12)
+def test_momentum_overshoots_with_one_head_only(overshoot):
     (gd_score, _, gd_end, _), _, (score, _, end, _), _ = overshoot
     assert score > gd_end > gd_score
     assert end > gd_end

@@ -6,7 +6,7 @@ from sklearn.linear_model import LogisticRegression
 import mhabook
 import mhalib as mha
 from mhabook.c02_curvature import bounds, loss_bounds
-from mhabook.c08_digits import TextTransformer, text
+from mhabook.c08_digits import text
 from mhabook.c08_digits.runs import POWERS
 from page import Page
 from scripts import load
@@ -123,12 +123,6 @@ def test_counts_of_words_do_not_tell_the_label():
     scores = [regression.fit(bags(train), train.y).score(bags(train.fresh(500)), train.fresh(500).y)
               for train in training]
     assert min(scores) > 0.57 and max(scores) < 0.63
-
-
-@page.after("transformer")
-def test_the_number_of_parameters_does_not_depend_on_the_heads(reviews):
-    models = [TextTransformer(len(reviews.vocabulary), 23, H=H) for H in (1, 4, 16)]
-    assert len({sum(p.numel() for p in model.parameters()) for model in models}) == 1
 
 
 @page.after("figure-text")

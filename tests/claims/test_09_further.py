@@ -56,9 +56,3 @@ def test_tokens_with_outliers_have_few_effective_ones_and_a_mean_near_the_larges
     assert abs(means[:2] - [1, drawn["uniform"][1]]).max() < 0.01
     assert counts[1] > counts[2] > 100 > counts[3].round() == 2
     assert 0.9 < means[3] / drawn["Student, 5 degrees"][0].max() < 1
-
-
-@page.after("solution-queries")
-def test_half_of_the_error_lies_below_the_derived_query_at_1_and_above_it_at_2(halves):
-    assert halves[1.0] < (1 + 4) ** -0.25
-    assert halves[2.0] > (1 + 1) ** -0.25

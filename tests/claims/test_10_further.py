@@ -1,11 +1,10 @@
 """What the page preconditioning/10_further says, held against what its cells leave."""
 
 import numpy as np
-import pytest
 
 import mhabook
 import mhalib as mha
-from mhabook.c10_structure import contraction, factorization, idea
+from mhabook.c10_structure import factorization, idea
 from mhabook.c10_structure.population import PopulationRegression
 from mhabook.c10_structure.runs import FAR, rows, spectral_distances, tuned
 from page import Page
@@ -30,11 +29,6 @@ def test_the_first_rule_by_hand_the_excess_as_a_distance_and_what_a_stretched_ta
     assert 2.4 < first < 5  # of a round target the optimum that is perturbed is any, and four or five steps are needed
     assert min(others) > 3.2
     assert max(others) < 4.8
-
-
-@page.after("conditioning-table")
-def test_conditioning_costs_whitened_and_balanced_descent_nothing(steps):
-    assert (steps.where(kappa=1.0)["whitened"] == steps.where(kappa=256.0)["whitened"]).all()
 
 
 @page.after("two-rules")
@@ -97,25 +91,6 @@ def test_the_local_rate_leaves_less_than_a_percent_but_six_times_the_logarithm()
     assert np.isclose(s[0] / s[-1], 100)
     assert check.slack < 0.01
     assert 5.5 < np.log(check.lhs / before) / np.log(check.rhs / before) < 6.5
-
-
-def scalars(move, lr):
-    """U = V = 1 + ``move`` for N = 1, at the distance √2 |move| from the optimum."""
-    return {"U": np.array([[1 + move]]), "V": np.array([[1 + move]]), "N": np.eye(1), "lr": lr}
-
-
-LONG = 4.43 * contraction.LARGEST
-FALSE = {"rate": (contraction.inward(), 2.72 * contraction.RATE * contraction.LARGEST),
-         "step": (scalars(contraction.RADIUS / 2 ** 0.5, LONG), contraction.RATE * LONG),
-         "radius": (scalars(-4.16 * contraction.RADIUS / 2 ** 0.5, contraction.LARGEST),
-                    contraction.RATE * contraction.LARGEST)}
-
-
-@pytest.mark.parametrize("constant", FALSE)
-def test_the_local_theorem_is_false_with_a_constant_so_many_times_as_large(constant):
-    point, gain = FALSE[constant]
-    before = factorization.distance(point["U"], point["V"], point["N"]) ** 2
-    assert contraction.local_rate(**point).lhs > (1 - gain) * before
 
 
 @page.after("figure-late")

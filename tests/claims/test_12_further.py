@@ -1,7 +1,6 @@
 """What the page kernels/12_further says, held against what its cells leave."""
 
 import numpy as np
-import pytest
 
 from mhabook.c12_two_kernels import statements as two_kernels
 from page import Page
@@ -16,9 +15,8 @@ def test_each_kernel_reaches_a_target_that_the_other_does_not(outputs):
 
 
 @page.after("far-rank")
-def test_both_ranks_are_full_and_only_the_distance_is_far_from_less_or_silent(pair, least, scales, far):
+def test_both_ranks_are_full_and_the_gaussian_matrix_may_be_nearly_zero(pair, far):
     assert [np.linalg.matrix_rank(S) for S in pair] == [6, 6]
-    assert [np.interp(4, scales, row) for row in least.values()] == pytest.approx([0.003, 0.507, 0.329], abs=5e-4)
     assert 0 < far[1].max() < 1e-260 < 0.99 < far[0].max()
 
 
@@ -51,6 +49,5 @@ def test_from_4_all_but_the_gaussian_query_arrive_and_from_between_the_keys_it_d
 @page.after("solution-open")
 def test_the_control_has_the_least_directions_of_softmax_and_the_gaussian_ones_go_with_the_scale(medians, ratio):
     assert ratio[2.0] < 0.4 < 0.95 < ratio[0.5]
-    assert medians[0.5][1] / medians[0.5][0] == pytest.approx(4.4, abs=0.05)
-    softmax_and_control = [medians[scale][k] for scale in (0.5, 2.0) for k in (0, 2)]
-    assert softmax_and_control == pytest.approx([0.0134, 0.014, 0.0015, 0.0021], abs=5e-5)
+    assert medians[0.5][1] / medians[0.5][0] > 4
+    assert all(1 < medians[scale][2] / medians[scale][0] < 1.5 for scale in (0.5, 2.0))

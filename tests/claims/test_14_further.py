@@ -25,9 +25,7 @@ def waiting_in_b3(start):
 
 
 @page.after("table-examples")
-def test_softmax_and_the_control_fail_in_b1_and_b2_and_the_gaussian_kernel_stays_in_b3(KINDS, runs):
-    arrived = {name: [bool(runs[name, kind].loss[-1] < ZERO) for kind in KINDS] for name in ("B1", "B2", "B3")}
-    assert arrived == {"B1": [False, True, False], "B2": [False, True, False], "B3": [True, False, True]}
+def test_the_gaussian_kernel_stays_in_b3_where_it_has_a_slope(runs):
     stays = runs["B3", "Gaussian"]
     assert np.ptp(stays.loss) < 1e-6 and 0.5e-7 < stays.grad_norm[-1] < 2e-7
 
@@ -61,17 +59,15 @@ def test_with_two_queries_there_are_so_many_minima_and_so_many_descents_arrive(K
 
 @page.after("wait")
 def test_the_query_of_b3_waits_a_few_percent_longer_than_the_theorem_says(steps):
-    assert round(waiting_in_b3(-1.0)) == 2_001_830  # the cell prints it
     assert 1 < steps / waiting_in_b3(-1.0) < 1.1
     assert 9e8 < waiting_in_b3(-2.0) < 1e9
     assert (0.9 - np.exp(-4.5)) ** 2 / 2 > 0.97 * 0.405
 
 
 @page.after("basins-table")
-def test_half_of_all_starts_arrive_in_b2_under_softmax_and_fewer_with_the_control(KINDS, basins):
+def test_fewer_starts_arrive_in_b2_with_the_control_than_under_softmax(KINDS, basins):
     share = {kind: [float(basins.where(kind=kind, s=s)["arrived"][0][1]) for s in (1.0, 2.0, 4.0, 8.0)]
              for kind in KINDS}
-    assert abs(share["softmax"][0] - 0.5) < 2 * 0.5 / 4000 ** 0.5
     assert share[KINDS[2]][0] < share["softmax"][0] < share["Gaussian"][0]
     assert all(shares[-1] < shares[1] for shares in (share["softmax"], share["Gaussian"]))
 
