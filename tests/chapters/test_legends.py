@@ -494,7 +494,7 @@ def stretched(made, path, first, kappa, plain_lr, lr):
         "population excess, step by step": Panel("step", "log", {
             "plain descent, as it starts": excess(round_, drawn, mha.GradientDescent(0.5)), "plain descent": theirs,
             "with whitening": ours}, path.steps),
-    }, [("With stretch {}, after 60 steps", kappa), ("excess {} with whitening (step size {})", ours[-1], lr),
+    }, [("With variance ratio {}, after 60 steps", kappa), ("excess {} with whitening (step size {})", ours[-1], lr),
         ("{} with plain descent (step size {})", theirs[-1], plain_lr)]
 
 

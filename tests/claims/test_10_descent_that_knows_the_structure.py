@@ -1,10 +1,14 @@
 """What the page preconditioning/10_descent_that_knows_the_structure says, held against what its cells leave."""
 
+from types import SimpleNamespace
+
 import numpy as np
 
 import mhalib as mha
 from mhabook.c10_structure import factorization, idea, runs
+from mhabook.c11_data_and_compute.statements import floor_constant
 from page import Page
+from scripts import load
 
 page = Page("preconditioning/10_descent_that_knows_the_structure")
 
@@ -31,9 +35,17 @@ def test_plain_descent_ends_higher_diverges_or_crawls(live):
     round_, little, lot, short = (live.drawn(**at)["excess_plain"] for at in (
         {}, {"kappa": 16.0}, {"kappa": 256.0}, {"kappa": 256.0, "plain_lr": 0.1}))
     assert little[-1] > 2 * round_[-1]
+    assert (np.diff(little[-20:]) < 0).all()
     assert np.isnan(lot[5:]).all()
     assert (np.diff(short) < 0).all()
     assert short[-1] > 50 * round_[-1]
+
+
+@page.after("train")
+def test_the_curves_flatten_at_the_floor_of_two_hundred_tokens(data, path):
+    floor = floor_constant(data.truth.singular_values, 3, 3, data.sigma) / len(data)
+    assert np.isclose(path.excess[-1], floor, rtol=0.1)
+    assert np.isclose(path.excess[-1], path.excess[-10], rtol=0.1)
 
 
 @page.after("idea")
@@ -56,6 +68,29 @@ def test_the_losses_on_stretched_tokens_are_those_on_round_ones(C, data, far, pa
     assert np.isclose(theta.loss(far.x, far.y), path.loss[-1], rtol=1e-9)
 
 
+@page.after("twin-run")
+def test_a_layer_left_behind_begins_lower_and_ends_higher(left, twin):
+    assert left.loss[0] < twin.loss[0] / 1.2
+    assert left.loss[-1] > 1.05 * twin.loss[-1]
+
+
+def steeper(length, seed):
+    """How much larger the ratio of the curvatures at the optimum is on stretched tokens, all ``length`` times as long.
+
+    On round tokens the ratio is 4 at every length.
+    """
+    condition = load("book/results/conditioning.py").condition
+    data = mha.data.linear_regression(n=1, d=5, p=5, kappa=256, s_max=0.4, kappa_M=4, seed=seed)
+    root, kept = length * data.truth.root, data.M / length
+    return condition(SimpleNamespace(Sigma=root @ root, M=kept), kept @ root, np.linalg.inv(root)) / 4
+
+
+def test_longer_tokens_make_the_ratio_larger():
+    for seed in range(5):
+        short, page_s, long = (steeper(length, seed) for length in (0.3, 1.0, 3.0))
+        assert short < page_s < long
+
+
 @page.after("conditioning")
 def test_plain_descent_needs_steps_as_its_valley_narrows_and_begins_where_whitened_descent_stays(steps):
     tables = {kappa: steps.where(kappa=kappa) for kappa in (1.0, 16.0, 256.0)}
@@ -70,7 +105,19 @@ def test_plain_descent_needs_steps_as_its_valley_narrows_and_begins_where_whiten
 
 @page.after("stretched-target")
 def test_a_stretched_target_costs_whitened_descent_steps(grown):
-    assert (np.divide(grown[1:], grown[:-1]) > 1.5).all()
+    steps = np.divide(grown[1:], grown[:-1])
+    assert (steps > 1.5).all()
+    assert (steps < 3.5).all()
+
+
+def test_late_the_steps_are_in_proportion_to_the_condition_number_of_the_target_and_early_they_are_not():
+    def median(kappa_M, excess):
+        return np.median([runs.whitened_count(1.0, kappa_M, seed, excess) for seed in range(5)])
+
+    early = [median(kappa_M, 1e-4) for kappa_M in (4, 16, 64)]
+    late = [median(kappa_M, 1e-14) - median(kappa_M, 1e-12) for kappa_M in (4, 16, 64)]
+    assert max(early) <= min(early) + 1
+    assert all(3 < more / fewer < 5 for fewer, more in zip(late, late[1:], strict=False))
 
 
 @page.after("solution-gauge")
@@ -80,3 +127,11 @@ def test_turned_optima_differ_on_finitely_many_tokens(far, turns, own, to_A):
         U, V = factorization.optimum(far.M @ own, turn)
         losses.append(mha.AttentionRegression(U @ to_A, to_A @ V @ to_A).loss(far.x, far.y))
     assert np.ptp(losses) > 1e-4
+
+
+@page.after("solution-minibatch")
+def test_a_fifth_of_the_queries_ends_where_all_end_and_far_below_a_fifth_of_the_steps(there, far, whitened, twin):
+    for seed in range(6):
+        end = mha.train(there, far, whitened, steps=60, batch=40, seed=seed).loss[-1]
+        assert np.isclose(end, twin.loss[60], rtol=0.05)
+        assert twin.loss[12] > 1.3 * end

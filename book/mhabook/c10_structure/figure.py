@@ -137,7 +137,7 @@ def stretched(data: RegressionDataset, start: AttentionRegression, whitened: Pre
         fixed={name: value for name, value in recipe.items() if name != "kappa"} | {
             "n": n, "d": d, "optimizer": NAMES[type(whitened)], "balance": float(whitened.balance),
             "radius": float(min(getattr(whitened, "radius", 1.0), NO_RADIUS))},
-        controls=(Control("kappa", "stretch of the tokens, κ(Σ)", with_own(KAPPAS, own["kappa"]), own["kappa"]),
+        controls=(Control("kappa", "variance ratio of the tokens, κ(Σ)", with_own(KAPPAS, own["kappa"]), own["kappa"]),
                   Control("plain_lr", "step size of plain descent", with_own(STEP_SIZES, own["plain_lr"]),
                           own["plain_lr"]),
                   Control("lr", "step size with whitening", with_own(STEP_SIZES, own["lr"]), own["lr"])),
@@ -147,7 +147,7 @@ def stretched(data: RegressionDataset, start: AttentionRegression, whitened: Pre
         measure=_cloud(sample, d, seed) | {"plain_end": _plain_end}), __file__)
 
 
-STRETCHED = ("With stretch {kappa}, after {steps} steps: excess {excess} with whitening (step size {lr}), "
+STRETCHED = ("With variance ratio {kappa}, after {steps} steps: excess {excess} with whitening (step size {lr}), "
              "{plain_end} with plain descent (step size {plain_lr}).")
 
 

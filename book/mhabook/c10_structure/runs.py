@@ -111,8 +111,8 @@ def whitened_steps(kappa: float = 1.0, kappa_M: float = 4.0) -> float:
     return float(np.median([whitened_count(kappa, kappa_M, seed) for seed in range(5)]))
 
 
-def whitened_count(kappa: float, kappa_M: float, seed: int) -> int:
-    """The steps of one instance; all step sizes run side by side, until the first arrives."""
+def whitened_count(kappa: float, kappa_M: float, seed: int, excess: float = 1e-10) -> int:
+    """The steps of one instance to an ``excess``; all step sizes run side by side, until the first arrives."""
     data = linear_regression(n=1, d=5, p=5, kappa=kappa, s_max=0.4, kappa_M=kappa_M, seed=seed)
     N, rng = data.M @ data.truth.root, np.random.default_rng([seed, 104])
     lr = RATES[:, None, None]
@@ -120,7 +120,7 @@ def whitened_count(kappa: float, kappa_M: float, seed: int) -> int:
     U, V = (np.repeat(part[None], len(lr), axis=0) for part in (U, V))
     count, E = 0, U @ V.mT - N
     with np.errstate(over="ignore", invalid="ignore"):  # the longest steps diverge
-        while not ((E ** 2).sum(axis=(1, 2)) / 2 < 1e-10).any():
+        while not ((E ** 2).sum(axis=(1, 2)) / 2 < excess).any():
             U, V, count = U - lr * E @ V, V - lr * E.mT @ U, count + 1
             E = U @ V.mT - N
     return count
