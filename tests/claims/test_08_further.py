@@ -7,7 +7,7 @@ import mhabook
 import mhalib as mha
 from mhabook.c02_curvature import bounds, loss_bounds
 from mhabook.c08_digits import text
-from mhabook.c08_digits.runs import POWERS
+from mhabook.c08_digits.runs import POWERS, at_its_best
 from page import Page
 from scripts import load
 
@@ -32,6 +32,15 @@ def test_with_a_step_size_that_grows_and_with_adam_more_heads_end_lower(at_the_e
         for setting in ({"power": POWERS["η ∝ √H"]}, {"rule": "adam"}):
             ends = np.median(at_the_end("loss", scale, **setting), axis=1)
             assert ends[-1] < ends[0]
+
+
+@page.after("best")
+def test_from_a_large_start_one_head_is_behind_early_late_and_on_held_out_images():
+    (early_small, early), (test_small, test) = (
+        [np.median(at_its_best(scale, curve, step)[1], axis=0) for scale in (0.1, 1.0)]
+        for curve, step in (("loss", 111), ("test_loss", 300)))
+    assert early[0] > 1.5 * early[1:].max() and 1.7 < test[0] / test[2:].max() < test[0] / test[2:].min() < 2.3
+    assert early_small[0] < early_small[5] and early_small[0] > early_small[6] and test_small.max() < 1.2 * test_small.min()
 
 
 @page.after("figure-accuracy")
@@ -74,6 +83,18 @@ def test_from_a_small_start_the_gradients_in_W_are_small(hundred):
         return squares[..., :64].sum() / squares.sum()
 
     assert share(0.1) < 0.002 and share(1.0) > 0.05
+
+
+@page.after("thrown")
+def test_after_very_long_steps_one_head_lacks_attention_that_can_learn(sixty, long):
+    def end(model, **more):
+        return mha.train(model, sixty, long, 198, record=[0, 198], **more).loss[-1]
+
+    for seed in range(4):
+        one, many = (mha.train(mha.MultiHeadAttention.random(H, 8, 8, 0.1, seed), sixty, long, 2)[-1] for H in (1, 16))
+        eased = mha.MultiHeadAttention(one.W / 10, one.U)
+        assert end(eased) < 3 * end(many) < 0.003 and end(one) > 0.3
+        assert min(end(model, only="U") for model in (one, many, eased)) > 0.2
 
 
 @page.after("figure-jump")

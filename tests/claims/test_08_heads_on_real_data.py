@@ -27,11 +27,14 @@ def test_sixteen_heads_are_slower_and_move_a_quarter_as_far_and_early_on_less_wh
         assert ratio[(one.steps[1:] >= 4) & (one.steps[1:] <= 20)].min() > 6
 
 
-@page.after("train")
-def test_from_a_large_start_sixteen_heads_move_as_little_and_keep_up(live):
-    small, large, one = live.path(H=16), live.path(H=16, scale=1.0), live.path()
-    assert large.moved[-1] < 1.2 * small.moved[-1]
-    assert large.loss[-1] < 1.25 * one.loss[-1] < 0.5 * small.loss[-1]
+@page.after("say-large")
+def test_from_a_large_start_sixteen_heads_move_as_little_and_are_less_far_behind_whatever_the_draw(live, gaps):
+    for seed in range(4):
+        (small_one, large_one), (small, large) = ([live.path(H=H, scale=scale, seed=seed) for scale in (0.1, 1.0)]
+                                                  for H in (1, 16))
+        assert large.moved[-1] < 1.2 * small.moved[-1]
+        assert large.loss[-1] / large_one.loss[-1] < 0.75 * small.loss[-1] / small_one.loss[-1]
+    assert gaps[0] > 3 and gaps[1] < 1.15
 
 
 @page.after("train")
@@ -40,9 +43,8 @@ def test_steps_of_thirty_are_too_long_for_one_head_and_the_best_for_sixteen(live
         one, sixteen = (live.path(H=H, lr=30.0, seed=seed) for H in (1, 16))
         assert one.loss[-1] > live.path(seed=seed).loss[-1] and 8 < one.moved[-1] / sixteen.moved[-1] < 12.5
         assert (one[-1].attention(data.X).max(axis=-1) > 0.99).mean() > 0.7
-        singles = [live.path(lr=lr, scale=scale, seed=seed).loss[-1] for lr in live.controls["lr"].values
-                   for scale in live.controls["scale"].values]
-        assert sixteen.loss[-1] < min(singles)
+        shown = [live.path(seed=seed), *(live.path(H=16, scale=scale, seed=seed) for scale in (0.1, 1.0)), one]
+        assert sixteen.loss[-1] < min(path.loss[-1] for path in shown)
 
 
 @page.after("second-step")
@@ -58,7 +60,9 @@ def test_heads_that_share_the_slopes_alone_train_as_the_model_does(trained, toge
 @page.after("check-move")
 def test_a_head_of_many_moves_less_by_the_root_of_their_number(moved):
     constant, root = moved
-    assert (np.diff(constant) < 0).all() and 7 < constant[0] / constant[-1] < 10 and root[0] / root[-1] < 3
+    powers = -np.diff(np.log2(constant))
+    assert 0.3 < powers[0] and powers[-1] < 0.75 and (np.diff(powers) > 0).all() and abs(powers.mean() - 0.5) < 0.03
+    assert (np.diff(root) < 0).all() and root[0] / root[-1] < 3
 
 
 @page.after("figure-map")
@@ -73,26 +77,21 @@ def test_the_order_of_the_heads_is_reversed_at_long_steps(POWERS):
 
 
 @page.after("figure-best")
-def test_at_its_best_step_size_more_heads_end_lower_and_from_a_small_start_only_late():
-    (small_sizes, small), (_, large) = at_its_best(0.1), at_its_best(1.0)
-    np.testing.assert_allclose(small_sizes[:5], 4 * 2 ** (np.arange(5) / 2))
-    assert large.max(axis=0)[0] > 3 * large.max(axis=0)[1:].max()
-    assert small.max(axis=0)[0] > 5 * small.max(axis=0)[-1]
-    early_small, early_large = (at_its_best(scale, step=111)[1].max(axis=0) for scale in (0.1, 1.0))
-    assert early_small.max() < 1.3 * early_small.min() and early_large[0] > 2 * early_large[1:].max()
-
-
-@page.after("figure-best")
-def test_on_held_out_images_one_head_is_behind_from_a_large_start_alone():
-    small, large = (np.median(at_its_best(scale, "test_loss")[1], axis=0) for scale in (0.1, 1.0))
-    assert small.max() < 1.2 * small.min()
-    assert large[0] / large[2:].max() > 1.7 and large[0] / large[2:].min() < 2.3
+def test_at_a_step_size_that_other_seeds_chose_sixteen_heads_and_more_end_lower_than_one():
+    (small_sizes, small), (large_sizes, large) = at_its_best(0.1), at_its_best(1.0)
+    np.testing.assert_allclose(np.median(small_sizes, axis=0)[:5], 4 * 2 ** (np.arange(5) / 2))
+    small_medians, large_medians = (np.median(ends, axis=0) for ends in (small, large))
+    assert small_medians[0] > 2 * small_medians[4:].max() and large_medians[0] > 2 * large_medians[1:].max()
+    assert small_medians[-1] > 20 * small_medians[-2] and small_medians.argmin() == 5 and (large_sizes[:, -1] == 256).all()
+    assert (small[:, -1] > 0.1).sum() == 1
 
 
 @page.after("solution-nine")
-def test_four_against_nine_shows_the_same(rows):
+def test_four_against_nine_shows_the_same(rows, ends):
     worse, *better = (mean / error for mean, error in rows.values())
     assert worse < -6 and all(1.9 < gain < 3.1 for gain in better)
+    spread = ends[0.1, "constant η"].std(axis=1, ddof=1)
+    assert 1.7 < -rows[0.1, "constant η"][0] / spread.mean() < 2.5 and max(abs(mean) for mean, _ in rows.values()) < 0.04
     assert (np.diff(medians(0.1, pair="49")) > 0).all()
 
 

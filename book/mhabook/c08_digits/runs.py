@@ -52,19 +52,23 @@ def by_step_size(powers: Iterable[int]) -> dict[str, dict[str, np.ndarray]]:
 
 
 def at_its_best(scale: float, curve: str = "loss", step: int = 300) -> tuple[np.ndarray, np.ndarray]:
-    """For each number of heads the step size whose worst seed is lowest after ``step`` steps; (seeds, heads) there."""
+    """The step size for each seed and number of heads, and the curve there after ``step`` steps: (seeds, heads), twice.
+
+    A seed gets the step size at which the worst of the *other* seeds is lowest: none chooses for itself.
+    """
     record = _table()["steps"][0].tolist().index(step)
-    chosen, columns = [], []
+    powers, columns = [], []
     for H in HEADS:
         ends = np.array([digit_runs(scale, H, power)[curve][:, record] for power in MAP])
-        best = ends.max(axis=1).argmin()
-        chosen.append(2 ** (MAP[best] / 2))
-        columns.append(ends[best])
-    return np.array(chosen), np.array(columns).T
+        seeds = range(ends.shape[1])
+        best = [np.delete(ends, seed, axis=1).max(axis=1).argmin() for seed in seeds]
+        powers.append([MAP[k] for k in best])
+        columns.append(ends[best, seeds])
+    return 2 ** (np.array(powers).T / 2), np.array(columns).T
 
 
 def at_one_and_at_its_best() -> dict[str, dict[str, np.ndarray]]:
-    """(seeds, heads): training losses at the step size 1, and at the best one for each number of heads."""
+    """(seeds, heads): training losses at the step size 1, and at the best one of the other seeds."""
     return {f"{size} start": {"η = 1": at_the_end("loss", scale).T, "the best η for each H": at_its_best(scale)[1]}
             for size, scale in STARTS.items()}
 
