@@ -61,15 +61,14 @@ def test_heads_that_share_the_slopes_alone_train_as_the_model_does(trained, toge
 def test_a_head_of_many_moves_less_by_the_root_of_their_number(moved):
     constant, root = moved
     powers = -np.diff(np.log2(constant))
-    assert 0.3 < powers[0] and powers[-1] < 0.75 and (np.diff(powers) > 0).all() and abs(powers.mean() - 0.5) < 0.03
+    assert powers[0] > 0.3 and powers[-1] < 0.75 and (np.diff(powers) > 0).all() and abs(powers.mean() - 0.5) < 0.03
     assert (np.diff(root) < 0).all() and root[0] / root[-1] < 3
 
 
 @page.after("figure-map")
-def test_the_order_of_the_heads_is_reversed_at_long_steps(POWERS):
+def test_the_order_of_the_heads_is_reversed_at_long_steps():
     small, large = map_of(0.1, *range(-2, 7)), map_of(1.0, *range(-2, 7))
     assert (np.diff(small[:7], axis=1) > 0).all() and (np.diff(small[:7], axis=0) < 0).all()
-    assert small[6, 0] < medians(0.1, power=POWERS["η ∝ √H"])[-1] < small[2, 0]
     assert (large.max(axis=1) / large.min(axis=1))[:7].max() < 1.6
     for scale in (0.1, 1.0):
         one, eight, many = map_of(scale, 10)[0, [0, 3, 6]]
@@ -82,8 +81,8 @@ def test_at_a_step_size_that_other_seeds_chose_sixteen_heads_and_more_end_lower_
     np.testing.assert_allclose(np.median(small_sizes, axis=0)[:5], 4 * 2 ** (np.arange(5) / 2))
     small_medians, large_medians = (np.median(ends, axis=0) for ends in (small, large))
     assert small_medians[0] > 2 * small_medians[4:].max() and large_medians[0] > 2 * large_medians[1:].max()
-    assert small_medians[-1] > 20 * small_medians[-2] and small_medians.argmin() == 5 and (large_sizes[:, -1] == 256).all()
-    assert (small[:, -1] > 0.1).sum() == 1
+    assert small_medians[-1] > 20 * small_medians[-2] and small_medians.argmin() == 5
+    assert (large_sizes[:, -1] == 256).all() and (small[:, -1] > 0.1).sum() == 1
 
 
 @page.after("solution-nine")
@@ -91,7 +90,8 @@ def test_four_against_nine_shows_the_same(rows, ends):
     worse, *better = (mean / error for mean, error in rows.values())
     assert worse < -6 and all(1.9 < gain < 3.1 for gain in better)
     spread = ends[0.1, "constant η"].std(axis=1, ddof=1)
-    assert 1.7 < -rows[0.1, "constant η"][0] / spread.mean() < 2.5 and max(abs(mean) for mean, _ in rows.values()) < 0.04
+    assert 1.7 < -rows[0.1, "constant η"][0] / spread.mean() < 2.5
+    assert max(abs(mean) for mean, _ in rows.values()) < 0.04
     assert (np.diff(medians(0.1, pair="49")) > 0).all()
 
 
