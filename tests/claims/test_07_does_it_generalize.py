@@ -4,8 +4,7 @@ import numpy as np
 import pytest
 
 import mhalib as mha
-from mhabook.c07_generalization.leave_one_out import logit_gradient_norms
-from mhabook.c07_generalization.runs import cost_panels, decoder_lengths, measured, steepest
+from mhabook.c07_generalization.runs import NS, cost_panels, decoder_lengths, measured, steepest
 from page import Page
 
 page = Page("multihead/07_does_it_generalize")
@@ -74,10 +73,10 @@ def test_without_noise_a_doubling_leaves_about_a_third_of_the_gap_on_average_but
 
 
 @pytest.mark.parametrize(("start", "sigma"), [("zero", 0.0), ("many", 0.0), ("zero", 0.3), ("zero", 1.0)])
-@pytest.mark.parametrize("step", [10, 30, 100, 300, 1000])
-def test_training_loss_and_formula_together_exceed_what_a_guess_has(NS, start, sigma, step):
-    formula = 3 * steepest(start, sigma) ** 2 * measured("total", step, start, sigma) / NS
-    assert (formula + measured("loss", step, start, sigma)).min() > np.log(2)
+def test_training_loss_and_formula_together_exceed_what_a_guess_has_at_every_recorded_step(start, sigma):
+    for step in (10, 30, 100, 300, 1000):
+        formula = 3 * steepest(start, sigma) ** 2 * measured("total", step, start, sigma) / NS
+        assert (formula + measured("loss", step, start, sigma)).min() > np.log(2)
 
 
 @page.after("figure-cost")
@@ -92,6 +91,7 @@ def test_under_long_noise_the_gap_the_cost_and_the_formula_grow_at_every_doublin
     loud, *quiet = formulas.pop("one head, σ = 1"), *formulas.values()
     assert (np.diff(loud) > 0).all() and all((np.diff(formula) < 0).all() for formula in quiet)
     assert (costs["one head, σ = 1"] < costs["one head, σ = 0"])[:3].all()
+    assert measured("gap", 1000, "zero", 1.0).min() > np.log(2)
 
 
 def test_the_more_noisy_samples_there_are_to_memorize_the_longer_is_the_decoder():
@@ -100,14 +100,6 @@ def test_the_more_noisy_samples_there_are_to_memorize_the_longer_is_the_decoder(
     data = mha.data.tokenized_mixture(n=8, T=10, d=8, M=4, zeta=0.2, S=1.0, sigma=1.0)
     path = mha.train(mha.MultiHeadAttention.zeros(1, 10, 8), data, mha.GradientDescent(1.0), 1000)
     np.testing.assert_allclose(np.linalg.norm(path[-1].U), loud[0, 0], rtol=1e-9)
-
-
-@pytest.mark.parametrize("n", [8, 256])
-def test_at_the_start_a_logit_changes_faster_where_tokens_are_long(n):
-    start = mha.MultiHeadAttention.zeros(1, 10, 8)
-    clean, loud = (logit_gradient_norms(start, mha.data.tokenized_mixture(n, 10, 8, 4, 0.2, 1.0, sigma).X).mean()
-                   for sigma in (0.0, 1.0))
-    assert loud > 1.5 * clean
 
 
 @page.after("solution-monotone")

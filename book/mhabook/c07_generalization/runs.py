@@ -47,7 +47,7 @@ def gap_panels(settings: Mapping[str, tuple[str, float]]) -> tuple[dict[str, Any
 
 
 def cost_panels(settings: Mapping[str, tuple[str, float]]) -> dict[str, dict[str, np.ndarray]]:
-    """Of every (start, σ), after 1,000 steps: η Σ L, the losses on the way, and with G² and n the formula G² η Σ L / n."""
+    """Of the runs of every (start, σ), after 1,000 steps: the losses on the way, and the formula G² η Σ L / n."""
     totals = {name: measured("total", 1000, *case) for name, case in settings.items()}
     formulas = {name: steepest(*case) ** 2 * totals[name] / NS for name, case in settings.items()}
     return {"η Σ L": totals, "G² η Σ L / n": formulas}
