@@ -28,6 +28,8 @@ from mhalib.plots import (
 
 ORDERED = ("#3475C4", "#6F6CC9", "#9864BC", "#B75FA1", "#CC5F7D", "#D46954", "#CF7B26")
 """Seven colors in an order, each with a contrast above 3 to white and to black."""
+LOOKS = ("solid", "dash", "dashdot")
+"""The dashes of lines beside which dotted guides may stand."""
 
 
 def multiples(x: ArrayLike, panels: Mapping[str, Any], guides: Iterable[tuple[str, str, ArrayLike, ArrayLike]] = (),
@@ -60,7 +62,7 @@ def multiples(x: ArrayLike, panels: Mapping[str, Any], guides: Iterable[tuple[st
             color = colors[k % len(colors)]
             _band(figure, at, np.asarray(values, dtype=float), color, (log_x, not bounded), places[panel])
             figure.add_scatter(x=_single(at, log_x), y=_single(np.median(values, axis=0), not bounded), name=name,
-                               mode="lines", line={"color": color, "dash": DASHES[k % 3]}, legendgroup=name,
+                               mode="lines", line={"color": color, "dash": LOOKS[k % 3]}, legendgroup=name,
                                showlegend=panel == first[name], **places[panel])
     beginning = {name: panel for panel, name, *_ in reversed(guides)}
     for panel, name, xs, ys in guides:

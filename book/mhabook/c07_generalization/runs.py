@@ -6,7 +6,9 @@ from typing import Any
 
 import numpy as np
 
+from mhabook.c01_model.instances import token_radius
 from mhabook.tables import Table, stored
+from mhalib.data.mixture import tokenized_mixture
 
 NS = [8, 16, 32, 64, 128, 256]
 HEADS = [1, 2, 4, 8, 16, 32, 64]
@@ -42,6 +44,26 @@ def gap_panels(settings: Mapping[str, tuple[str, float]]) -> tuple[dict[str, Any
               for panel, case in settings.items()}
     return panels, [(panel, "∝ 1/n", [8, 256], [factor * np.median(lines["step 10"][:, 0]) for factor in (1.6, 0.05)])
                     for panel, lines in panels.items()]
+
+
+def cost_panels(settings: Mapping[str, tuple[str, float]]) -> dict[str, dict[str, np.ndarray]]:
+    """Of the runs of every (start, σ), after 1,000 steps: the losses on the way, and the formula G² η Σ L / n."""
+    totals = {name: measured("total", 1000, *case) for name, case in settings.items()}
+    formulas = {name: steepest(*case) ** 2 * totals[name] / NS for name, case in settings.items()}
+    return {"η Σ L": totals, "G² η Σ L / n": formulas}
+
+
+def steepest(start: str = "zero", sigma: float = 0.0) -> np.ndarray:
+    """(trials, n): the largest G along the runs on n samples."""
+    return np.array([gap_runs().where(start=start, sigma=sigma, n=n)["G"] for n in NS]).T
+
+
+def decoder_lengths(sigma: float) -> np.ndarray:
+    """(trials, n): the largest ‖U‖ along the runs of one head, from G = √T R √(1 + R⁴‖U‖²) and the longest token R."""
+    T, trials = 10, range(len(steepest(sigma=sigma)))
+    samples = [[tokenized_mixture(n, T, 8, 4, 0.2, 1.0, sigma, seed) for n in NS] for seed in trials]
+    R = np.array([[token_radius(data.X) for data in row] for row in samples])
+    return np.sqrt(steepest(sigma=sigma) ** 2 / (T * R ** 2) - 1) / R ** 2
 
 
 def rungs(G: float) -> dict[str, np.ndarray]:
