@@ -10,7 +10,7 @@ FIRST = {
     "edge of stability": "start/descent_and_curvature",
     "max margin": "multihead/03_what_one_random_step_knows",
     "generalization": "multihead/07_does_it_generalize",
-    "momentum": "start/glossary",
+    "momentum": "multihead/05_further",
     "hessian_bound": "multihead/02_how_steep_how_curved",
 }
 """Query → the page that a reader should find first."""
