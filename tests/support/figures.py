@@ -174,21 +174,23 @@ def expected(made, values):
 def _followed(made, values):
     path = made.path(**dict(values))
     run = np.array(path.loss, dtype=float)
+    calm = np.maximum.accumulate(run) <= 10 * run[0]
     if "lr" not in made.controls:
-        return np.full(run.shape, True)
+        return calm
     values = made.values | dict(values)
     beside = made._description.train(values | {"lr": np.nextafter(values["lr"], np.inf)})
     other = np.full(run.shape, np.nan)
     shared = min(len(run), len(beside.loss))
     other[:shared] = beside.loss[:shared]
-    return np.logical_and.accumulate(np.isclose(run, other, rtol=1e-11, atol=1e-13))
+    return calm & np.logical_and.accumulate(np.isclose(run, other, rtol=1e-11, atol=1e-13))
 
 
 def followed(made, values):
     """Which records of a run are the same on every machine: those before a step size one rounding away gives others.
 
-    With a step size too large for its loss a run enlarges the last digit of its numbers without limit. Another
-    processor, compiler or browser then draws another run, as right as this one.
+    None comes after a loss of ten times that of the start. With a step size too large for its loss a run enlarges the
+    last digit of its numbers without limit. Another processor, compiler or browser then draws another run, as right as
+    this one.
     """
     return _followed(made, tuple(sorted(values.items())))
 
