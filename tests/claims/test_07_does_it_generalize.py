@@ -54,7 +54,9 @@ def test_long_noise_parts_the_runs_farther_than_the_pushes_and_the_fresh_losses_
 
 
 @page.after("pushes")
-def test_runs_by_hand_are_those_of_the_library_and_none_ends_farther_than_its_sample_pushed(runs, distance):
+def test_runs_by_hand_are_those_of_the_library_and_none_ends_farther_than_its_sample_pushed(
+        run, runs, distance, everyone, path):
+    np.testing.assert_allclose(run(everyone).U, path[-1].U, rtol=1e-9, atol=1e-12)
     np.testing.assert_allclose(runs.distance[-1], distance, rtol=1e-9)
     assert distance.argmax() == 9 and runs.expansion[-1].max() < 1
 

@@ -30,6 +30,15 @@ def test_the_temperature_falls_and_the_weights_find_more_than_without_it(path, w
 
 
 @page.after("refused")
+def test_a_loss_that_branches_on_its_value_is_refused_though_it_is_computed_right(Branching, TemperedHead, data, rule):
+    zeros = np.zeros((8, 8)), np.zeros((10, 8)), np.zeros(())
+    branching, plain = Branching(*zeros), TemperedHead(*zeros)
+    assert branching.loss(data.X, data.y) == plain.loss(data.X, data.y) > 0.1
+    with pytest.raises(TypeError, match="line 4: a branch on the values of an array"):
+        mha.live.figure(branching, data, rule)
+
+
+@page.after("refused")
 def test_a_saved_figure_has_some_5_megabytes(figure):
     with tempfile.TemporaryDirectory() as folder:
         figure.save(file := Path(folder) / "figure.html")
