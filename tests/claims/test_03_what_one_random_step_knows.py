@@ -101,6 +101,12 @@ def test_under_noise_margins_fall_with_more_samples_and_at_zero_to_nothing(fall)
     assert (margins.over_datasets(margins.STARTS["zero"], 0.5, n=400, samples=5) == 0).all()
 
 
+def test_with_equal_rows_gradients_span_fewer_dimensions_than_there_are_samples_and_four_random_decoders_more():
+    many = mha.data.tokenized_mixture(n=800, T=10, d=12, M=5, zeta=0.2, S=2.0, sigma=0.5)
+    ranks = {name: np.linalg.matrix_rank(make(many, 0).features(many.X)) for name, make in margins.STARTS.items()}
+    assert ranks["first phase"] == 12 + 12 ** 2 and ranks["Gaussian"] == 588
+
+
 @page.after("solution-open")
 def test_only_rows_that_differ_beat_the_step(all_rows, equal_rows, known):
     assert equal_rows < known < all_rows

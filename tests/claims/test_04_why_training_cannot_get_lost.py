@@ -41,6 +41,7 @@ def test_two_heads_go_elsewhere_and_more_tokens_bring_the_good_model_near(live):
     assert two["loss"][-1] < many["loss"][-1] and two["from_reference"][-1] > many["from_reference"][-1]
     assert min(many["heads_needed"], two["heads_needed"]) > 1e11
     assert all(more[name] < many[name] for name in ("distance", "heads_needed"))
+    assert more["largest_step"] < 0.3 < many["largest_step"]
     assert all(more[name][-1] < many[name][-1] for name in ("loss", "guarantee"))
 
 

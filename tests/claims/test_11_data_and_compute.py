@@ -5,7 +5,6 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-import mhalib as mha
 from mhabook.c11_data_and_compute import scaling
 from mhabook.c11_data_and_compute import statements as theory
 from page import Page
@@ -38,17 +37,6 @@ def test_with_shorter_steps_more_samples_hardly_lower_the_excess(shown):
 @page.after("bought")
 def test_most_of_the_floor_is_not_the_noise_of_the_targets(shown):
     assert (ends(shown.path(sigma=0.0)) > 0.6 * ends(shown.path())).all()
-
-
-@page.after("bought")
-def test_over_more_draws_the_noise_of_the_targets_moves_the_mean_less(shown, start, rule):
-    def over_forty(sigma):
-        drawn = mha.data.linear_regression(n=40, d=3, p=3, kappa=1, sigma=sigma)
-        runs = [mha.train(start, drawn.fresh(40, seed=k), rule, steps=30, record=[30]) for k in range(1, 41)]
-        return np.mean([run.excess[-1] for run in runs])
-
-    six = ends(shown.path(sigma=0.0)) / ends(shown.path())
-    assert six[0] < over_forty(0.0) / over_forty(0.1) < 1
 
 
 @page.after("bought")
@@ -94,6 +82,7 @@ def test_six_draws_may_end_below_the_law_or_above_it(shown, steps, drawn, law):
 def test_the_plan_is_what_the_library_says_and_reaches_its_target(target, plan, K, n, best, ends):
     assert (n[best], K[best]) == (plan.n, plan.steps)
     assert abs(np.mean(ends) - target) < 2 * np.std(ends, ddof=1) / 8 ** 0.5
+    assert 0.3 < np.std(ends, ddof=1) / target < 0.8
 
 
 @page.after("plan")
