@@ -86,6 +86,11 @@ def test_dropdowns_have_titles(path):
     assert_keeps(rules.broken_dropdowns, path)
 
 
+@every_notebook
+def test_code_in_sight_is_not_cut(path):
+    assert_keeps(rules.cut_code, path)
+
+
 @every_chapter
 def test_visible_cells_are_thin(path):
     assert_keeps(rules.long_visible_cells, path)

@@ -62,6 +62,7 @@ BAD = {
     "assertions": [python("assert f(1) == 2"), python("if x:\n    assert x", "remove-cell")],
     "emoji": [markdown("Well done \U0001f389"), python("x  # \u26a0")],
     "long_visible_cells": [python(LONG)],
+    "cut_code": [python("x = 1  # " + 80 * "-")],
     "long_hidden_cells": [python(LONGEST, "remove-cell"), python(LONGEST, "hide-input")],
     "visible_loops": [(python("for x in y:\n    x"), python("while x:\n    x", cell_id="second"))],
     "visible_definitions": [

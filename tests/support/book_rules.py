@@ -91,6 +91,13 @@ def long_visible_cells(notebook):
     return [f"{cell}: {count} lines, at most 8" for cell, count in counts.items() if count > 8]
 
 
+def cut_code(notebook):
+    """The column of a desk is 84 characters of code wide, in a solution, too."""
+    folded = {"remove-cell", "remove-input", "hide-input", "hide-cell"}
+    shown = [cell for cell in code(notebook) if not tags(cell) & folded]
+    return [f"{name(c)}: {line}" for c in shown for line in source(c).split("\n") if len(line) > 84]
+
+
 def long_hidden_cells(notebook):
     _, hidden = split_by_visibility(notebook)
     return [f"{name(c)}: {len(lines(c))} lines, at most 15" for c in hidden if len(lines(c)) > 15]
