@@ -25,7 +25,7 @@ settings.load_profile("ci" if os.environ.get("CI") == "true" else "default")
 
 def pytest_addoption(parser):
     parser.addoption("--shuffle", type=int, metavar="SEED", help="run files, and the tests in them, in another order")
-    parser.addoption("--every-chapter", action="store_true", help="open every chapter in JupyterLab and in Voila")
+    parser.addoption("--every-chapter", action="store_true", help="on every page what else one of each kind is for")
     parser.addoption("--nudged", action="store_true", help="claims: move every random number to its neighbor")
 
 
@@ -69,10 +69,14 @@ def pytest_configure(config):
 
 
 def pytest_collection_modifyitems(config, items):
-    """Let the solutions of notebooks run, which a reader asks for. Shuffle, if asked to.
+    """Let the solutions of notebooks run, as a reader may ask. Leave out what is marked weekly. Shuffle, if asked to.
 
     The units, the files in a unit, the tests in a file are shuffled; the cells of a notebook stay.
     """
+    if not config.getoption("every_chapter"):
+        later = [item for item in items if item.get_closest_marker("weekly")]
+        items[:] = [item for item in items if item not in later]
+        config.hook.pytest_deselected(items=later)
     for item in items:
         if hasattr(item, "cell"):
             item.cell.source = item.cell.source.replace("show_solution = False", "show_solution = True")

@@ -8,7 +8,7 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-from figures import FIGURES, PLACES, figure, place_id
+from figures import FIGURES, PLACES, figure, of_each_kind, place_id
 from live_figure import DRAWN, Live
 from visits import BUILD, PATIENCE, RANGES, at_rest, eventually, frames
 
@@ -48,6 +48,7 @@ def live(open_page, place):
 
 
 each = pytest.mark.parametrize("place", PLACES, ids=place_id, scope="module")
+of_a_kind = pytest.mark.parametrize("place", of_each_kind(PLACES, name=place_id), scope="module")
 
 
 def test_every_live_figure_of_the_book_is_tested(site):
@@ -64,9 +65,13 @@ def test_page_carries_the_figure_that_python_makes(place, site):
 
 
 @each
-def test_every_control_moves_and_the_curve_is_mhalibs(live):
-    """By the mouse to the right and by keys to the left, in turn; test_engine compares both ends of every control."""
-    for k, (name, control) in enumerate(live.made.controls.items()):
+def test_controls_move_and_the_curve_is_mhalibs(live):
+    """By the mouse to the right and by keys to the left, in turn; one of each kind that this figure has.
+
+    test_engine compares both ends of every control.
+    """
+    kinds = {control.kind: name for name, control in reversed(live.made.controls.items())}
+    for k, (name, control) in enumerate((name, live.made.controls[name]) for name in kinds.values()):
         move, end = (Live.drag, -1) if k % 2 == 0 else (Live.type, 0)
         value = control.values[end] if control.values[end] != control.value else control.values[-1 - end]
         move(live, name, value)
@@ -76,7 +81,7 @@ def test_every_control_moves_and_the_curve_is_mhalibs(live):
         live.press_reset()  # and on, while it trains
 
 
-@each
+@of_a_kind
 def test_after_rapid_dragging_the_last_value_is_drawn(live):
     slider, values = live.input(live.slider), live.made.controls[live.slider].values
     live.slide(slider, 1, hops=12)
@@ -101,7 +106,7 @@ def test_a_mouse_that_is_pulled_over_a_figure_does_not_zoom(live):
         assert plot.evaluate(RANGES) == before
 
 
-@each
+@of_a_kind
 def test_two_controls_moved_together_are_both_heard(live):
     values = {name: control.values[1] for name, control in live.made.controls.items() if control.kind == "slider"}
     for name, value in values.items():
@@ -176,7 +181,7 @@ def test_default_frame_makes_room_for_the_live_one(live):
     assert live.root.locator(".main-svg").first.bounding_box()["width"] > 200
 
 
-@each
+@of_a_kind
 def test_a_window_of_another_size_keeps_the_figure_whole(live):
     plot, titles = live.root.locator(".mha-live-plot"), live.made.spec["figure"]["layout"]["annotations"]
     rows = len({title["y"] for title in titles})
@@ -214,7 +219,7 @@ def test_without_workers_and_without_wasm_the_curve_is_the_same(new_visit, scrip
     visit.context.close()
 
 
-@pytest.mark.parametrize("page", FIGURES)
+@pytest.mark.parametrize("page", of_each_kind(FIGURES))
 def test_without_javascript_the_default_frame_stands(chromium, site, page):
     context = chromium.new_context(java_script_enabled=False)
     opened = context.new_page()
@@ -267,7 +272,7 @@ def test_page_is_light(page, site):
     assert (BUILD / page).stat().st_size < 2e6
 
 
-@each
+@of_a_kind
 def test_reset_restores_the_axes(live):
     plot = live.root.locator(".js-plotly-plot")
     live.settle()

@@ -99,7 +99,7 @@ HARMLESS = re.compile("Failed to load resource|net::ERR|setData is not a functio
 
 # One of each kind, where what differs between chapters meets a server: two figures, sliders of Python, points to drag,
 # an opening page, the laboratory. The others are opened every week, and by `make test ARGS=--every-chapter`.
-OF_EACH_KIND = {"JupyterLab": ("01_", "10_", "17_"), "Voila": ("14_", "softmax")}
+OF_EACH_KIND = {"JupyterLab": ("01_a", "10_f", "17_"), "Voila": ("14_f", "softmax")}
 
 
 @pytest.fixture(scope="module")

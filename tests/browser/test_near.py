@@ -6,6 +6,7 @@ from contextlib import closing
 import numpy as np
 import pytest
 
+from figures import of_each_kind
 from mhabook._render import figure_html
 from scripts import load
 from visits import BUILD, DRAWN, PATIENCE, SHIFTS, assert_nothing_moves, at_rest, frames
@@ -87,8 +88,8 @@ def test_a_figure_is_drawn_when_it_is_near_and_its_picture_stands_until_then(res
     assert page.evaluate(HEIGHTS) == heights, "the page has moved"
 
 
-@pytest.mark.parametrize("width", [1280, 390])
-@pytest.mark.parametrize("name", FIGURES)
+@pytest.mark.parametrize(("width", "name"), [(390, name) for name in FIGURES] + [
+    pytest.param(1280, each.values[0], marks=each.marks) for each in of_each_kind(FIGURES)])
 def test_a_figure_takes_at_every_moment_the_room_that_its_picture_kept(opened, name, width):
     page, go = opened(name, width, STEPWISE)
     waiting = []

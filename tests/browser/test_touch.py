@@ -2,7 +2,7 @@
 
 import pytest
 
-from figures import FIGURES
+from figures import FIGURES, of_each_kind
 from visits import BUILD, DRAWN, RANGES, at_rest, eventually, frames
 
 DRAWS = [page.relative_to(BUILD).as_posix() for page in sorted(BUILD.rglob("book/**/*.html"))
@@ -63,7 +63,7 @@ def middle(page, locator):
     return box["x"] + box["width"] / 2, box["y"] + box["height"] / 2
 
 
-@pytest.mark.parametrize("name", DRAWS, scope="module")
+@pytest.mark.parametrize("name", of_each_kind(DRAWS), scope="module")
 def test_a_swipe_on_a_figure_scrolls_the_page(phone, name):
     page = phone(name)
     figures = page.locator(".js-plotly-plot:visible").all()
@@ -73,7 +73,7 @@ def test_a_swipe_on_a_figure_scrolls_the_page(phone, name):
         assert figure.evaluate(RANGES) == before, "the figure has zoomed"
 
 
-@pytest.mark.parametrize("name", FIGURES, scope="module")
+@pytest.mark.parametrize("name", of_each_kind(FIGURES), scope="module")
 def test_a_swipe_across_a_slider_scrolls_the_page_and_moves_nothing(phone, name):
     page = phone(name)
     for slider in page.locator(".mha-control input[type=range]:visible").all():

@@ -4,6 +4,7 @@ import json
 from functools import cache
 
 import numpy as np
+import pytest
 
 import mhalib as mha
 import own
@@ -128,6 +129,19 @@ FIGURES = {
 
 
 PLACES = [(page, k) for page, figures in FIGURES.items() for k in range(len(figures))]
+
+
+KINDS = ("index", "01_a", "09_att", "14_further", "15_land", "your_own")
+"""How the pages begin on which every behavior of live figures is tested that is the same code for all."""
+
+
+def of_each_kind(places, kinds=KINDS, name=str):
+    """The places as parameters of a test; those on pages of no kind that is named are tested every week alone."""
+    def marks(place):
+        page = place if isinstance(place, str) else place[0]
+        return () if page.split("/")[-1].startswith(kinds) else pytest.mark.weekly
+
+    return [pytest.param(place, marks=marks(place), id=name(place)) for place in places]
 
 
 def place_id(place):
