@@ -30,6 +30,8 @@ book: $(READY)   ## build the book from scratch, warnings as errors
 	@$(JUPYTER_BOOK) -W --keep-going -n -q >/dev/null
 	@echo "== drawing its figures for where no script runs (half a minute)"
 	@$(PY) book/_ext/pictures.py
+	@echo "== its live figures for slides and frames"
+	@$(PY) book/_ext/alone.py
 	@echo "== writing its runnable notebooks"
 	@$(PY) book/_ext/runnable.py
 	@echo "== the book: _build/html/index.html"

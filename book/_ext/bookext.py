@@ -4,9 +4,13 @@ import json
 import os
 import re
 from base64 import b64decode, b64encode
+from html import unescape
+from itertools import count
 
 import edition
 import numpy as np
+
+from mhalib.live.widget import name_of
 
 WIDGET_STATE = "application/vnd.jupyter.widget-state+json"
 MANAGER = r"vendor/(require|paths|html-manager/embed-amd)\.js"
@@ -35,6 +39,8 @@ FLAT = re.compile("(?!geo|map|polar|scene|smith|ternary)")  # what the layout of
 ARRAY = re.compile(r'"dtype":"(f[48])","bdata":"([^"]+)"')
 VIEW = re.compile(r'(?:(class="mha-fallback").*?)?<script type="application/vnd\.jupyter\.widget-view\+json">'
                   ".*?</script>", re.DOTALL)
+STATIC = re.compile('<figure class="mha-figure"')
+LIVE = re.compile('(<figure class="mha-fallback"[^>]*><figcaption>)([^<]*)')
 STILL = "<noscript><p>Without JavaScript this figure stands still.</p></noscript>"
 UNCHECKED = "<noscript><p>Without JavaScript no answer is checked here.</p></noscript>"
 ROLE = '<div role="list" class="citation-list">'
@@ -53,6 +59,7 @@ def load_figures(app, pagename, templatename, context, doctree):
     """Let figures.js draw, which asks for plotly.js in time, on pages that have a figure, and nowhere else."""
     if any(mark in context.get("body", "") for mark in FIGURE_MARKS):
         app.add_js_file("figures.js", priority=110)
+        app.add_js_file("figure_menu.js")
     if LIVE_MARK in context.get("body", ""):  # plotly.js comes while the page is being read; it runs when it is needed
         address = context["pathto"](PLOTLY, resource=True)
         context["metatags"] = context.get("metatags", "") + (
@@ -126,6 +133,13 @@ def is_live(model):
     return model["state"].get("_anywidget_id", "").startswith(("mhalib.live.", "mhabook."))
 
 
+def name_figures(app, pagename, templatename, context, doctree):
+    """Give each figure a place that an address can name: figure-1, figure-2, … and a live one its own name."""
+    numbers = count(1)
+    body = STATIC.sub(lambda mark: f'<figure id="figure-{next(numbers)}" class="mha-figure"', context.get("body", ""))
+    context["body"] = LIVE.sub(lambda mark: f'<span id="{name_of(unescape(mark[2]))}"></span>{mark[0]}', body)
+
+
 def say_what_needs_scripts(app, pagename, templatename, context, doctree):
     """Say below each widget what a reader misses who lets no script run."""
     context["body"] = VIEW.sub(lambda view: view[0] + (STILL if view[1] else UNCHECKED), context.get("body", ""))
@@ -169,6 +183,7 @@ def setup(app):
     app.connect("config-inited", take_executed)
     app.connect("html-page-context", load_figures)
     app.connect("html-page-context", shorten_figures)
+    app.connect("html-page-context", name_figures)
     app.connect("html-page-context", say_what_needs_scripts)
     app.connect("html-page-context", mend_roles)
     app.connect("html-page-context", choose_theme)

@@ -148,6 +148,11 @@ def fill(folder: Path, browser: Browser) -> int:
         if WORDS.search(html) and 'class="mha-picture"' not in html:
             drawn = pictures(bench, html)
             path.write_text(placed(html, drawn), "utf-8")
+            still = [made["svg"] for made in drawn if not made.get("heights")]
+            for number, svg in enumerate(still, 1):  # the page's menu of a figure says where it is (figure_menu.js)
+                file = folder / "figures" / f"{path.stem}-{number}.svg"
+                file.parent.mkdir(exist_ok=True)
+                file.write_text(re.sub(r'^(<svg [^>]*?style=")', r"\1background: white; ", svg), "utf-8")
             total += len(drawn)
     bench.close()
     return total

@@ -53,6 +53,7 @@
     // The buttons of plotly cover legends, and one uploads the data.
     Plotly.newPlot(box, { ...told, config: { displayModeBar: false, responsive: true } });
     addKeys(box);
+    figure.dispatchEvent(new CustomEvent("mha-still", { bubbles: true }));
   }
 
   // plotly's slider answers to the pointer alone; this one, seen while it has the focus, answers to the keyboard.

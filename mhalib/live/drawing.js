@@ -91,7 +91,7 @@ function stack(layout) {
     layout[axis("y", k)].domain = place(k, n);
   }
   layout.annotations?.slice(0, n).forEach((title, k) => Object.assign(title, { x: 0.5, y: place(k, n)[1] }));
-  layout.height = Math.max(260 * n, ((0.85 * n) / rows) * (layout.height ?? 380));
+  layout.height = Math.max(255 * n, ((0.7 * n) / rows) * (layout.height ?? 380)); // two of them leave room for controls
   const legends = Object.keys(layout).filter((key) => /^legend\d*$/.test(key));
   if (legends.length < 2) (layout.legend ??= {}).y = -0.24 / n;
   else
@@ -120,37 +120,49 @@ function hold(layout) {
 // the lines alone, which costs half of a whole redraw; what is measured at its end comes with its last frame. `failed`
 // hears why a frame could not be drawn; after `restore` the next one is drawn with the axes as they were at the start;
 // after `close` nothing is drawn and nobody hears.
+const NARROW = 560;
 const CONFIG = { displayModeBar: false };
 const AT_ONCE = { mode: "immediate", frame: { duration: 0, redraw: false }, transition: { duration: 0 } };
 
 export class Drawer {
   constructor(Plotly, box, spec, drawn, failed) {
     Object.assign(this, { Plotly, box, spec, drawn, failed, waiting: undefined, last: null });
-    Object.assign(this, { busy: false, closed: false, layout: null, made: "", width: 0 });
+    Object.assign(this, { busy: false, closed: false, layout: null, made: "", width: 0, room: 0 });
     this.lines = [...new Set(spec.draw.filter((place) => "y" in place && !place.once).map((place) => place.trace))];
     this.grows = spec.whole || spec.draw.some((place) => spec.curves.includes(place.z));
     this.resizing = new ResizeObserver(() => {
-      if (this.layout && box.clientWidth && box.clientWidth !== this.width) this.draw(this.last);
+      if (this.layout && box.clientWidth && (box.clientWidth !== this.width || this.roomNow() !== this.room))
+        this.draw(this.last);
     });
-    this.resizing.observe(box);
+    for (const each of [box, box.parentElement]) this.resizing.observe(each);
   }
 
   whole(data, frame) {
     const { Plotly, box, spec } = this,
       width = box.clientWidth;
-    const narrow = width > 0 && width < 560; // a figure that is still hidden has no width
+    const narrow = width > 0 && width < NARROW; // a figure that is still hidden has no width
     if (narrow) stackBars(data, panelsOf(spec.figure.layout));
-    const wanted = JSON.stringify([width, ...spec.draw.filter((p) => p.layout).map((p) => frame?.final[p.from])]);
+    const room = (this.room = this.roomNow());
+    const wanted = JSON.stringify([width, room, ...spec.draw.filter((p) => p.layout).map((p) => frame?.final[p.from])]);
     this.width = width;
     if (wanted !== this.made) {
       this.made = wanted;
       const layout = (this.layout = layoutOf(spec.figure, spec.draw, frame));
       if (narrow) stack(layout);
+      if (room) layout.height = room;
       hold(layout);
       if (width) layout.width = width;
       box.style.height = `${layout.height}px`;
+      // It stays in sight while controls above it move, where that leaves room for them.
+      box.parentElement.classList.toggle("mha-kept", layout.height < window.innerHeight - 200);
     }
     return Plotly.react(box, data, this.layout, CONFIG);
+  }
+
+  // In a view of the figure alone it is as high as there is room, but for a phone's: there it is as high as it likes.
+  roomNow() {
+    const { box, spec } = this;
+    return spec.alone && box.clientWidth >= NARROW ? box.parentElement.clientHeight : 0;
   }
 
   async one(frame) {

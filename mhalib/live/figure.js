@@ -2,6 +2,7 @@ import { Drawer, Handles } from "./drawing.js";
 import { element } from "./element.js";
 import { Run } from "./engine/run.js";
 import { hosted } from "./host.js";
+import { linkOf, readLink } from "./link.js";
 import { Trainer, work } from "./training.js";
 import { Stage, below, button, control, defaults, opened, sentence, shared } from "./widget.js";
 
@@ -55,6 +56,7 @@ class View {
       return { made, tried };
     });
     this.show(el);
+    this.listen();
     this.redraw = () => this.drawing?.last && this.drawing.draw(this.drawing.last);
     if (spec.guesses?.length) document.addEventListener("mha-guess", this.redraw);
     this.stop = opened(
@@ -82,8 +84,26 @@ class View {
     picture.before(element("div", { className: "mha-controls" }, ...all));
     picture.append(grips.layer);
     if (spec.drag.length) picture.before(element("p", { className: "mha-hint", textContent: HINT }));
+    if (spec.alone) root.dataset.alone = "";
+    this.note = element("p", { className: "mha-hint", role: "status" });
+    picture.before(this.note);
     el.append(root);
     this.setAll();
+  }
+
+  // Where the page's address names this figure, it is set to what the address says, and brought into sight.
+  listen() {
+    const { spec, figure } = this;
+    this.follow = () => {
+      const told = readLink(spec, window.location.hash);
+      if (!told) return;
+      this.note.textContent = told.wrong ?? "";
+      if (told.values) this.move({ ...this.values, ...told.values });
+      requestAnimationFrame(() => figure.root.scrollIntoView());
+    };
+    figure.root.mhaLink = () => linkOf(spec, this.values);
+    window.addEventListener("hashchange", this.follow);
+    this.follow();
   }
 
   // The run that is trained here; what came with the page is drawn only where that one lasts.
@@ -167,6 +187,7 @@ class View {
 
   close() {
     this.stop();
+    window.removeEventListener("hashchange", this.follow);
     document.removeEventListener("mha-guess", this.redraw);
     this.watched = false;
     this.figure.cancelAnnouncement();

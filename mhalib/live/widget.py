@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import shutil
 from hashlib import sha256
 from html import escape
@@ -36,7 +37,7 @@ PAGE = """<!doctype html>
 <title>{title}</title>
 <style>
 :root {{ color-scheme: light dark; }}
-body {{ max-width: 60rem; margin: 1rem auto; padding: 0 1rem; font-family: system-ui, sans-serif; }}
+body {{ max-width: 60rem; margin: 0 auto; padding: 0 0.6rem; font: 15px/1.4 system-ui, sans-serif; }}
 {css}
 </style>
 </head>
@@ -56,6 +57,17 @@ made.render({{ model: {{ get: (name) => state[name] }}, el: document.getElementB
 def mark(title: str, alt: str) -> str:
     """By what JavaScript finds a title and an alt text again: nothing but them, so equal figures are equal text."""
     return sha256(f"{title}\n{alt}".encode("utf-8", "surrogatepass")).hexdigest()[:16]
+
+
+def name_of(title: str) -> str:
+    """What a live figure is called in an address: its title in small letters and hyphens.
+
+    Examples
+    --------
+    >>> name_of("Two networks, seed by seed")
+    'two-networks-seed-by-seed'
+    """
+    return re.sub(r"[^a-z0-9]+", "-", title.lower()).strip("-")
 
 
 # JupyterLab says "model not found" below what a notebook showed when it was saved. What stands above says more.
@@ -126,7 +138,7 @@ class LiveFigure(Widget):
         self._description = description
         self._esm = widget_module(Path(entry).with_suffix(".js"), program)
         spec = description.to_json()
-        spec["fallback"] = mark(spec["title"], description.alt)
+        spec |= {"fallback": mark(spec["title"], description.alt), "name": name_of(spec["title"])}
         super().__init__(spec=spec, values=description.defaults)
 
     @property
@@ -161,11 +173,7 @@ class LiveFigure(Widget):
 
         Raises TypeError or ValueError if ``file`` is the name of no file; OSError if it cannot be written.
         """
-        state = json.dumps({"spec": self.spec, "values": self.values}, allow_nan=False)
-        text = PAGE.format(title=escape(self.spec["title"]), css=self._css, fallback=self.fallback(),
-                           plotly=plotly.offline.get_plotlyjs(),
-                           state=state.replace("<", r"\u003c"),  # no word of it ends the script, or opens a comment
-                           module=self._esm.replace("export default", "const made ="))
+        text = alone(self.spec, self.values, self._esm, plotly.offline.get_plotlyjs(), self.fallback())
         _write(file, text.encode())
 
     def _said(self):
@@ -177,6 +185,17 @@ class LiveFigure(Widget):
     @traitlets.validate("values")
     def _known_values(self, proposal):
         return self._description.values(self.values | proposal["value"])
+
+
+def alone(spec: dict[str, Any], values: dict[str, Any], module: str, plotly_js: str, fallback: str = "") -> str:
+    """A page of one live figure that needs nothing else, as high as the window: its text in HTML.
+
+    ``fallback`` stands there where no script runs. ``#?lr=0.3`` at the end of its address sets its controls.
+    """
+    state = json.dumps({"spec": spec | {"alone": True}, "values": values}, allow_nan=False)
+    return PAGE.format(title=escape(spec["title"]), css=LiveFigure._css, fallback=fallback, plotly=plotly_js,
+                       state=state.replace("<", r"\u003c"),  # no word of it ends the script, or opens a comment
+                       module=module.replace("export default", "const made ="))
 
 
 def _write(file, content):

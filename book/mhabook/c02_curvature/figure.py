@@ -68,7 +68,7 @@ def downward(data: Dataset, start: MultiHeadAttention, rule: GradientDescent, st
                   Control("scale", "size of the start", with_own(SCALES, scale), scale)),
         tries=tries,
         frame=_downward_frame(steps),
-        summary="With {H} heads, step size {lr}, and a start of size {scale}, {steps} steps bring the loss from "
+        summary="Heads: {H}. With step size {lr}, and a start of size {scale}, {steps} steps bring the loss from "
                 "{first_loss} to {loss}, and its downward curvature from {first_negative_curvature} to "
                 "{negative_curvature}; the bound ends at {weak_convexity_bound}.",
         train=lambda values: _random_run(data, values, record, seed)), __file__)

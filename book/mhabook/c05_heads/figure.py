@@ -63,7 +63,7 @@ def step_sizes(data: Dataset, start: MultiHeadAttention, rule: Rule, steps: int 
                "64 heads, step × √64": {"H": 64, "scaling": "root"},
                "64 heads, Adam": {"H": 64, "optimizer": "adam", "lr": float(of_adam.lr)}},
         frame=_two_panels(steps, record, one_head),
-        summary="With {H} heads, {optimizer}, and the step size {scaling} where η = {lr}, after {steps} steps: "
+        summary="Heads: {H}. With {optimizer}, and the step size {scaling} where η = {lr}, after {steps} steps: "
                 "training loss {loss}, attention score {attention_score}.", train=run))
 
 

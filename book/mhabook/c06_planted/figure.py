@@ -18,6 +18,8 @@ from mhalib.plots import COLORS
 from mhalib.training import recorded_steps, train
 
 HEADS = (1, 2, 4, 8)
+BY = {"gd": "", "momentum": ", with momentum", "adam": ", by Adam"}
+"""Update rule → how the title ends."""
 SCALES = (0.0, 0.001, 0.003, 0.01, 0.03, 0.1, 0.3, 1.0)
 DIFFERENT = 0.3
 
@@ -66,7 +68,7 @@ def planted(data: Dataset, start: MultiHeadAttention, rule: Rule, steps: int = 6
     starts = {f"{scale:g}": random if scale else {"kind": "zeros"} for scale in SCALES}  # as JavaScript writes numbers
     hidden = {name: getattr(teacher, name).ravel().tolist() for name in "WU"}
     return LiveFigure(FigureSpec(
-        title="Do the heads find the hidden one?",
+        title=f"Do the heads find the hidden one{BY[optimizer]}?",
         alt=f"Left, over {steps} steps: the share of right labels in training and on fresh samples, and the alignment "
             "of all heads with the hidden one. Right, after the last step, a bar for each head: the cosine of its W "
             "with that of the hidden head.",
@@ -81,7 +83,7 @@ def planted(data: Dataset, start: MultiHeadAttention, rule: Rule, steps: int = 6
                "One head, random start": {"H": 1, "scale": DIFFERENT},
                "An eighth of the samples": {"n": max(n // 8, 1)}},
         frame=_frame(steps, heads[-1]),
-        summary="With {H} heads, a start of scale {scale}, {n} samples and step size {lr}, after {steps} steps: share "
+        summary="Heads: {H}. With a start of scale {scale}, {n} samples and step size {lr}, after {steps} steps: share "
                 "of training labels right {accuracy}, of fresh labels {test_accuracy}, alignment with the hidden head "
                 "{align_W} in W and {align_U} in U.",
         train=run, measure={"cosines": cosines, "head_numbers": head_numbers}), __file__)

@@ -1,0 +1,157 @@
+// A figure leaves the page: a quiet menu on each, live or still, saves it as SVG or as PNG for a slide, copies a link to it
+// with its settings or what embeds it in another page, and shows it on the whole screen.
+(() => {
+  const WIDE = 1920; // pixels of a PNG
+  const ROOT = new URL(document.documentElement.dataset.content_root ?? "./", window.location.href);
+  const STEM =
+    window.location.pathname
+      .split("/")
+      .pop()
+      .replace(/\.html$/, "") || "index";
+  const FULL = document.documentElement.requestFullscreen ? "Full screen" : null; // a phone's Safari has none
+
+  const make = (tag, properties, ...children) => {
+    const node = Object.assign(document.createElement(tag), properties);
+    node.append(...children);
+    return node;
+  };
+  const quoted = (text) => text.replace(/&/g, "&amp;").replace(/"/g, "&quot;").replace(/</g, "&lt;");
+  const here = (hash) => window.location.href.split("#")[0] + hash;
+
+  // Of each kind of figure: its name, what draws it as an image, a link to it, what embeds it, a page of it alone.
+  const KINDS = {
+    live: (root) => {
+      const box = root.querySelector(".js-plotly-plot"),
+        link = root.mhaLink(),
+        name = link.slice(1).split("?")[0],
+        title = root.querySelector(".mha-live-title").textContent;
+      const alone = new URL(`figures/${name}.html#?${link.split("?")[1]}`, ROOT).href;
+      return {
+        name,
+        image: (format) => drawn(box, title, format),
+        link: here(link),
+        embed:
+          `<iframe src="${quoted(alone)}" title="${quoted(title)}" width="760" height="560" ` +
+          'sandbox="allow-scripts" style="border: 0; max-width: 100%"></iframe>',
+        alone,
+      };
+    },
+    still: (root) => {
+      const box = root.querySelector(".js-plotly-plot"),
+        title = root.querySelector("figcaption")?.textContent ?? "",
+        name = `${STEM}-${root.id.replace("figure-", "")}`;
+      return {
+        name,
+        image: (format) => drawn(box, title, format),
+        link: here(`#${root.id}`),
+        embed: `<img src="${new URL(`figures/${name}.svg`, ROOT).href}" alt="${quoted(root.getAttribute("aria-label"))}" width="760">`,
+      };
+    },
+    idea: (root) => {
+      const { href, download } = root.querySelector("figcaption a");
+      return { name: download.replace(/\.svg$/, ""), image: (format) => (format === "svg" ? href : painted(href)) };
+    },
+  };
+
+  // As it stands on the page, dark words on white, its title above.
+  function drawn(box, title, format) {
+    const { width, height, margin } = box._fullLayout,
+      layout = { ...box.layout, paper_bgcolor: "white", font: { ...box.layout.font, color: "#222" } };
+    const room = title ? 34 : 0;
+    Object.assign(layout, { title: { text: title, x: 0.5, y: 1, yanchor: "top", pad: { t: 10 }, font: { size: 15 } } });
+    layout.margin = { ...layout.margin, t: margin.t + room };
+    const scale = format === "png" ? Math.ceil(WIDE / width) : 1;
+    return window.Plotly.toImage({ data: box.data, layout }, { format, width, height: height + room, scale });
+  }
+
+  // An SVG as a PNG.
+  async function painted(href) {
+    const text = await (await fetch(href)).text(),
+      [, across, down] = text.match(/viewBox="\S+ \S+ (\S+) (\S+)"/);
+    const high = Math.round((WIDE * down) / across);
+    const sized = text.replace("<svg ", `<svg width="${WIDE}" height="${high}" `);
+    const image = new Image(WIDE, high);
+    image.src = `data:image/svg+xml;charset=utf-8,${encodeURIComponent(sized)}`;
+    await image.decode();
+    const canvas = make("canvas", { width: WIDE, height: high });
+    canvas.getContext("2d").drawImage(image, 0, 0);
+    return canvas.toDataURL("image/png");
+  }
+
+  async function save(told, format) {
+    make("a", { href: await told.image(format), download: `${told.name}.${format}` }).click();
+    return `${told.name}.${format} is saved.`;
+  }
+
+  // What cannot be copied stands there, selected.
+  async function copy(said, text, what) {
+    try {
+      await navigator.clipboard.writeText(text);
+      return `${what} is copied.`;
+    } catch {
+      const field = make("input", { readOnly: true, value: text, ariaLabel: what });
+      said.replaceChildren("Copy this: ", field);
+      field.select();
+      return undefined;
+    }
+  }
+
+  const ITEMS = {
+    "Save as SVG": (told) => save(told, "svg"),
+    "Save as PNG": (told) => save(told, "png"),
+    "Copy link": (told, said) => copy(said, told.link, "The link"),
+    "Copy embed code": (told, said) => copy(said, told.embed, "The embed code"),
+    "Open alone": (told) => void window.open(told.alone, "_blank", "noopener"),
+    "Full screen": (told, said, root) => root.requestFullscreen().then(() => ""),
+  };
+  const offered = (told) =>
+    Object.keys(ITEMS).filter(
+      (item) =>
+        !{ "Copy link": !told.link, "Copy embed code": !told.embed, "Open alone": !told.alone, "Full screen": !FULL }[
+          item
+        ],
+    );
+
+  function add(root, kind) {
+    const said = make("p", { role: "status" });
+    const list = make("div", {}),
+      menu = make("details", { className: "mha-menu" }, make("summary", {}, "Share"), list);
+    menu.addEventListener("toggle", () => {
+      if (!menu.open) return;
+      said.textContent = "";
+      const press = (item) => async () => {
+        try {
+          const words = await ITEMS[item](KINDS[kind](root), said, root);
+          if (words !== undefined) said.textContent = words;
+        } catch ({ message }) {
+          said.textContent = `This did not work: ${message}.`;
+        }
+      };
+      const items = offered(KINDS[kind](root)).map((item) => {
+        const button = make("button", { type: "button", textContent: item });
+        button.addEventListener("click", press(item));
+        return button;
+      });
+      list.replaceChildren(...items, said);
+    });
+    menu.addEventListener("keydown", ({ key }) => {
+      if (key !== "Escape" || !menu.open) return;
+      menu.open = false;
+      menu.firstChild.focus();
+    });
+    root.prepend(menu);
+  }
+
+  // A click elsewhere closes them.
+  document.addEventListener("click", ({ target }) => {
+    for (const menu of document.querySelectorAll(".mha-menu[open]")) if (!menu.contains(target)) menu.open = false;
+  });
+  const addLive = (root) => root.mhaLink && !root.querySelector(":scope > .mha-menu") && add(root, "live");
+  document.addEventListener("mha-drawn", ({ target }) => addLive(target));
+  // figures.js says of each still figure that it is drawn.
+  document.addEventListener("mha-still", ({ target }) => add(target, "still"));
+  document.addEventListener("DOMContentLoaded", () => {
+    for (const root of document.querySelectorAll(".mha-idea")) add(root, "idea");
+    for (const root of document.querySelectorAll(".mha-live")) addLive(root); // one that was drawn before
+  });
+})();

@@ -1,0 +1,145 @@
+"""What a reader takes away of a figure: images, a link with its settings, a view of it alone in a strict frame."""
+
+import re
+from xml.etree import ElementTree
+
+import pytest
+
+from visits import BUILD, DRAWN, built_pages
+
+WIDE = 1600
+MARKS = ('class="mha-figure"', 'class="mha-fallback"', 'class="mha-idea"')  # the laboratory has a menu of its own
+SHARING = [page for page in built_pages() if page and not page.endswith("17_laboratory.html")
+           and any(mark in (BUILD / page).read_text("utf-8") for mark in MARKS)]
+ALONE = sorted(path.name for path in (BUILD / "figures").glob("*.html"))
+SPEC = "() => JSON.parse(document.getElementById('state').textContent).spec.controls"
+LIVE = ".mha-live[data-state=done]"
+NOW = """(name) => new URLSearchParams(document.querySelector('.mha-live').mhaLink().split('?')[1]).get(name)"""
+IN_SIGHT = "() => Math.abs(document.querySelector('.mha-live').getBoundingClientRect().top) < innerHeight"
+FRAME = """<!doctype html><title>elsewhere</title><body style="margin: 0">"""
+
+
+@pytest.fixture
+def sharing(new_visit):
+    """Give the way to open a page whose clipboard can be read."""
+    opened = []
+
+    def open_one(name):
+        visit = new_visit(name)
+        opened.append(visit)
+        visit.context.grant_permissions(["clipboard-read", "clipboard-write"])
+        return visit.open()
+
+    yield open_one
+    for visit in opened:
+        visit.context.close()
+
+
+def saved(page, menu, item):
+    menu.locator("summary").click()
+    with page.expect_download() as got:
+        menu.get_by_role("button", name=item).click()
+    menu.locator("summary").press("Escape")
+    return got.value.suggested_filename, got.value.path().read_bytes()
+
+
+def copied(page, menu, item):
+    menu.locator("summary").click()
+    menu.get_by_role("button", name=item).click()
+    menu.get_by_role("status").filter(has_text="copied").wait_for()
+    menu.locator("summary").press("Escape")
+    return page.evaluate("() => navigator.clipboard.readText()")
+
+
+@pytest.mark.parametrize("name", SHARING or [None])
+def test_every_figure_of_a_page_is_saved_as_svg_and_as_a_png_for_a_slide(sharing, name):
+    page = sharing(name).page
+    menus = page.locator(".mha-menu").all()
+    assert len(menus) == page.locator(".mha-figure, .mha-live:not(.mha-laboratory), .mha-idea").count() > 0
+    names = set()
+    for menu in menus:
+        file, svg = saved(page, menu, "Save as SVG")
+        names.add(file)
+        drawing = ElementTree.fromstring(svg)
+        assert drawing.tag.endswith("svg") and len(list(drawing.iter())) > 5
+        across = float(drawing.get("viewBox").split()[2])
+        _, png = saved(page, menu, "Save as PNG")
+        wide = int.from_bytes(png[16:20])
+        assert png[:8] == b"\x89PNG\r\n\x1a\n" and wide >= WIDE, file
+        letters = [float(size) for size in re.findall(r"font-size: ([\d.]+)px", svg.decode())]
+        assert min(letters) * wide / across >= 14, file
+    assert len(names) == len(menus), "each has a name of its own"
+
+
+def test_a_link_restores_the_settings_and_says_what_it_cannot_set(sharing):
+    visit = sharing("book/multihead/05_more_heads_slower_or_faster.html")
+    page = visit.page
+    live = page.locator(".mha-live").first
+    live.locator("input[type=range]").first.press("End")
+    live.locator("select").first.select_option(index=1)
+    page.locator(LIVE).first.wait_for()
+    link = copied(page, live.locator(".mha-menu"), "Copy link")
+    assert link == page.evaluate("() => location.href + document.querySelector('.mha-live').mhaLink()")
+    there = sharing(link.removeprefix(visit.site)).page
+    assert there.evaluate("() => document.querySelector('.mha-live').mhaLink()") == "#" + link.split("#")[1]
+    there.wait_for_function(IN_SIGHT)
+    for wrong, words in (("nothing=1", "“nothing”, which this figure does not have"), ("H=77", "to “77”, which is no")):
+        there.evaluate("(hash) => { location.hash = hash; }", f"{link.split('#')[1].split('?')[0]}?{wrong}")
+        there.locator(".mha-hint", has_text=words).wait_for()
+
+
+def test_the_embed_code_of_a_still_figure_shows_its_picture(sharing):
+    visit = sharing("book/multihead/08_heads_on_real_data.html")
+    page = visit.page
+    code = copied(page, page.locator(".mha-figure .mha-menu").first, "Copy embed code")
+    page.set_content(FRAME + code)
+    page.wait_for_function("() => document.images[0].complete")
+    assert page.evaluate("() => document.images[0].naturalWidth > 300 && document.images[0].alt.length > 50")
+
+
+@pytest.mark.parametrize("name", ALONE or [None])
+def test_a_live_figure_alone_fits_a_strict_frame_and_trains_there_and_from_a_disk(new_visit, chromium, name):
+    visit = new_visit(f"figures/{name}")
+    page = visit.page
+    page.set_viewport_size({"width": 800, "height": 600})
+    page.goto(visit.site + "404")  # a page of this server
+    visit.failures.clear()
+    visit.complaints.clear()
+    page.set_content(f'{FRAME}<iframe src="/figures/{name}" width="760" height="560" sandbox="allow-scripts" '
+                     'style="border: 0"></iframe>')
+    frame = page.frame_locator("iframe")
+    frame.locator(LIVE).wait_for()
+    low = frame.locator(".mha-live-picture").evaluate("(box) => box.getBoundingClientRect().bottom")
+    assert low <= 560 and frame.locator(".js-plotly-plot .main-svg").first.is_visible()
+    assert frame.locator("html").evaluate("(root) => root.scrollWidth") <= 760
+    assert not visit.failures and not visit.complaints
+    visit.context.close()
+
+    context = chromium.new_context(offline=True)
+    alone = context.new_page()
+    alone.goto((BUILD / "figures" / name).as_uri())
+    alone.locator(LIVE).wait_for()
+    first = alone.evaluate(SPEC)[0]
+    value = next(each for each in reversed(first["values"]) if each != first["value"])
+    alone.evaluate("([name, value]) => { location.hash = `?${name}=${value}`; }", [first["name"], str(value)])
+    alone.locator(LIVE).wait_for()
+    assert alone.evaluate(NOW, first["name"]) == str(value)
+    context.close()
+
+
+def test_a_page_of_a_figure_is_not_heavy():
+    import gzip
+
+    sizes = {name: len(gzip.compress((BUILD / "figures" / name).read_bytes())) for name in ALONE}
+    assert max(sizes.values()) < 1.3e6, sizes
+
+
+def test_the_menu_needs_no_pointer(sharing):
+    page = sharing("book/multihead/01_a_small_attention_model.html").page
+    menu = page.locator(".mha-live .mha-menu").first
+    menu.locator("summary").press("Enter")
+    page.keyboard.press("Tab")
+    assert page.evaluate("() => document.activeElement.textContent") == "Save as SVG"
+    page.keyboard.press("Escape")
+    assert page.evaluate("() => document.activeElement.textContent") == "Share"
+    assert page.evaluate(DRAWN)
