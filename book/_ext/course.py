@@ -154,6 +154,13 @@ def bullets(items, words):
     return [f"- {named(item['page'])}. {item[words]}" for item in items] + [""]
 
 
+def shown(item):
+    """What to show of a page, with a link to its live figure, and to the figure alone, for a screen in class."""
+    there, alone = f"../../{item['page']}.html#{item['figure']}", f"../../figures/{item['figure']}.html"
+    also = "" if item["page"].endswith("laboratory") else f' or <a href="{alone}">alone</a>'
+    return f'- {named(item["page"])}. {item["show"]} Open it <a href="{there}">on its page</a>{also}.'
+
+
 def pages_of(found, folder):
     """file → page, for the pages of a part."""
     return {file: page for file, page in found["pages"].items() if Path(file).parent.name == folder}
@@ -202,7 +209,7 @@ def weeks(found, _):
             parts = "; ".join(f"{named(item['page'])}: {item['at']}" for item in week["look"])
             out += [f"**Look into**: {parts}.", ""]
         lecture = [f"1. {item['part']}. *{item['minutes']} minutes.*" for item in week["lecture"]]
-        out += ["**The lecture**", "", *lecture, "", "**Show live**", "", *bullets(week["live"], "show")]
+        out += ["**The lecture**", "", *lecture, "", "**Show live**", "", *map(shown, week["live"]), ""]
         out += [f"**Afterwards**: [sheet {k}](sheet-{k}).", ""]
     return out
 

@@ -10,6 +10,7 @@ import pytest
 import yaml
 
 import notebooks
+from figures import FIGURES, figure
 from scripts import load
 
 ROOT = Path(__file__).parents[2]
@@ -70,6 +71,13 @@ def test_a_sheet_asks_for_exercises_of_what_was_read_and_a_lecture_shows_no_othe
         assert 4 <= len(week["sheet"]) + len(week["own"]) <= 8
         assert sum(item["minutes"] for item in week["lecture"]) == 90
         assert 45 <= sum(map(course.minutes, week["read"])) <= 200, "one to three hours"
+
+
+
+def test_what_is_shown_live_is_a_figure_of_its_page():
+    shown = [item for week in WEEKS for item in week["live"] if not item["page"].endswith("laboratory")]
+    for page, name in ((f"{item['page']}.html", item["figure"]) for item in shown):
+        assert name in {figure(page, k).spec["name"] for k in range(len(FIGURES[page]))}
 
 
 def test_a_sheet_brings_the_text_of_its_problems_with_it():
