@@ -153,8 +153,10 @@ export class Drawer {
       hold(layout);
       if (width) layout.width = width;
       box.style.height = `${layout.height}px`;
-      // It stays in sight while controls above it move, where that leaves room for them.
-      box.parentElement.classList.toggle("mha-kept", layout.height < window.innerHeight - 200);
+      // On a phone it stays in sight while controls above it move, where that leaves room for them.
+      const kept = narrow && layout.height < window.innerHeight - 200;
+      box.parentElement.classList.toggle("mha-kept", kept);
+      box.closest(".mha-live").style.setProperty("--mha-kept", kept ? `${layout.height}px` : "0px");
     }
     return Plotly.react(box, data, this.layout, CONFIG);
   }
