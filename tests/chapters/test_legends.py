@@ -124,7 +124,7 @@ def downward(made, path, first, H, lr, scale):
         "against the loss": Panel("log loss", "log", {
             "downward curvature, as it starts": (losses(first, data), usual), "downward curvature": (loss, bend),
             "its bound (B/√H) L": (loss, bound)}),
-    }, [("With {} heads, step size {}, and a start of size {}", H, lr, scale),
+    }, [("Heads: {}. With step size {}, and a start of size {}", H, lr, scale),
         ("the loss from {} to {}", loss[0], loss[-1]), ("downward curvature from {} to {}", bend[0], bend[-1]),
         ("the bound ends at {}", bound[-1])]
 
@@ -280,7 +280,7 @@ def step_sizes(made, path, first, H, lr, scaling, optimizer):
         f"{title}, step by step": Panel("log step", "log" if k == 0 else "", {
             name: pair[k] for name, pair in curves.items()}, path.steps)
         for k, title in enumerate(("training loss", "attention score"))
-    }, [("With {} heads, momentum", H), ("η √H where η = {}", lr),
+    }, [("Heads: {}. With momentum", H), ("η √H where η = {}", lr),
         ("training loss {}, attention score {}.", *(curve[-1] for curve in curves["H heads"]))]
 
 
@@ -325,7 +325,7 @@ def planted(made, path, first, H, scale, n, lr):
             "fresh labels right": fresh, "alignment of W": W}, path.steps),
         "cosine of each head, at the end": Panel("head", "", {"head": (range(1, H + 1), heads)}),
     }, [
-        ("With {} heads, a start of scale {}, {} samples and step size {},", H, scale, n, lr),
+        ("Heads: {}. With a start of scale {}, {} samples and step size {},", H, scale, n, lr),
         ("training labels right {}, of fresh labels {}", right[-1], fresh[-1]),
         ("alignment with the hidden head {} in W and {} in U.", W[-1], U[-1])]
 

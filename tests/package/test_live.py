@@ -368,10 +368,11 @@ def layout_at(width, spec):
     """The layout that plotly is handed in a box of a width."""
     v8 = MiniRacer()
     v8.eval("""globalThis.ResizeObserver = class { observe() {} };
-        globalThis.window = {};
+        globalThis.window = { innerHeight: 900 };
         globalThis.structuredClone = (one) => JSON.parse(JSON.stringify(one));""" + exposed(LIVE / "drawing.js"))
     v8.eval(f"""var seen;
-        const box = {{ clientWidth: {width}, style: {{}} }}, react = (_, data, layout) => {{ seen = layout; }};
+        const root = {{ style: {{ setProperty() {{}} }} }}, picture = {{ classList: {{ toggle() {{}} }} }};
+        const box = {{ clientWidth: {width}, style: {{}}, parentElement: picture, closest: () => root }}, react = (_, data, layout) => {{ seen = layout; }};
         new Drawer({{ react }}, box, {json.dumps(spec)}, () => {{}}, (wrong) => {{ seen = wrong; }}).draw(null); 0""")
     return json.loads(v8.eval("JSON.stringify(seen)"))
 

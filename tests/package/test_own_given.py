@@ -136,7 +136,8 @@ def assert_right(figure, tmp_path):
     text = (tmp_path / "figure.html").read_text("utf-8")
     page = Scripts(text)
     _, state, module = page.scripts
-    assert json.loads(state) == json.loads(json.dumps({"spec": figure.spec, "values": figure.values}))
+    told = {"spec": figure.spec | {"alone": True}, "values": figure.values}
+    assert json.loads(state) == json.loads(json.dumps(told))
     assert module == re.search(r'<script type="module">(.*)</script>\s*$', text, re.DOTALL)[1]
     assert page.tags - {"img", "p"} == TAGS, "beside the picture, or in a book its words"
 
