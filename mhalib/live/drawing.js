@@ -134,7 +134,7 @@ export class Drawer {
       if (this.layout && box.clientWidth && (box.clientWidth !== this.width || this.roomNow() !== this.room))
         this.draw(this.last);
     });
-    for (const each of [box, box.parentElement]) this.resizing.observe(each);
+    this.resizing.observe(spec.alone ? box.parentElement : box);
   }
 
   whole(data, frame) {
