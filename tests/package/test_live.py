@@ -372,7 +372,8 @@ def layout_at(width, spec):
         globalThis.structuredClone = (one) => JSON.parse(JSON.stringify(one));""" + exposed(LIVE / "drawing.js"))
     v8.eval(f"""var seen;
         const root = {{ style: {{ setProperty() {{}} }} }}, picture = {{ classList: {{ toggle() {{}} }} }};
-        const box = {{ clientWidth: {width}, style: {{}}, parentElement: picture, closest: () => root }}, react = (_, data, layout) => {{ seen = layout; }};
+        const box = {{ clientWidth: {width}, style: {{}}, parentElement: picture, closest: () => root }};
+        const react = (_, data, layout) => {{ seen = layout; }};
         new Drawer({{ react }}, box, {json.dumps(spec)}, () => {{}}, (wrong) => {{ seen = wrong; }}).draw(null); 0""")
     return json.loads(v8.eval("JSON.stringify(seen)"))
 
