@@ -98,7 +98,7 @@ class View {
       const told = readLink(spec, window.location.hash);
       if (!told) return;
       this.note.textContent = told.wrong ?? "";
-      if (told.values) this.move({ ...this.values, ...told.values });
+      if (Object.keys(told.values ?? {}).length) this.move({ ...this.values, ...told.values });
       requestAnimationFrame(() => figure.root.scrollIntoView());
     };
     figure.root.mhaLink = () => linkOf(spec, this.values);

@@ -14,8 +14,7 @@ export function readLink({ name, controls }, hash) {
   for (const [key, text] of new URLSearchParams(set ?? "")) {
     const control = controls.find((one) => one.name === key),
       value = control?.values.find((one) => String(one) === text);
-    if (value === undefined)
-      return { wrong: `The link sets ${words(key, control, text)}. The figure stands as it starts.` };
+    if (value === undefined) return { wrong: `The link sets ${words(key, control, text)}. Nothing is set.` };
     values[key] = value;
   }
   return { values };
