@@ -45,18 +45,30 @@ def title(file):
     return re.search(r"(?m)^# (.+)$", markdown_of(file))[1].strip()
 
 
-def minutes(file):
-    """How long a first reading takes, proofs and solutions folded.
+def reading(text):
+    """Minutes of reading: 120 words or 10 formulas a minute."""
+    prose, formulas = re.subn(r"\$\$.+?\$\$|\$[^$]+\$", " ", text, flags=re.DOTALL)
+    return len(re.findall(r"[^\W\d_][\w'’-]+", prose)) / 120 + formulas / 10
 
-    A chapter says it ("A walk of 25 minutes"). Other pages take 120 words or 10 formulas a minute, in steps of 5.
-    """
-    if said := re.search(r"\*A walk of (\d+) minutes", markdown_of(file)):
-        return int(said[1])
+
+def in_fives(number):
+    """A number of minutes in steps of 5, and not less than 5."""
+    return max(5, 5 * round(number / 5))
+
+
+def minutes(file):
+    """How long a first reading takes, in steps of 5: the text with proofs and solutions folded, and 2 minutes for each
+    guess, which is made, tried in a live figure, and looked at again."""
     text = re.sub(r"(?s)(`{4,}|:{4,})\{(?:admonition|solution)\}.*?\1", "", markdown_of(file))
     text = re.split(r"\n## [^\n]*[Ee]xercises", text)[0]
-    prose, formulas = re.subn(r"\$\$.+?\$\$|\$[^$]+\$", " ", text, flags=re.DOTALL)
-    words = len(re.findall(r"[^\W\d_][\w'’-]+", prose))
-    return max(5, 5 * round((words / 120 + formulas / 10) / 5))
+    guesses = [number for row in re.findall(r"\{guessed\} [\w-]+ ([^\n]+)", text) for number in row.split()]
+    return in_fives(reading(text) + 2 * len(guesses))
+
+
+def proofs(file):
+    """How long its proofs take, in steps of 5: three times as long as other text. Zero where it has none."""
+    found = re.findall(r"(?s)(`{4,}|:{4,})\{admonition\} Proof(.*?)\1", markdown_of(file))
+    return in_fives(3 * sum(reading(proof) for _, proof in found)) if found else 0
 
 
 def named(file):
@@ -199,19 +211,33 @@ def routes(found, _):
 
 
 def weeks(found, _):
-    """Six weeks, each with its reading, its lecture, what to show, and its sheet."""
+    """Six weeks, each with its reading, its lecture, what to show, its sheet, and what to take along."""
     out = []
     for k, week in enumerate(found["weeks"], 1):
-        total, read = sum(map(minutes, week["read"])), "; ".join(map(named, week["read"]))
+        total, unfolded = sum(map(minutes, week["read"])), sum(map(proofs, week["read"]))
         out += [f"### Week {k}: {week['title']}", "", week["aim"], "",
-                f"**Read before** (about {total} minutes): {read}.", ""]
+                f"**Read before** ({total} minutes, and {unfolded} with the proofs): "
+                f"{'; '.join(map(named, week['read']))}.", ""]
         if "look" in week:
             parts = "; ".join(f"{named(item['page'])}: {item['at']}" for item in week["look"])
             out += [f"**Look into**: {parts}.", ""]
+        if "skip" in week:
+            out += ["**Leave out**", "", *bullets(week["skip"], "why")]
         lecture = [f"1. {item['part']}. *{item['minutes']} minutes.*" for item in week["lecture"]]
         out += ["**The lecture**", "", *lecture, "", "**Show live**", "", *map(shown, week["live"]), ""]
-        out += [f"**Afterwards**: [sheet {k}](sheet-{k}).", ""]
+        out += taken_along(k)
     return out
+
+
+def taken_along(k):
+    """What kit.py makes for week ``k``: links to its pages, which stand beside the book's."""
+    def link(file, words):
+        return f'<a href="../../kit/week-{k}/{file}">{words}</a>'
+
+    return [f"**Take along**: {link('slides.html', 'slides')} with the live figures in them; [sheet {k}](sheet-{k}), "
+            f"{link('sheet.html', 'to print')} and {link('solutions.html', 'its solutions')}; the "
+            f"{{ref}}`quiz <quiz-{k}>`, {link('quiz.gift.txt', 'for Moodle')} and "
+            f"{link('quiz-qti.zip', 'for other platforms')}.", ""]
 
 
 def weekend(found, _):
@@ -229,13 +255,42 @@ def researcher(found, _):
 def problem(found, label):
     """The title and the text of an exercise, from the notebook that holds it, with links that hold on other pages."""
     for file in found["pages"]:
-        row = rf"(?s)(`{{4,}})\{{exercise(?:-start)?\}} *([^\n]*)\n:label: {label}\n(.*?)\n\1"
-        stated = re.search(row, markdown_of(file))
+        stated = stated_in(file, label)
         if stated:
             folder = Path(file).parent.as_posix()
             text = re.sub(r"\[([^\]]+)\]\((\w+)\.ipynb\)", rf"{{doc}}`\1 </{folder}/\2>`", stated[3])
-            return stated[2].strip(), text.strip()
+            return stated[2].strip(), text.strip(), work(file, label)
     raise ValueError(f"sheet: expected labels of exercises, got {label!r}")
+
+
+def stated_in(file, label):
+    """The match of an exercise in the notebook of a page: its fence, its title, its text. None where it has none."""
+    row = rf"(?s)(`{{4,}})\{{exercise(?:-start)?\}} *([^\n]*)\n:label: {label}\n(.*?)\n\1"
+    return re.search(row, markdown_of(file))
+
+
+def work(file, label):
+    """How many minutes an exercise may take, in steps of 5: five times the reading of problem and solution, and two
+    for each line of the solution's code."""
+    cells = json.loads((ROOT / f"{file}.ipynb").read_text("utf-8"))["cells"]
+    solving, words, lines = False, [stated_in(file, label)[3]], 0
+    for cell in cells:
+        text = "".join(cell["source"])
+        solving = solving or f"{{solution-start}} {label}\n" in text
+        whole = re.search(rf"(?s)(`{{4,}})\{{solution\}} {label}\n(.*?)\n\1", text)
+        if whole:
+            words.append(whole[2])
+        elif solving and cell["cell_type"] == "markdown":
+            words.append(text)
+        elif solving and "remove-cell" not in cell["metadata"].get("tags", []):
+            lines += len(text.splitlines())
+        solving = solving and "{solution-end}" not in text
+    return in_fives(5 * sum(map(reading, words)) + 2 * lines)
+
+
+def effort(minutes):
+    """What an exercise may count: a point for five minutes."""
+    return f"*about {minutes} minutes, {minutes // 5} point{'s' * (minutes > 5)}*"
 
 
 def sheet(found, week):
@@ -244,10 +299,12 @@ def sheet(found, week):
     if week not in map(str, range(1, len(found["weeks"]) + 1)):
         raise ValueError(f"sheet: expected the number of a week, 1 to {len(found['weeks'])}, got {week!r}")
     for label in found["weeks"][int(week) - 1]["sheet"]:
-        title, text = problem(found, label)
-        out += [f"1. **{{ref}}`{label}`**{' · ' + title if title else ''}", ""]
+        title, text, minutes = problem(found, label)
+        out += [f"1. **{{ref}}`{label}`**{' · ' + title if title else ''} · {effort(minutes)}", ""]
         out += [f"   {line}".rstrip() for line in text.split("\n")] + [""]
-    return out
+    own = ", ".join(f"{{ref}}`{label}` {effort(work(SHEETS, label))}"
+                    for label in found["weeks"][int(week) - 1]["own"])
+    return [*out, f"**Of this sheet alone**: {own}.", ""]
 
 
 def own_numbers(found):
