@@ -56,3 +56,11 @@ def test_tokens_with_outliers_have_few_effective_ones_and_a_mean_near_the_larges
     assert abs(means[:2] - [1, drawn["uniform"][1]]).max() < 0.01
     assert counts[1] > counts[2] > 100 > counts[3].round() == 2
     assert 0.9 < means[3] / drawn["Student, 5 degrees"][0].max() < 1
+
+
+def test_the_line_of_another_paper_lies_below_the_exponent_and_meets_it_to_the_fourth_order():
+    """n^{−1/(1+v²)} is the square of the reference line in the code of Bohbot et al.; the difference is about 1/v⁶."""
+    for v in np.geomspace(0.05, 50, 200):
+        assert -exponent(v) > 1 / (1 + v**2)
+    for v in (20.0, 40.0):
+        assert np.isclose((-exponent(v) - 1 / (1 + v**2)) * v**6, 1, rtol=0.02)
