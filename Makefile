@@ -15,7 +15,7 @@ book test lab edit bench descent results: export MKL_NUM_THREADS := 1
 # Figures as the book draws them, on the book's own copy of plotly.
 book test: export MHALIB_FIGURES := book
 
-.PHONY: help book notebooks pdf test lint stripped chromium colab colabpins hashes newest everywhere links browsers lab edit bench descent results latency opening kernel address clean
+.PHONY: help book notebooks kit pdf test lint stripped chromium colab colabpins hashes newest everywhere links browsers lab edit bench descent results latency opening kernel address authors clean
 .NOTPARALLEL:
 .DEFAULT_GOAL := help
 
@@ -32,12 +32,18 @@ book: $(READY)   ## build the book from scratch, warnings as errors
 	@$(PY) book/_ext/pictures.py
 	@echo "== its live figures for slides and frames"
 	@$(PY) book/_ext/alone.py
+	@echo "== slides, sheets, solutions and quizzes of the course"
+	@$(PY) book/_ext/kit.py
 	@echo "== writing its runnable notebooks"
 	@$(PY) book/_ext/runnable.py
 	@echo "== the book: _build/html/index.html"
 
 notebooks: $(READY)  ## the pages of the built book as notebooks for Colab and JupyterLab: _build/notebooks
 	@$(PY) book/_ext/runnable.py
+
+kit: $(READY) chromium   ## what a lecturer takes along, a zip for each week of the course: _build/kit
+	@[ -d _build/html/kit ] || $(MAKE) book
+	@$(PY) book/_ext/kit.py --zip
 
 pdf: $(READY) chromium   ## print the built book: _build/pdf/how-attention-learns.pdf
 	@echo "== printing the book (some minutes)"
@@ -119,6 +125,9 @@ opening: chromium book   ## how long a page of the built book, opened cold, take
 
 address:         ## set the repository's address everywhere: make address URL=https://github.com/NAME/REPOSITORY
 	@python=$$(.ci/python) && "$$python" .ci/address.py "$(URL)"
+
+authors:         ## say everywhere who wrote the book: make authors NAMES="Given Family; Given Family"
+	@python=$$(.ci/python) && "$$python" .ci/authors.py "$(NAMES)"
 
 clean:           ## remove what the builds left (the environments stay: rm -r .venv* removes them)
 	@rm -rf _build build dist *.egg-info .pytest_cache .ruff_cache .hypothesis

@@ -3,10 +3,12 @@
 Executes every page and checks all claims about it in each environment that this machine can imitate: the kernels that
 OpenBLAS, PyTorch and MKL choose on other processors, training without a compiler, two threads, random numbers moved by
 one unit in the last place, other Pythons (on PATH, or named by the variable PYTHONS), and the oldest and newest
-libraries that pyproject.toml allows. Prints a table, environment by page, of how many claims fell, and then which.
+libraries that pyproject.toml allows. Prints a table, environment by page, of how many claims fell, and then which. With
+``--record`` it writes how many held to book/results/environments.json, which the first page and the colophon show.
 """
 
 import argparse
+import json
 import os
 import re
 import subprocess
@@ -14,12 +16,14 @@ import sys
 import tempfile
 import time
 from collections import Counter
+from datetime import UTC, datetime
 from pathlib import Path
 from shutil import which
 from typing import NamedTuple
 from xml.etree import ElementTree
 
 ROOT, CLAIMS = Path(__file__).resolve().parents[1], "tests/claims"
+RECORD = ROOT / "book" / "results" / "environments.json"
 THREADS = ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS")
 KERNELS = ("OPENBLAS_CORETYPE", "ATEN_CPU_CAPABILITY", "MKL_CBWR")
 # The instructions that a kind of processor needs, and the KERNELS that libraries choose on it.
@@ -106,7 +110,14 @@ def column(case):
     return number[1] if number else "other"
 
 
-def main(only=()):
+def recorded(environment, held, of):
+    """Write down how many claims of how many held in an environment today; what is known of others stays."""
+    known = json.loads(RECORD.read_text("utf-8")) if RECORD.exists() else {}
+    known[environment] = {"held": held, "of": of, "on": datetime.now(UTC).date().isoformat()}
+    RECORD.write_text(json.dumps(known, indent=2) + "\n", "utf-8")
+
+
+def main(only=(), record=False):
     """Print a row for each environment, then what fell; say by the exit status that something did."""
     chosen = [each for each in environments() if not only or each.name in only]
     if unknown := set(only) - {each.name for each in chosen}:
@@ -120,6 +131,8 @@ def main(only=()):
         row = "".join(f"{counts[name] or '·':>{4 if name.isdigit() else 7}}" for name in COLUMNS)
         print(f"{environment.name:18}{row}   {len(cases) - len(fell)} of {len(cases)} hold, "
               f"{time.monotonic() - start:.0f} s", flush=True)
+        if record:
+            recorded(environment.name, len(cases) - len(fell), len(cases))
         fallen, count = fallen + [(environment.name, case) for case in fell], count + len(cases)
     for name, case in fallen:
         print(f"\n{name}: {case.get('classname')} {case.get('name')}\n   {trouble(case)[:400]}")
@@ -130,9 +143,10 @@ def main(only=()):
 if __name__ == "__main__":
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--only", action="append", default=[], metavar="NAME", help="this environment; may be repeated")
+    parser.add_argument("--record", action="store_true", help="write the counts to book/results/environments.json")
     parser.add_argument("--list", action="store_true", help="name the environments, and run nothing")
     asked = parser.parse_args()
     if asked.list:
         print(*(environment.name for environment in environments()), sep="\n")
     else:
-        sys.exit(main(asked.only))
+        sys.exit(main(asked.only, asked.record))

@@ -1,9 +1,11 @@
 """What a published book says of itself: how to cite it, what it was built with, how long that took, what it carries.
 
 ``{citation}`` writes BibTeX from CITATION.cff, of the ``book`` or of the ``papers``; ``{colophon}`` writes tables of
-``versions``, ``executions`` or ``licenses`` as they are when the book is built.
+``versions``, ``environments``, ``executions`` or ``licenses`` as they are when the book is built; ``{trust}`` writes in
+a line what the first page says of them. Each page ends with the version.
 """
 
+import json
 import os
 import platform
 from datetime import UTC, datetime
@@ -18,7 +20,10 @@ from sphinx.addnodes import pending_xref
 from sphinx.transforms.post_transforms import SphinxPostTransform
 from sphinx.util.docutils import SphinxDirective
 
+from mhabook import ledger
+
 ROOT = Path(__file__).parents[2]
+ENVIRONMENTS = ROOT / "book" / "results" / "environments.json"  # written by `make everywhere ARGS=--record`
 PACKAGES = ("numpy", "scipy", "scikit-learn", "torch", "plotly", "ipywidgets", "anywidget", "jupyter-book",
             "sphinx", "myst-nb")
 
@@ -46,7 +51,12 @@ def bibtex_of_the_book():
     year = str(about.get("date-released") or built_on())[:4]
     return bibtex("misc", f"how-attention-learns-{year}", title=f"{{{about['title']}}}",
                   author=" and ".join(f"{{{author['name']}}}" for author in about["authors"]), year=year,
-                  note=f"Version {about['version']}", doi=about.get("doi"), url=about["repository-code"])
+                  note=f"Version {about['version']}", doi=about.get("doi"), url=published(about["repository-code"]))
+
+
+def published(address):
+    """The address, or nothing while it has the placeholder that `make address` fills."""
+    return "" if "/OWNER/" in address else address
 
 
 def bibtex_of_the_papers():
@@ -89,14 +99,47 @@ class colophon(nodes.General, nodes.Element):
 
 
 class Colophon(SphinxDirective):
-    """A table of ``versions``, ``executions`` or ``licenses``."""
+    """A table of ``versions``, ``environments``, ``executions`` or ``licenses``."""
 
     required_arguments = 1
 
     def run(self):
         self.env.note_reread()
-        return [colophon(make=of(self, {"versions": versions, "executions": executions, "licenses": carried}))]
+        known = {"versions": versions, "environments": environments, "executions": executions, "licenses": carried}
+        return [colophon(make=of(self, known))]
 
+
+class Trust(SphinxDirective):
+    """What the first page says of the book: version, date, statements, and in how many environments all claims held."""
+
+    def run(self):
+        self.env.note_dependency(str(ENVIRONMENTS))
+        words = nodes.paragraph(classes=["mha-trust"])
+        nested, _ = self.state.inline_text(trust(), self.lineno)
+        words += nested
+        return [words]
+
+
+def trust():
+    """The line, as Markdown."""
+    held = [each for each in held_in().values() if each["held"] == each["of"]]
+    line = f"Version {citation()['version']}, built on {built_on()}. {len(ledger)} statements have a check that runs"
+    if held:
+        claims = max(each["of"] for each in held)
+        line += f"; all {claims} checked claims of the pages held in {len(held)} environments"
+        line += " ({doc}`which </book/colophon>`)"
+    return line + ". {doc}`Errata and changes </book/changes>` · {doc}`Accessibility </book/accessibility>`"
+
+
+def held_in():
+    """Environment → how many claims held there, of how many, and when."""
+    return json.loads(ENVIRONMENTS.read_text("utf-8")) if ENVIRONMENTS.exists() else {}
+
+
+def environments(env):
+    """In which environments the claims of the pages were checked, and how many held."""
+    rows = [(name, f"{each['held']} of {each['of']}", each["on"]) for name, each in held_in().items()]
+    return ("Environment", "Claims that held", "On"), rows
 
 class Tables(SphinxPostTransform):
     """Put the tables in their places."""
@@ -166,8 +209,16 @@ def finish(app, failed):
         licenses.copy_texts(Path(app.outdir) / "_static")
 
 
+def sign(app):
+    """Every page ends with the version, and where its errata stand."""
+    app.config.html_theme_options["extra_footer"] = (
+        f"<p>How Attention Learns, version {citation()['version']}, built on {built_on()}.</p>")
+
+
 def setup(app):
     app.add_node(colophon)
+    app.add_directive("trust", Trust)
+    app.connect("builder-inited", sign)
     app.add_directive("citation", Citation)
     app.add_directive("colophon", Colophon)
     app.add_post_transform(Tables)

@@ -33,7 +33,10 @@ class Icons:
     def __init__(self, script: str) -> None:
         context = MiniRacer()
         context.eval(f"globalThis.window = globalThis;\n{script}\n0")
-        self.shapes = json.loads(context.eval("JSON.stringify(___FONT_AWESOME___.styles)"))
+        styles = json.loads(context.eval("JSON.stringify(___FONT_AWESOME___.styles)"))
+        # The third entry of a shape lists other names of it, or their numbers.
+        self.shapes = {style: shapes | {other: shape for shape in shapes.values() for other in shape[2]}
+                       for style, shapes in styles.items()}
 
     def set(self, icon: re.Match[str]) -> str:
         """An icon as its shape.

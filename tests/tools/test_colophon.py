@@ -72,7 +72,7 @@ def test_bibtex_has_every_paper():
 
 
 @pytest.mark.parametrize("directive, known", [("Citation", "book, papers"),
-                                               ("Colophon", "versions, executions, licenses")])
+                                               ("Colophon", "versions, environments, executions, licenses")])
 def test_a_directive_names_what_it_knows(directive, known):
     here = SimpleNamespace(name="name", arguments=["buk"], env=MagicMock(), error=ValueError)
     with pytest.raises(ValueError, match=f"^name: expected one of {known}, got buk$"):
