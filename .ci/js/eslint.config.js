@@ -13,5 +13,5 @@ const named = { ...globals.browser, linked: "readonly" };
 export default [
   { ignores: ["**/vendor/**", "mhalib/live/programs/**", "book/mhabook/*/program*.js", "**/_build/**", ".venv/**"] },
   { files: ["mhalib/**/*.js", "book/mhabook/**/*.js"], languageOptions: { sourceType: "module", globals: named }, rules },
-  { files: ["book/_static/*.js"], languageOptions: { sourceType: "script", globals: { ...globals.browser, Plotly: "readonly" } }, rules },
+  { files: ["book/_static/*.js"], languageOptions: { sourceType: "script", globals: { ...globals.browser, Plotly: "readonly", Reveal: "readonly", RevealNotes: "readonly" } }, rules },
 ];

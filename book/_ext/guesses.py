@@ -1,11 +1,14 @@
-"""The guesses of a reader: fields below "Predict", what was said beside the result, and a page of all of them.
+"""The guesses of a reader: fields below "Predict", what was said beside the result, and a page of all of them; and
+those of a class, on one page.
 
 ``guesses`` writes the fields of a group, such as ``chapter-6``; ``guessed`` the places of some of its guesses, as
-``chapter-6 1 3a``; ``guesses-of-all-pages`` the table. A group stands in the ``questions.yml`` of its chapter: number
-of a guess → what is asked, and the choices where there are some, or the curve that is to be drawn (``curves.py``).
-``mhabook/exercises/guesses.js`` fills all of it from what the reader's browser keeps.
+``chapter-6 1 3a``; ``guesses-of-all-pages`` the table, and ``guesses-of-a-class`` that of a class. A group stands in
+the ``questions.yml`` of its chapter: number of a guess → what is asked, and the choices where there are some, or the
+curve that is to be drawn (``curves.py``). ``mhabook/exercises/guesses.js`` fills all of it from what the reader's
+browser keeps, ``class.js`` from what a class hands in.
 """
 
+import json
 import posixpath
 from html import escape
 from pathlib import Path
@@ -24,6 +27,9 @@ PACKAGE = ROOT / "book" / "mhabook"
 ALL = "book/start/guesses"
 WITHOUT_SCRIPT = "<noscript><p>Without JavaScript no guess is kept, and this table stays empty.</p></noscript>"
 YOURS = '<span class="mha-your-guess"></span>'
+HAND_IN = ('<p class="mha-hands-in" data-class="class.html">Hand them in: '
+           '<button type="button" data-as="link">Copy a link</button> '
+           '<button type="button" data-as="file">Save a file</button> <span role="status"></span></p>')
 FORGET = ('<p><button type="button" class="mha-forget">Forget all my guesses and answers</button> '
           '<span role="status"></span></p>')
 
@@ -100,7 +106,7 @@ class GuessesOfAllPages(SphinxDirective):
     def run(self):
         found, home = groups(), pages()
         tables = "".join(self.table(name, found[name], home[name]) for name in found)
-        return [nodes.raw("", f"{WITHOUT_SCRIPT}{FORGET}{tables}", format="html")]
+        return [nodes.raw("", f"{WITHOUT_SCRIPT}{HAND_IN}{FORGET}{tables}", format="html")]
 
     def table(self, name, group, page):
         there, number = relative(page, self.env.docname), course.number(page)
@@ -116,17 +122,50 @@ class GuessesOfAllPages(SphinxDirective):
                 f"<tbody>{rows}</tbody></table>")
 
 
+class GuessesOfAClass(SphinxDirective):
+    """Fields for what a class hands in, and a table of all that is asked, page by page, which ``class.js`` fills."""
+
+    def run(self):
+        home = pages()
+        tables = "".join(self.table(name, group, home[name]) for name, group in groups().items())
+        return [nodes.raw("", f"{GATHER}{tables}", format="html")]
+
+    def table(self, name, group, page):
+        there, number = f"{relative(page, self.env.docname)}#guesses-{name}", course.number(page)
+        title = f"Chapter {number} · {course.title(page)}" if number else course.title(page)
+        rows = "".join(asked_of_a_class(f"{name}-{number}", number, guess) for number, guess in group.items())
+        return (f'<table class="table mha-class" hidden><caption><a href="{there}">{escape(title)}</a></caption>'
+                "<thead><tr><th>What was asked</th><th>How many</th><th>What they said</th>"
+                f"</tr></thead><tbody>{rows}</tbody></table>")
+
+
+GATHER = ('<div class="mha-hand-in"><p><label>Links, one in a line<textarea rows="4"></textarea></label></p>'
+          '<p><button type="button">Add the links</button></p>'
+          '<p><label>Files, or drop them here <input type="file" multiple></label></p>'
+          '<div role="status"><p>No guesses yet.</p></div></div>'
+          "<noscript><p>Without JavaScript this page cannot sum up.</p></noscript>")
+
+
+def asked_of_a_class(name, number, guess):
+    """The row of one guess: the question, how many answered it, and room for their answers."""
+    choices = escape(json.dumps(guess.get("choices", [])))
+    answers = f'<span aria-hidden="true">{curves.axes(guess["curve"], "")}</span>' if "curve" in guess else "<ul></ul>"
+    return (f'<tr data-asked="{name}" data-choices="{choices}"><td>{number}. {escape(guess["ask"])}</td>'
+            f'<td class="mha-count"></td><td>{answers}</td></tr>')
+
+
 def load_script(app, pagename, templatename, context, doctree):
-    """Run guesses.js where there are guesses; a module, so that it begins when the page has been read."""
-    if any(mark in context.get("body", "") for mark in ("mha-guesses", "mha-all-guesses")):
-        script = f'{link(PACKAGE / "exercises" / "guesses.js")}\nlinked();'
-        app.add_js_file(None, body=script, type="module")
+    """Run guesses.js or class.js where it has something to do: a module, so that it begins when the page is read."""
+    for file, marks in (("guesses.js", ("mha-guesses", "mha-all-guesses")), ("class.js", ("mha-hand-in",))):
+        if any(f'class="{mark}' in context.get("body", "") for mark in marks):
+            app.add_js_file(None, body=f'{link(PACKAGE / "exercises" / file)}\nlinked();', type="module")
 
 
 def setup(app):
     app.add_directive("guesses", Guesses)
     app.add_directive("guessed", Guessed)
     app.add_directive("guesses-of-all-pages", GuessesOfAllPages)
+    app.add_directive("guesses-of-a-class", GuessesOfAClass)
     app.connect("html-page-context", load_script)
     app.connect("html-page-context", curves.draw_results)
     return {"parallel_read_safe": True, "parallel_write_safe": True}

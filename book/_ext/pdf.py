@@ -20,7 +20,7 @@ from chromium import PATIENCE, SITE
 ROOT = Path(__file__).parents[2]
 HTML = ROOT / "_build" / "html"
 TARGET = ROOT / "_build" / "pdf" / "how-attention-learns.pdf"
-ON_SCREEN = {"book/start/guesses"}  # has only what a reader's browser keeps
+ON_SCREEN = {"book/start/guesses", "book/start/class"}  # have only what a browser brings
 WIDTH = 642  # pixels of CSS between the margins of edition.css on A4
 
 # Formulas and tables that are wider than the paper shrink to it.

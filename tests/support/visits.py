@@ -89,7 +89,8 @@ def assert_nothing_moves(page):
 def built_pages():
     """List the pages of the built book; one None stands for a book that was not built."""
     pages = sorted(path.relative_to(BUILD).as_posix() for path in BUILD.rglob("*.html"))
-    return [page for page in pages if page != "index.html" and not page.startswith(("_static/", "figures/"))] or [None]
+    others = ("_static/", "figures/", "kit/")
+    return [page for page in pages if page != "index.html" and not page.startswith(others)] or [None]
 
 
 # Not the browser's "network idle": once in a few hundred openings a request that was dropped keeps it waiting for ever.

@@ -1,18 +1,10 @@
 import { element } from "mhalib/live/element.js";
+import { download } from "mhalib/live/export.js";
 import { button } from "mhalib/live/widget.js";
 import { SAMPLES } from "./files.js";
 import { VERSION, kindOf, pythonOf } from "./links.js";
 
 // What a reader of the laboratory takes away: the run in five formats, sample files, what is copied.
-
-function download(name, content, type) {
-  const url =
-    typeof content === "string" && content.startsWith("data:")
-      ? content
-      : URL.createObjectURL(new Blob([content], { type }));
-  element("a", { href: url, download: name }).click();
-  if (url.startsWith("blob:")) setTimeout(() => URL.revokeObjectURL(url), 10000);
-}
 
 // The curves that are drawn: not a bound that does not apply, nor the edge of a rule that has none.
 function drawnCurves({ curves, looks }, draw) {
@@ -64,15 +56,6 @@ export async function save(spec, state, plot, format) {
     return "";
   } catch (error) {
     return `This could not be saved: ${error.message}. Save the figure in the other format, or the numbers.`;
-  }
-}
-
-export async function copy(text, what) {
-  try {
-    await navigator.clipboard.writeText(text);
-    return `${what} is copied.`;
-  } catch {
-    return `The browser does not let the page copy. Select and copy it here: ${text}`;
   }
 }
 

@@ -1,8 +1,9 @@
 import { element } from "mhalib/live/element.js";
+import { copy } from "mhalib/live/export.js";
 import { hosted } from "mhalib/live/host.js";
 import { work } from "mhalib/live/training.js";
 import { Stage, button, opened, shared } from "mhalib/live/widget.js";
-import { EXPORTS, buttons, copy, linesOf, sampleButtons, save } from "./exports.js";
+import { EXPORTS, buttons, linesOf, sampleButtons, save } from "./exports.js";
 import { readFile } from "./files.js";
 import { linkOf, readLink } from "./links.js";
 import { laboratory } from "./runs.js";

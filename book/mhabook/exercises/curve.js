@@ -12,9 +12,12 @@ export function fits(plot, guess) {
   return values.length === width && values.every(inside);
 }
 
+const pointsOf = (values) => values.map((y, k) => `${k + 0.5} ${-y}`);
+export const path = (values) => `M${pointsOf(values).join("L")}`;
+
 export function draw(plot, values) {
-  const points = values.map((y, k) => `${k + 0.5} ${-y}`);
-  plot.querySelector(".mha-yours").setAttribute("d", `M${points.join("L")}`);
+  const points = pointsOf(values);
+  plot.querySelector(".mha-yours").setAttribute("d", path(values));
   plot.querySelector(".mha-points").setAttribute("d", points.map((point) => `M${point}h0`).join(""));
 }
 

@@ -1,5 +1,7 @@
+import { copy, download } from "mhalib/live/export.js";
 import { draw, drawn, fits, take } from "./curve.js";
-import { UNKEPT, forget, keep, keeps, kept } from "./kept.js";
+import { packed } from "./handed_in.js";
+import { UNKEPT, forget, keep, keeps, kept, keptUnder } from "./kept.js";
 
 // The guesses of a page, as book/_ext/guesses.py wrote them: fields below "Predict", what was said beside each result, and
 // all of them on a page of their own, where a chapter without a guess is its title alone. Without a script or a guess they
@@ -56,6 +58,30 @@ for (const fields of all(".mha-guesses")) {
     document.dispatchEvent(new Event("mha-guess"));
   });
 }
+
+// What a reader hands in to a class: all guesses of this browser, under a number that says who it is only to itself.
+function sheet(place) {
+  const reader = kept("reader") ?? crypto.getRandomValues(new Uint32Array(2)).join("-");
+  keep("reader", reader, place);
+  return packed({ reader, guesses: keptUnder("guess:") });
+}
+
+const HAND_IN = {
+  link: (place) => copy(`${new URL(place.dataset.class, location.href)}#${sheet(place)}`, "The link"),
+  file(place) {
+    download("my-guesses.txt", sheet(place), "text/plain");
+    return "The file my-guesses.txt is saved.";
+  },
+};
+
+for (const place of all(".mha-hands-in"))
+  place.addEventListener("click", async ({ target }) => {
+    const handIn = HAND_IN[target.dataset.as],
+      guessed = Object.keys(keptUnder("guess:")).length;
+    if (handIn)
+      place.querySelector("[role=status]").textContent = guessed ? await handIn(place) : "There is no guess yet.";
+  });
+
 for (const button of all(".mha-forget")) {
   if (!keeps()) button.nextElementSibling.textContent = UNKEPT;
   button.addEventListener("click", () => {

@@ -31,6 +31,17 @@ export function keep(key, text, place) {
     place.append(element("p", { className: "mha-unkept", role: "status", textContent: UNKEPT }));
 }
 
+// What is kept under keys that begin so: the rest of the key → its text.
+export function keptUnder(beginning) {
+  const start = PREFIX + beginning;
+  try {
+    const found = Object.keys(localStorage).filter((key) => key.startsWith(start));
+    return Object.fromEntries(found.map((key) => [key.slice(start.length), localStorage.getItem(key)]));
+  } catch {
+    return {};
+  }
+}
+
 export const keeps = () => written("tried", "yes") && written("tried", "");
 
 export function forget() {

@@ -1,0 +1,215 @@
+"""What a lecturer takes along: slides that fit and in which figures train, sheets, a packed week that opens from disk,
+quizzes that check themselves, and what a class guessed, summed up.
+"""
+
+import json
+import re
+from functools import partial
+from urllib.parse import quote
+
+import pytest
+from bs4 import BeautifulSoup
+
+from scripts import load
+from visits import BUILD, eventually
+
+course = load("book/_ext/course.py")
+kit = load("book/_ext/kit.py")
+deck = load("book/_ext/deck.py")
+WEEKS = dict(enumerate(course.course()["weeks"], 1))
+READY = "() => window.Reveal?.isReady() && document.fonts.status === 'loaded'"
+LEAST = 15  # pixels of a letter on a slide of 1280
+PICTURES = "() => Array.from(Reveal.getCurrentSlide().querySelectorAll('img'), (one) => one.naturalWidth)"
+ROOM = """() => {
+  const slide = Reveal.getCurrentSlide();
+  return [slide.scrollHeight, slide.scrollWidth, parseFloat(getComputedStyle(slide).fontSize)];
+}"""
+BROKEN = "() => document.querySelectorAll('merror, .MathJax_Error').length"
+
+
+@pytest.fixture
+def slides(new_visit):
+    """Give the way to open the slides of a week at 1280 × 720."""
+    opened = []
+
+    def open_one(k):
+        visit = new_visit(f"kit/week-{k}/slides.html")
+        opened.append(visit)
+        visit.page.set_viewport_size({"width": 1280, "height": 720})
+        visit.page.goto(visit.site + visit.name)
+        visit.page.wait_for_function(READY)
+        return visit
+
+    yield open_one
+    for visit in opened:
+        visit.context.close()
+
+
+def assert_drawn(page):
+    assert all(page.evaluate(PICTURES)), "a picture is missing"
+
+
+def assert_says(place, said):
+    assert place.inner_text() == said
+
+
+@pytest.mark.parametrize("k", WEEKS)
+def test_every_slide_fits_and_can_be_read_from_the_back(slides, k):
+    visit = slides(k)
+    page = visit.page
+    named = [name for part in WEEKS[k]["lecture"] for name in part["slides"]]
+    assert page.evaluate("Reveal.getTotalSlides()") == len(named) + 3  # title, plan, sheet
+    for number in range(len(named) + 3):
+        page.evaluate(f"Reveal.slide({number})")
+        height, width, letters = page.evaluate(ROOM)
+        assert height <= 720 and width <= 1280 and letters >= LEAST, (number, height, width, letters)
+        eventually(page, partial(assert_drawn, page))
+    assert not page.evaluate(BROKEN)
+    assert not visit.failures and not visit.complaints
+
+
+def test_a_live_figure_trains_on_its_slide_and_notes_say_what_to_ask(slides):
+    page = slides(2).page
+    names = [name for part in WEEKS[2]["lecture"] for name in part["slides"]]
+    page.evaluate(f"Reveal.slide({2 + names.index('2/how-much-does-the-loss-curve-downward')})")
+    frame = page.frame_locator("section.present iframe")
+    live = frame.locator(".mha-live[data-state=done]")
+    live.wait_for()
+    summary = frame.locator(".mha-live-summary")
+    before = summary.inner_text()
+    frame.locator("input[type=range]").first.press("End")
+    frame.locator(".mha-live-summary").filter(has_not_text=before).wait_for()
+    notes = page.locator("section.present .notes").text_content()
+    assert "15 minutes" in notes and "Ask how much the loss curves downward" in notes
+
+
+@pytest.mark.parametrize("name", ["2/nothing", "99/question", "1/predict-1", "softmax/idea"])
+def test_a_part_that_no_page_has_is_named(name):
+    with pytest.raises(ValueError, match=re.escape(name.split("/")[0])):
+        deck.slide(name, WEEKS[1]["lecture"][0], {})
+
+
+@pytest.mark.parametrize("k", WEEKS)
+def test_a_sheet_has_every_problem_with_its_minutes_and_the_solutions_all_of_them(k):
+    folder = BUILD / "kit" / f"week-{k}"
+    sheet, solved = (BeautifulSoup((folder / f"{name}.html").read_text("utf-8"), "html.parser")
+                     for name in ("sheet", "solutions"))
+    count = len(WEEKS[k]["sheet"]) + len(WEEKS[k]["own"])
+    problems = sheet.select("ol > li > p:first-child, .exercise > .admonition-title")
+    assert len(problems) == count == len(solved.select(".solution"))
+    assert len(re.findall(r"about \d+ minutes, \d+ points?", sheet.get_text())) == count
+    assert not sheet.select(".solution, .mha-exercise, script") and not solved.select(".mha-exercise, script")
+    assert all(len(each.get_text()) > 80 for each in solved.select(".solution"))
+
+
+def test_a_packed_week_opens_from_disk_with_all_that_it_needs(chromium, tmp_path, monkeypatch):
+    monkeypatch.setattr(kit, "KIT", tmp_path)
+    target = kit.pack(kit.collect(2))
+    assert target.name == "week-2.zip" and target.stat().st_size < 6e6
+    page = chromium.new_page(viewport={"width": 1280, "height": 720})
+    failed, asked = [], []
+    page.on("requestfailed", lambda request: failed.append(request.url))
+    page.on("request", lambda request: asked.append(request.url))
+    page.goto((tmp_path / "week-2" / "slides.html").as_uri())
+    page.wait_for_function(READY)
+    names = [name for part in WEEKS[2]["lecture"] for name in part["slides"]]
+    for number in range(len(names) + 3):
+        page.evaluate(f"Reveal.slide({number})")
+    page.evaluate("Reveal.slide(4)")
+    page.frame_locator("section.present iframe").locator(".mha-live[data-state=done]").wait_for()
+    here = (tmp_path / "week-2").as_uri()
+    assert not failed and not [url for url in asked if not url.startswith((here, "blob:", "data:"))]
+    assert "../../" not in (tmp_path / "week-2" / "sheet.html").read_text("utf-8")
+    page.close()
+
+
+def test_links_of_a_packed_week_lead_to_the_published_book_or_are_words(monkeypatch):
+    link = 'See <a class="x" href="../../book/start/map.html#a" target="_blank">the <em>map</em></a>.'
+    monkeypatch.setattr(kit.edition, "web_address", lambda root: "https://someone.github.io/book/")
+    assert 'href="https://someone.github.io/book/book/start/map.html#a"' in kit.online(link)
+    monkeypatch.setattr(kit.edition, "web_address", lambda root: "")
+    assert kit.online(link) == "See the <em>map</em>."
+
+
+def test_a_quiz_says_at_once_what_is_right_and_what_is_wrong_with_a_choice(open_page):
+    page = open_page("book/start/quizzes.html").page
+    asked = page.locator(".mha-quiz fieldset").first
+    assert asked.locator(".mha-quiz-said > :visible").count() == 0
+    for choice in asked.locator("label").all():
+        choice.click()
+        (said,) = asked.locator(".mha-quiz-said > :visible").all_inner_texts()
+        assert said.startswith("Right." if "stay as they are" in choice.inner_text() else "Not so.")
+    asked.locator("input").last.press("ArrowUp")
+    assert asked.locator(".mha-quiz-said > :visible").count() == 1
+    assert page.locator(".mha-quiz fieldset").count() == 30
+
+
+# --- a class --------------------------------------------------------------------------------------------------
+
+CLASS = "book/start/class.html"
+
+
+def handed(reader, **guesses):
+    sheet = {"reader": reader, "guesses": {name.replace("_", "-"): guess for name, guess in guesses.items()}}
+    return "https://any.where/class.html#guesses=" + quote(json.dumps(sheet))
+
+
+@pytest.fixture
+def of_a_class(new_visit):
+    visit = new_visit(CLASS)
+    yield visit.open().page
+    visit.context.close()
+
+
+def added(page, *links):
+    page.locator("textarea").fill("\n".join(links))
+    page.get_by_role("button", name="Add the links").click()
+    return page.locator(".mha-hand-in [role=status]").inner_text()
+
+
+def test_guesses_of_a_class_are_counted_by_choice_and_its_curves_drawn(of_a_class):
+    page = of_a_class
+    said = added(page, handed("a", chapter_1_1a="0.8", chapter_1_1b="0, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6"),
+                 handed("b", chapter_1_1a="0.8"), handed("c", chapter_1_1a="0.1"), handed("c", chapter_1_1a="0.5"))
+    assert said == "Guesses of 3 readers."
+    row = page.locator("[data-asked='chapter-1-1a']")
+    assert row.locator(".mha-count").inner_text() == "3"
+    assert row.locator("li").all_inner_texts() == ["0.1: 0", "0.5: 1", "0.8: 2", "1: 0"]
+    drawn = page.locator("[data-asked='chapter-1-1b'] .mha-yours").get_attribute("d")
+    assert drawn.count("M") == 1
+    assert page.locator(".mha-class:visible").count() == 1, "pages that nobody guessed on stay away"
+
+
+def test_what_is_no_guess_is_named_and_the_rest_is_counted(of_a_class):
+    said = added(of_a_class, "https://elsewhere.org", handed("a", chapter_1_1a="0.8")[:-9],
+                 "x#guesses=" + quote('{"reader": 3, "guesses": {}}'),
+                 handed("b", chapter_1_1a="<b>0.9</b>", chapter_99_1="no"), handed("c", chapter_1_1a="0.8"))
+    assert said.split("\n\n") == [
+        "Guesses of 2 readers.", "Line 1 is no link and no file of guesses.",
+        "Line 2 is cut off: copy the whole link, or hand in the file.", "Line 3 holds something else than guesses.",
+        "Line 4: 2 of its guesses fit no question of this page and were left out."]
+    assert of_a_class.locator("[data-asked='chapter-1-1a'] .mha-count").inner_text() == "1"
+
+
+def test_a_reader_hands_in_by_link_and_by_file_and_the_class_reads_both(new_visit):
+    visit = new_visit("book/start/guesses.html")
+    visit.context.grant_permissions(["clipboard-read", "clipboard-write"])
+    page = visit.open().page
+    button = page.get_by_role("button", name="Copy a link")
+    button.click()
+    assert page.locator(".mha-hands-in [role=status]").inner_text() == "There is no guess yet."
+    page.evaluate("() => localStorage.setItem('mha:guess:chapter-1-1a', '0.8')")
+    page.evaluate("() => localStorage.setItem('mha:answer:ex-1-half-0', 'secret')")
+    button.click()
+    page.locator(".mha-hands-in [role=status]").filter(has_text="copied").wait_for()
+    link = page.evaluate("() => navigator.clipboard.readText()")
+    assert "secret" not in link and "/book/start/class.html#guesses=" in link
+    with page.expect_download() as got:
+        page.get_by_role("button", name="Save a file").click()
+    page.goto(link)
+    status = page.locator(".mha-hand-in [role=status]")
+    assert status.inner_text() == "Guesses of 1 reader."
+    page.locator("input[type=file]").set_input_files(got.value.path())
+    eventually(page, partial(assert_says, status, "Guesses of 1 reader."))
+    assert page.locator("[data-asked='chapter-1-1a'] .mha-count").inner_text() == "1", "who hands in twice counts once"
+    visit.context.close()
