@@ -12,7 +12,7 @@ from page import Page
 
 PAGES = {path.relative_to(BOOK).with_suffix("").as_posix(): path for path in paths()}
 CLAIMS = {found[1]: text for file in Path(__file__).parent.glob("test_*.py")
-          if (found := re.search(r'(?m)^page = Page\("([\w/]+)"\)', text := file.read_text("utf-8")))}
+          if (found := re.search(r'(?m)^page = (?:Page|shared)\("([\w/]+)"\)', text := file.read_text("utf-8")))}
 
 
 def cell(cell_id, source):

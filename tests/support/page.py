@@ -81,6 +81,12 @@ def run(cell, title, namespace):
         namespace["live"] = shown
 
 
+@functools.cache
+def shared(name):
+    """The page whose claims stand in several files: it is executed once for all of them."""
+    return Page(name)
+
+
 @contextlib.contextmanager
 def in_a_folder_of_its_own():
     """What a page writes does not stay; what it reads it finds without the folder that it stands in."""
