@@ -43,7 +43,7 @@ notebooks: $(READY)  ## the pages of the built book as notebooks for Colab and J
 
 kit: $(READY) chromium   ## what a lecturer takes along, a zip for each week of the course: _build/kit
 	@[ -d _build/html/kit ] || $(MAKE) book
-	@$(PY) book/_ext/kit.py --zip
+	@$(PY) book/_ext/kit.py --pdf
 
 pdf: $(READY) chromium   ## print the built book: _build/pdf/how-attention-learns.pdf
 	@echo "== printing the book (some minutes)"

@@ -23,7 +23,8 @@ OF_THE_PAGE = (".headerlink, .mha-known, .mha-guessed, .mha-guesses, .mha-exerci
 def page(file):
     """The article of a built page, such as ``book/start/softmax``."""
     text = (HTML / f"{file}.html").read_text("utf-8")
-    return BeautifulSoup(text, "html.parser").find("article")
+    article = text[text.index("<article"):text.index("</article>")]  # what surrounds it holds megabytes of figures
+    return BeautifulSoup(article, "html.parser").find("article")
 
 
 @cache

@@ -237,7 +237,8 @@ def taken_along(k):
     return [f"**Take along**: {link('slides.html', 'slides')} with the live figures in them; [sheet {k}](sheet-{k}), "
             f"{link('sheet.html', 'to print')} and {link('solutions.html', 'its solutions')}; the "
             f"{{ref}}`quiz <quiz-{k}>`, {link('quiz.gift.txt', 'for Moodle')} and "
-            f"{link('quiz-qti.zip', 'for other platforms')}.", ""]
+            f"{link('quiz-qti.zip', 'for other platforms')}. All of it "
+            f'<a href="../../kit/week-{k}.zip">in one file</a>.', ""]
 
 
 def weekend(found, _):

@@ -10,6 +10,7 @@ browser keeps, ``class.js`` from what a class hands in.
 
 import json
 import posixpath
+from functools import cache
 from html import escape
 from pathlib import Path
 
@@ -34,6 +35,7 @@ FORGET = ('<p><button type="button" class="mha-forget">Forget all my guesses and
           '<span role="status"></span></p>')
 
 
+@cache
 def groups():
     """Name of a group → number → {ask, choices}, in the order of the book."""
     files = sorted(PACKAGE.glob("*/questions.yml"), key=lambda file: (file.parent.name != "start", file))
@@ -157,7 +159,7 @@ def asked_of_a_class(name, number, guess):
 def load_script(app, pagename, templatename, context, doctree):
     """Run guesses.js or class.js where it has something to do: a module, so that it begins when the page is read."""
     for file, marks in (("guesses.js", ("mha-guesses", "mha-all-guesses")), ("class.js", ("mha-hand-in",))):
-        if any(f'class="{mark}' in context.get("body", "") for mark in marks):
+        if any(mark in context.get("body", "") for mark in marks):
             app.add_js_file(None, body=f'{link(PACKAGE / "exercises" / file)}\nlinked();', type="module")
 
 

@@ -1,6 +1,7 @@
 """What a lecturer takes away: ``python book/_ext/kit.py`` writes, for each week of the course, slides, the sheet, its
-solutions and the quiz into the built book, ``_build/html/kit/week-N``. With ``--zip`` it packs each week with all that
-it needs, and with slides, sheet and solutions as PDF, into ``_build/kit/week-N.zip``.
+solutions and the quiz into the built book, ``_build/html/kit/week-N``, and beside it ``week-N.zip``, which holds all
+that they need. With ``--pdf`` slides, sheet and solutions are in it as PDF, too, and it stands in ``_build/kit`` as
+well.
 """
 
 import argparse
@@ -59,7 +60,7 @@ def solutions(k, week):
     """The solutions of sheet ``k`` as a page that prints."""
     found = course.course()
     solved = "".join(solution(label, file) for label in week["sheet"] for file in found["pages"]
-                     if built.page(file).find(id=label))
+                     if course.stated_in(file, label))
     own = "".join(solution(label, course.SHEETS) for label in week["own"])
     return paper(f"Solutions of sheet {k}", f"<h2>Solutions of sheet {k}: {escape(week['title'])}</h2>{solved}{own}")
 
@@ -146,8 +147,8 @@ SIDES = ("top", "right", "bottom", "left")
 
 
 def pack(folder):
-    """Pack the folder of a week as one zip beside it."""
-    target = folder.with_suffix(".zip")
+    """Pack the folder of a week as one zip in the built book."""
+    target = built.HTML / "kit" / f"{folder.name}.zip"
     with zipfile.ZipFile(target, "w", zipfile.ZIP_DEFLATED) as archive:
         for path in sorted(folder.rglob("*")):
             if path.is_file():
@@ -157,15 +158,17 @@ def pack(folder):
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--zip", action="store_true", help="pack each week, with its PDFs, into _build/kit")
-    packing, weeks = parser.parse_args().zip, write()
-    print(f"   slides, sheets, solutions and quizzes of {weeks} weeks")
-    if packing:
-        folders = [collect(k) for k in range(1, weeks + 1)]
+    parser.add_argument("--pdf", action="store_true", help="print them, too, and put the packed weeks into _build/kit")
+    printing = parser.parse_args().pdf
+    folders = [collect(k) for k in range(1, write() + 1)]
+    if printing:
         print_all(folders)
-        for folder in folders:
-            target = pack(folder)
-            print(f"== {target.relative_to(ROOT)}, {target.stat().st_size / 1e6:.1f} MB")
+    for folder in folders:
+        target = pack(folder)
+        if printing:
+            shutil.copy(target, KIT)
+            print(f"== {(KIT / target.name).relative_to(ROOT)}, {target.stat().st_size / 1e6:.1f} MB")
+    print(f"   slides, sheets, solutions and quizzes of {len(folders)} weeks")
 
 
 if __name__ == "__main__":

@@ -88,8 +88,8 @@ def test_a_figure_is_drawn_when_it_is_near_and_its_picture_stands_until_then(res
     assert page.evaluate(HEIGHTS) == heights, "the page has moved"
 
 
-@pytest.mark.parametrize(("width", "name"), [(390, name) for name in FIGURES] + [
-    pytest.param(1280, each.values[0], marks=each.marks) for each in of_each_kind(FIGURES)])
+@pytest.mark.parametrize("width", [390, 1280])
+@pytest.mark.parametrize("name", of_each_kind(FIGURES))
 def test_a_figure_takes_at_every_moment_the_room_that_its_picture_kept(opened, name, width):
     page, go = opened(name, width, STEPWISE)
     waiting = []
