@@ -12,13 +12,13 @@ from page import shared
 page = shared("neighbors")
 
 
-@page.after("nb-two_steps-steps")
+@page.after("nb-two-steps-steps")
 def test_the_sizes_are_those_of_the_figure(sample, signal):
     assert sample.X.shape == (two_steps.N, 64, two_steps.D) == (160, 64, 40)
     assert two_steps.QUERY == 2 and abs(np.linalg.norm(signal) - 1) < 1e-12
 
 
-@page.after("nb-two_steps-steps")
+@page.after("nb-two-steps-steps")
 def test_the_first_step_moves_only_the_readout_and_the_second_finds_more(cosines):
     readout, still, query = cosines
     assert still == 0 < 0.3 < readout < query - 0.1  # 0.60 and 0.92
@@ -48,7 +48,7 @@ def test_four_times_the_tokens_ask_of_the_mean_token_for_twice_the_signal(streng
     assert error_of_mean(strength, L) == pytest.approx(error_of_mean(4.0, 16), rel=1e-12)
 
 
-@page.after("nb-two_steps-figure")
+@page.after("nb-two-steps-figure")
 def test_the_mean_token_suffers_most_and_who_knows_the_signal_little(found, strengths):
     at_6, at_8 = strengths.index(6), strengths.index(8)
     for L in (64, 256):
@@ -60,14 +60,14 @@ def test_the_mean_token_suffers_most_and_who_knows_the_signal_little(found, stre
     assert found[256]["signal known"][at_6] < found[16]["signal known"][strengths.index(4)]  # 0.031 < 0.069
 
 
-@page.after("nb-two_steps-figure")
+@page.after("nb-two-steps-figure")
 def test_two_steps_find_a_strong_signal_at_every_length(found):
     for each in found.values():
         assert each["cosine"][-1] > 0.6  # 0.99, 0.98, 0.88; at 256 tokens 0.72 to 0.95 in twelve data sets
         assert each["two steps"][-1] < 0.03  # at most 0.010
 
 
-@page.after("nb-two_steps-figure")
+@page.after("nb-two-steps-figure")
 def test_at_strength_4_longer_sequences_hide_it_from_two_steps_and_not_from_who_knows(found, strengths):
     at = strengths.index(4)
     short, middle, long = (found[L]["two steps"][at] for L in (16, 64, 256))
