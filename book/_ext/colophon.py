@@ -55,8 +55,8 @@ def bibtex_of_the_book():
 
 
 def published(address):
-    """The address, or nothing while it has the placeholder that `make address` fills."""
-    return "" if "/OWNER/" in address else address
+    """The address, or nothing while `make address` has not set it."""
+    return "" if edition.is_placeholder(address) else address
 
 
 def bibtex_of_the_papers():
@@ -92,6 +92,17 @@ class Citation(SphinxDirective):
         self.env.note_dependency(str(ROOT / "CITATION.cff"))
         words = of(self, {"book": bibtex_of_the_book, "papers": bibtex_of_the_papers})()
         return [nodes.literal_block(words, words, language="bibtex")]
+
+
+class Unaddressed(SphinxPostTransform):
+    """Links into the repository are words, until `make address` has said where it is."""
+
+    default_priority = 9
+
+    def run(self, **kwargs):
+        for link in list(self.document.findall(nodes.reference)):
+            if edition.is_placeholder(link.get("refuri", "")):
+                link.replace_self(nodes.inline("", "", *link.children))
 
 
 class colophon(nodes.General, nodes.Element):
@@ -168,7 +179,8 @@ def line(cells):
 def versions(env):
     """What the book was built with, and when."""
     file = "how-attention-learns.pdf"
-    edition_link = nodes.reference("", file, refuri=edition.web_address(ROOT) + file, internal=False)
+    address = published(edition.web_address(ROOT))
+    edition_link = nodes.reference("", file, refuri=address + file, internal=False) if address else "make pdf prints it"
     rows = [("this book as a PDF", edition_link), ("the day of the build", built_on()),
             ("mhalib", citation()["version"]), ("Python", platform.python_version())]
     return ("Part", "Version"), rows + [(name, metadata.version(name)) for name in PACKAGES]
@@ -222,5 +234,6 @@ def setup(app):
     app.add_directive("citation", Citation)
     app.add_directive("colophon", Colophon)
     app.add_post_transform(Tables)
+    app.add_post_transform(Unaddressed)
     app.connect("build-finished", finish)
     return {"parallel_read_safe": True, "parallel_write_safe": True}

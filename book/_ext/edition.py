@@ -87,6 +87,11 @@ def web_address(root):
     return _address.web_address(repository(root))
 
 
+def is_placeholder(address):
+    """Whether an address still has the name that `make address` fills in."""
+    return bool(re.match(r"https://(github\.com/)?OWNER\b", address))
+
+
 class Missing(Exception):
     """A figure of a built page that has no picture to print."""
 

@@ -122,7 +122,8 @@ def copied(name, folder):
 
 def online(text):
     """Links to pages of the book lead to where it is published; where it has no address yet, they are words."""
-    if address := edition.web_address(ROOT):
+    address = edition.web_address(ROOT)
+    if address and not edition.is_placeholder(address):
         return re.sub(r'href="\.\./\.\./(book/)', rf'href="{address}\1', text)
     return re.sub(r'<a\b[^>]* href="\.\./\.\./book/[^>]*>(.*?)</a>', r"\1", text, flags=re.DOTALL)
 
