@@ -47,7 +47,7 @@ TRIED = """function tried(work) {
 @cache
 def v8():
     engine = MiniRacer()
-    engine.eval(exposed(*(BOOK / "exercises" / f"{name}.js" for name in ("formula", "judge"))) + TRIED)
+    engine.eval(exposed(*(BOOK / "exercises" / f"{name}.js" for name in ("formula", "judge", "widget"))) + TRIED)
     return engine
 
 
@@ -80,8 +80,9 @@ def judge(question, text):
     return tried(f"judge({json.dumps(question.to_json())}, {json.dumps(text)})")
 
 
-def evaluate(text, **values):
-    return tried(f"read({json.dumps(text)}, {json.dumps(list(values))}).value({json.dumps(values)})")
+def evaluate(text, ask="", **values):
+    names = json.dumps(list(values))
+    return tried(f"read({json.dumps(text)}, {names}, {{}}, {json.dumps(ask)}).value({json.dumps(values)})")
 
 
 def instances(question):
@@ -154,7 +155,9 @@ VALUES = {
     "2*u": 4, "1 + 2*3": 7, "-2^2": -4, "2^3^2": 512, "2^-1": 0.5, "8/2/2": 2, "1-2-3": -4, "-u*-w": -2, "2**3": 8,
     "−u·w": 2, "6÷3×2": 4, "[u+1]*2": 6, ".5 + 1.": 1.5, "2e-1*u": 0.4, "2E1": 20, "ln(e)": 1, "sin(π/2)": 1,
     "min(u,w) + max(u, w, 7)": 6, "sigmoid(0)": 0.5, "abs(w)*sqrt(4)": 2, "1/0": "Infinity", "sqrt(w)": "NaN",
-    "cos(0)+tanh(0)+exp(0)+log(1)": 2,
+    "cos(0)+tanh(0)+exp(0)+log(1)": 2, "σ'(0)": 1 / 4, "σ''(log(2))": -2 / 27, "σ″(-log(2))": 2 / 27,
+    "binom(6, 3)": 20, "binom(-1/2, 2)": 3 / 8, "binom(u, 0)": 1, "binom(2, w)": "NaN", "binom(1/2, 1e9)": "NaN",
+    "(5 choose 2)/u": 5, "C(3,2)": 3, "minus one half": -0.5, "three quarters·ten": 7.5, "u^w + uʷ": 1,
 }
 
 
@@ -168,10 +171,11 @@ def test_a_formula_has_its_value(text, value):
     ("", 0, "Type a number"), ("u 2", 2, "operation is missing"), ("x+1", 0, "letters here are u, w"),
     ("sin^2(w)", 0, "sin\\(…\\)"), ("exp(w", 3, "never closed"), ("w)", 1, "never opened"),
     ("2*()", 2, "nothing in these"), ("1,234", 1, "either"), ("min(u)", 0, "two numbers"), ("√2u", 0, "parentheses"),
-    ("u*σ′(w)", 2, "derivative"), ("y=3", 1, "equals sign"), ("u≤2", 1, "inequality"), ("|u", 0, "partner"),
+    ("u*sin′(w)", 2, "derivative"), ("y=3", 1, "equals sign"), ("u≤2", 1, "inequality"), ("|u", 0, "partner"),
     ("\\frac u2", 0, "fraction"), ("*u", 0, "before"), ("u*", 1, "after"), ("(u*)", 3, "before this parenthesis"),
     ("u # w", 2, "means nothing"), ("log(u,w)", 5, "comma"), ("constructor", 0, "“constructor” is not known"),
     ("2*toString", 2, "not known"), ("alert(1)", 0, "not known"), ("5%%", 2, "after a number"),
+    ("(5%%)", 3, "after a number"), ("(u of w)", 3, "99/100"), ("2u choose 2", 3, "parentheses of its own"),
 ])
 def test_a_fault_says_where_it_is_and_what_to_do(text, at, words):
     fault = tried(f"read({json.dumps(text)}, ['u', 'w'])")
@@ -193,6 +197,13 @@ def test_an_answer_is_right_however_readers_write_it(place):
         assert judge(asked(place), text).get("right"), text
 
 
+@pytest.mark.parametrize("place", SPELLINGS["wrong"])
+def test_a_wrong_answer_is_judged_however_readers_write_it(place):
+    part = json.dumps(asked(place).to_json())
+    for text, words in SPELLINGS["wrong"][place].items():
+        assert words in tried(f"differs({part}, judge({part}, {json.dumps(text)}))"), text
+
+
 @pytest.mark.parametrize("place", SPELLINGS["refused"])
 def test_what_is_not_read_is_refused_with_a_sentence(place):
     for text, words in SPELLINGS["refused"][place].items():
@@ -204,12 +215,16 @@ def test_what_is_not_read_is_refused_with_a_sentence(place):
     ("ln 2/u", "log(2)/u"), ("√u^2", "sqrt(u^2)"), ("50%", "50/100"), ("\\frac{u}{2w}", "u/(2*w)"),
     ("e^-2u", "e^(-2)*u"), ("0,5 u", "0.5*u"), ("-2u", "-2*u"), ("2|u-w|", "2*abs(u-w)"), ("u-(w-x)", None),
     ("u*w", None), ("2(u-(w-x))", "2*(u-(w-x))"), ("2½ u", "(2+1/2)*u"), ("|u|x|w|", "abs(u)*x*abs(w)"),
+    ("uσ'(w)", "u*sigmoid′(w)"), ("C(u,2)", "binom(u, 2)"), ("u choose 2", "binom(u, 2)"), ("uʷ⁺¹x", "u^(w+1)*x"),
+    ("u^Tx", "u*x"), ("ux'", "u*x"), ("u^T^2", "u^2"), ("two thirds u", "(2/3)*u"), ("2 of 3", "2/3"),
+    ("2/u steps", "2/u"), ("nine", "9"), ("uʷ", "u^w"),
 ])
 def test_what_may_be_read_in_two_ways_is_shown_as_it_was_read(text, reading):
-    made = tried(f"read({json.dumps(text)}, ['u', 'w', 'x'])")
+    ask = "The number of steps, for d = 1"
+    made = tried(f"read({json.dumps(text)}, ['u', 'w', 'x'], {{}}, {json.dumps(ask)})")
     assert made["reading"] == reading
     values = {"u": 1.7, "w": 0.6, "x": 2.3}
-    assert reading is None or evaluate(reading, **values) == pytest.approx(evaluate(text, **values))
+    assert reading is None or evaluate(reading, **values) == pytest.approx(evaluate(text, ask, **values))
 
 
 def test_a_letter_that_an_answer_lacks_is_named():
@@ -253,6 +268,19 @@ def test_a_number_counts_when_it_is_rounded_to_the_wanted_digits_and_a_whole_one
         wanted, off = unit * round(value / unit), 2 * max(unit, question.tolerance * abs(value))
     for typed, right in ((value, True), (wanted, True), (value + off, False), (value - off, False)):
         assert judge(question, f"{typed:.9g}")["right"] is right
+
+
+@pytest.mark.parametrize(("label", "k"), NUMBERS, ids=lambda part: str(part))
+def test_a_field_says_to_how_many_digits_a_number_is_wanted(label, k):
+    question = QUESTIONS[label][k]
+    exact = float(evaluate(question.answer)).is_integer()
+    if question.digits:
+        wanted = f"A number, to {question.digits} digit{'s' * (question.digits > 1)}"
+    elif exact or question.tolerance > 1e-3:  # what is asked says how near: to two percent
+        wanted = "A number, or a formula for it"
+    else:
+        wanted = "A number, to 3 digits, or a formula for it"
+    assert tried(f"lettersOf({json.dumps(question.to_json())})") == wanted
 
 
 @pytest.mark.parametrize("label, k, text, right, almost", [

@@ -43,6 +43,12 @@ export function allowance(right, { tolerance, digits, variables }, fewer = 0) {
   return Math.max(0.6 * 10 ** last, tolerance * Math.abs(right));
 }
 
+// Whether a number is asked for that may be rounded to DIGITS, because no other accuracy is asked for.
+export function rounds(part) {
+  if (part.variables.length || part.digits || part.tolerance > 1e-3) return false;
+  return !Number.isInteger(read(part.answer, []).value({}));
+}
+
 const near = (x, right, part) => Math.abs(x - right) <= allowance(right, part);
 
 // Not right, but as near as a number with a digit less, or a formula with a rounded number in it, would be.
@@ -52,8 +58,15 @@ function almost(x, right, part) {
   return Math.abs(x - right) <= Math.min(allowance(right, part, 1), 0.05 * Math.abs(right));
 }
 
+// Percents without their sign, 99 for 0.99: the share that they are.
+function share({ yours, ours }, part) {
+  const isShare = !part.variables.length && ours > 0 && ours < 1;
+  return isShare && near(yours / 100, ours, part) ? yours / 100 : null;
+}
+
 // What becomes of an answer: where it first differs, or that it does nowhere; the mistake that it is, or the formula that
-// it would be with other parentheses, where that is right; the letters that it lacks; how it was read.
+// it would be with other parentheses, where that is right; the share that it would be in percent; the letters that it
+// lacks; how it was read.
 export function judge(part, text) {
   const [names, aliases] = spelled(part);
   const yours = read(text, names, aliases, part.ask),
@@ -74,7 +87,8 @@ export function judge(part, text) {
     first: off[0] ?? null,
     mistake: mistake?.[1] ?? null,
     almost: off.every((row) => almost(row.yours, row.ours, part)),
-    meant: off.length ? (regroupings(text).find(right) ?? null) : null,
+    meant: off.length ? (regroupings(text, yours.from).find(right) ?? null) : null,
+    share: off.length ? share(rows[0], part) : null,
     missing: [...ours.used].filter((name) => off.length && !yours.used.has(name)),
     reading: yours.reading,
   };
@@ -90,15 +104,15 @@ function readable(...formula) {
 }
 
 // The formula with parentheses more: around what follows a ^ or a /, and what stands before the /. What may have been
-// meant by x^1/2, a/b*c, a-b/c+d.
-export function regroupings(text) {
-  const tokens = tokensOf(text),
+// meant by x^1/2, a/b*c, a-b/c+d, from the place on where a name that stands in front ends.
+export function regroupings(text, from = 0) {
+  const tokens = tokensOf(text, from),
     found = [];
   if (tokens.length > 80) return found; // they grow with the square of the length
   const wrapped = (from, to) => `(${text.slice(from, to).trim()})`;
   for (const [k, { word, at, length }] of tokens.entries()) {
     if (word !== "^" && word !== "/") continue;
-    const start = levelStart(tokens, k),
+    const start = levelStart(tokens, k, from),
       after = at + length,
       sign = text.slice(at, after);
     for (const end of levelEnds(tokens, k, text.length)) {
@@ -115,12 +129,12 @@ const opens = ({ word }) => word === "(",
   closes = ({ word }) => word === ")";
 
 // Where the innermost parentheses around token k begin.
-function levelStart(tokens, k) {
+function levelStart(tokens, k, from) {
   for (let depth = 0, j = k - 1; j >= 0; j--) {
     depth += closes(tokens[j]) - opens(tokens[j]);
     if (depth < 0 || (depth === 0 && tokens[j].word === ",")) return tokens[j].at + 1;
   }
-  return 0;
+  return from;
 }
 
 // Behind token k: before each operation on its level, and where the level ends.

@@ -1,6 +1,6 @@
 import { element, without } from "mhalib/live/element.js";
 import { keep, kept } from "./kept.js";
-import { DIGITS, judge } from "./judge.js";
+import { DIGITS, judge, rounds } from "./judge.js";
 import { Fault } from "./tokens.js";
 
 // The fields of an exercise that checks itself; the questions come from Python. Answers are kept in the reader's browser,
@@ -25,8 +25,9 @@ function marked(text, { message, at, length }) {
 
 const unjudged = ({ message }) => `This answer could not be judged (${message}). Write it in another way.`;
 
-function differs(part, { off, of, first, mistake, almost, meant, missing }) {
+export function differs(part, { off, of, first, mistake, almost, meant, share, missing }) {
   if (mistake) return `Not yet. ${mistake}`;
+  if (share !== null) return `Not yet. As a share this is ${shown(share)}, or ${shown(first.yours)}%.`;
   if (meant) return `Not yet: as it is typed it is another formula. With these parentheses it is right: ${meant}`;
   if (missing.length)
     return `Not yet: where is ${missing.map((name) => spelledOut(part, name)).join(", and where is ")}?`;
@@ -66,12 +67,13 @@ function agreed(part, { of }) {
   return part.variables.length ? `Right: it agrees with our formula on all ${of} drawn instances.` : "Right.";
 }
 
-function lettersOf(part) {
+export function lettersOf(part) {
   const letters = part.variables
     .map(({ name, symbol, meaning }) => (symbol ? `${name} for ${symbol}` : name) + (meaning ? ` (${meaning})` : ""))
     .join(", ");
   if (letters) return `A formula in ${letters}`;
-  return part.digits ? `A number, to ${wanted(part)}` : "A number, or a formula for it";
+  if (part.digits) return `A number, to ${wanted(part)}`;
+  return rounds(part) ? `A number, to ${wanted(part)}, or a formula for it` : "A number, or a formula for it";
 }
 
 // One answer: what is asked, the field, and what is said of it.
@@ -175,7 +177,8 @@ class Field {
 
 const HELP =
   "Numbers, + − * / ^ and parentheses; exp, log (natural), sqrt, abs, sin, cos, sinh, cosh, tanh, sigmoid (also as sigma or σ), " +
-  "min and max; pi and e. Products need no sign: 2x is 2*x, and 1/2 x is (1/2)*x; the field says how it read you. Put into " +
+  "its derivatives σ′ and σ″, min, max and binom(n, k); pi and e. " +
+  "Products need no sign: 2x is 2*x, and 1/2 x is (1/2)*x; the field says how it read you. Put into " +
   "parentheses what belongs together: x^1/2 is (x^1)/2, and a/b*c is (a/b)*c. Fragments of TeX are read as well, such as " +
   `\\frac{1}{4}u. A number that is not whole may be rounded to ${DIGITS} digits, or to as many as its field asks for; ` +
   "whole numbers and the numbers inside a formula have to be exact. " +
