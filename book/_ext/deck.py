@@ -3,13 +3,17 @@
 A lecture of course.yml names what each of its parts shows: ``2/guesses``, ``2/prop-1-hessian``. A slide is
 
 - ``question``: the title of a chapter, its first paragraph, and its first figure if that comes with it,
-- ``guesses``: what a chapter asks to predict,
+- ``guesses``: what a chapter asks to predict, with the answers in the notes,
 - ``idea``: the drawn picture of its idea,
 - ``seen``: what the chapter has shown,
 - the label of a statement, the number of a figure (``figure-2``), the id of a section,
 - or the name of a live figure, which trains on the slide.
+
+The notes of a slide have its share of the minutes, what to ask, and what the chapter says beside it: after a statement its
+proof, after a figure what there is to see. Formulas are TeX there, for the window of the notes sets none.
 """
 
+import re
 from html import escape
 from pathlib import Path
 
@@ -36,7 +40,7 @@ def slides(k, week):
     for part in week["lecture"]:
         for name in part["slides"]:
             yield slide(name, part, shows)
-    problems = "".join(f"<li>{escape(problem)}</li>" for problem in titles_of_sheet(k))
+    problems = "".join(f"<li>{escape(problem)}</li>" for problem in titles_of_sheet(k, week))
     yield framed(f"<h2>Sheet {k}</h2><ul>{problems}</ul>")
 
 
@@ -44,10 +48,11 @@ def slide(name, part, shows):
     """One slide of a part of the lecture."""
     page, label = name.split("/")
     file = built.file_of(page)
-    body, kind = KINDS[label](page) if label in KINDS else labelled(page, label)
-    ask = f"<p>{escape(shows[label])}</p>" if label in shows else ""
+    body, kind, notes = KINDS[label](page) if label in KINDS else labelled(page, label)
+    ask = f"<p><b>{escape(shows[label])}</b></p>" if label in shows else ""
     where = f"Chapter {page}" if page.isdigit() else course.title(file)
-    return framed(body, kind, part["part"], f"<p>{escape(part['part'])}: {part['minutes']} minutes.</p>{ask}",
+    share = max(1, round(part["minutes"] / len(part["slides"])))
+    return framed(body, kind, part["part"], f"<p>About {share} of {part['minutes']} minutes.</p>{ask}{notes}",
                   f'<a href="{moved(f"{Path(file).name}.html", file, HERE)}" target="_blank">{escape(where)}</a>')
 
 
@@ -63,24 +68,21 @@ def question(page):
     first = found.find("p", recursive=False)
     before = [each for each in found.find_all("figure", class_="mha-figure") if each.find_parent("section") is found]
     drawn = picture(file, before[0]) if before else ""
-    return f"<h1>{escape(course.title(file))}</h1>{taken(first, file, HERE)}{drawn}", "question"
+    body = f"<h1>{escape(course.title(file))}</h1>{taken(first, file, HERE)}{drawn}"
+    return body, "question", following(first, file)
 
 
 def asked(page):
     """The guesses of a chapter: what is asked, and what one may choose."""
-    name = element_of_guesses(page)["id"].removeprefix("guesses-")
-    rows = []
-    for number, guess in guesses.groups()[name].items():
-        choices = " · ".join(map(escape, guess.get("choices", ["draw it"] if "curve" in guess else [])))
-        rows.append(f"<li><b>{number}</b> {escape(guess['ask'])}<br><small>{choices}</small></li>")
-    return f'<h2>Guess first</h2><ul class="guesses">{"".join(rows)}</ul>', "guesses"
-
-
-def element_of_guesses(page):
     found = built.page(built.file_of(page)).find(class_="mha-guesses")
     if found is None:
         raise ValueError(f"{page}/guesses: the page {built.file_of(page)} asks for no guess")
-    return found
+    rows, answers = [], []
+    for guess in guesses.groups()[found["id"].removeprefix("guesses-")].values():
+        choices = " · ".join(map(escape, guess.get("choices", ["draw it"] if "curve" in guess else [])))
+        rows.append(f"<li>{escape(guess['ask'])}<br><small>{choices}</small></li>")
+        answers.append(f"<li>{escape(guess.get('answer', ''))} {escape(guess.get('why', 'The chapter shows it.'))}</li>")
+    return f'<h2>Guess first</h2><ol class="guesses">{"".join(rows)}</ol>', "guesses", f"<ol>{''.join(answers)}</ol>"
 
 
 def idea(page):
@@ -88,32 +90,75 @@ def idea(page):
     drawing = found.find("figure", class_="mha-idea")
     if drawing is None:
         raise ValueError(f"{page}/idea: the section {found['id']} has no drawn picture")
-    words = taken(found.find("p", recursive=False), file, HERE)
-    return f"{heading(found, file)}{taken(drawing, file, HERE)}{words}", "idea"
+    said = words(found.find_all("p", recursive=False), file)
+    return f"{heading(found, file)}{taken(drawing, file, HERE)}", "idea", said
 
 
 def seen(page):
     file, found = built.file_of(page), section(page, "what-we-have-seen")
-    return f"<h2>What we have seen</h2>{taken(found.find('ul'), file, HERE)}", "seen"
+    return f"<h2>What we have seen</h2>{taken(found.find('ul'), file, HERE)}", "seen", ""
 
 
 KINDS = {"question": question, "guesses": asked, "idea": idea, "seen": seen}
 
 
 def labelled(page, label):
-    """The slide of a statement, a figure, a section or a live figure, and its kind."""
+    """The slide of a statement, a figure, a section or a live figure: its body, its kind, its notes."""
     file, found = built.file_of(page), element(page, label)
     if found.name == "figure":
-        return f"<h2>{escape(found.find('figcaption').get_text(strip=True))}</h2>{picture(file, found)}", "figure"
+        body = f"<h2>{escape(found.find('figcaption').get_text(strip=True))}</h2>{picture(file, found)}"
+        return body, "figure", following(found.find_parent("div", class_="cell"), file)
     if found.name == "section":
-        return without_cells(taken(found, file, HERE)), "text"
+        return without_cells(taken(found, file, HERE)), "text", ""
     if "proof" in found.get("class", ()):
-        return str(taken(found, file, HERE)), "statement"
+        return statement(found, file)
     live = found.find_next("figure", class_="mha-fallback")
     if not (built.HTML / "figures" / f"{label}.html").exists() or live is None:
         raise ValueError(f"{page}/{label}: expected a statement, a figure, a section or a live figure")
     name = escape(live.find("figcaption").get_text(strip=True))
-    return f'<iframe data-src="../../figures/{label}.html" title="{name}"></iframe>', "live"
+    body = f'<iframe data-src="../../figures/{label}.html?slides" title="{name}"></iframe>'
+    return body, "live", following(live.find_parent("div", class_="cell"), file)
+
+
+def statement(found, file):
+    """A statement below the sentence that leads to it; what it says of its sources goes into the notes, and the proof."""
+    before = found.find_previous_sibling()
+    leads = before is not None and before.name == "p" and not before.find("strong", recursive=False)
+    lead = f'<div class="lead">{taken(before, file, HERE)}</div>' if leads else ""
+    shown = taken(found, file, HERE)
+    sources = [each for each in shown.find_all("p") if SOURCES.match(each.get_text())]
+    for each in [*sources, *(mark for mark in shown.find_all("strong") if MARK.fullmatch(mark.get_text(strip=True)))]:
+        each.extract()
+    after = found.find_next_sibling()
+    proof = after if after is not None and "dropdown" in after.get("class", ()) else None
+    notes = words(sources, file) + (words([proof], file) if proof else following(found, file))
+    return f"{lead}{shown}", "statement", notes
+
+
+SOURCES = re.compile(r"\s*(It has the shape of|This is the counterpart of)")
+MARK = re.compile(r"\[(ours|paper|recalled|second-hand)\]")
+
+
+def following(found, file):
+    """The paragraphs behind a part of a page, up to the next heading, figure or statement."""
+    behind = []
+    for each in found.find_next_siblings() if found is not None else ():
+        if each.name != "p":
+            break
+        if "mha-guessed" not in each.get("class", ()):
+            behind.append(each)
+    return words(behind, file)
+
+
+def words(parts, file):
+    """Parts of a page for the notes, each formula in TeX."""
+    made = []
+    for part in parts:
+        part = taken(part, file, HERE)
+        for formula in part.find_all(attrs={"data-tex": True}):
+            formula.replace_with(f" {formula['data-tex'].strip()} ")
+        made.append(f"<p>{escape(' '.join(part.get_text(' ').split()))}</p>")
+    return "".join(made)
 
 
 def picture(file, figure):
@@ -128,14 +173,19 @@ def heading(found, file):
 
 
 def without_cells(part):
-    """A section without its code, its dropdowns and the sections inside it."""
-    for each in part.select("div.cell, .dropdown, section section, table"):
+    """A section without its code, its figures, its dropdowns and the sections inside it; what a cell prints stays."""
+    for cell in part.select("div.cell"):
+        printed = cell.find("div", class_=re.compile("stream|text_plain"))
+        cell.replace_with(printed.extract()) if printed else cell.decompose()
+    for each in part.select(".dropdown, section section, table"):
         each.decompose()
     return str(part).replace("<h3", "<h2").replace("</h3", "</h2")
 
 
-def titles_of_sheet(k):
-    """The problems of sheet ``k``, as they are called there."""
+def titles_of_sheet(k, week):
+    """The problems of sheet ``k``, as they are called there, with their minutes and points."""
     sheet = built.sheet(k)
-    return [each.get_text(" ", strip=True) for each in
-            sheet.select("ol > li > p:first-child, .exercise > .admonition-title")]
+    from_the_book = [each.get_text(" ", strip=True) for each in sheet.select("ol > li > p:first-child")]
+    own = [each.get_text(" ", strip=True) for each in sheet.select(".exercise > .admonition-title")]
+    efforts = [course.effort(course.work(course.SHEETS, label)).strip("*") for label in week["own"]]
+    return from_the_book + [f"{title} · {effort}" for title, effort in zip(own, efforts, strict=True)]

@@ -62,7 +62,8 @@ def solutions(k, week):
     solved = "".join(solution(label, file) for label in week["sheet"] for file in found["pages"]
                      if course.stated_in(file, label))
     own = "".join(solution(label, course.SHEETS) for label in week["own"])
-    return paper(f"Solutions of sheet {k}", f"<h2>Solutions of sheet {k}: {escape(week['title'])}</h2>{solved}{own}")
+    title = built.sheet(k).find("h2").find(string=True)
+    return paper(f"Solutions of sheet {k}", f"<h2>{escape(title)}: solutions</h2>{solved}{own}")
 
 
 def solution(label, file):
@@ -103,7 +104,7 @@ def collect(k):
     shutil.copytree(built.HTML / "kit" / f"week-{k}", folder)
     for path in folder.glob("*.html"):
         text = path.read_text("utf-8")
-        for needed in set(re.findall(r'(?:src|href)="\.\./\.\./((?:_static|figures)/[^"#?]+)"', text)):
+        for needed in set(re.findall(r'(?:src|href)="\.\./\.\./((?:_static|figures)/[^"#?]+)', text)):
             copied(needed, folder / "files")
         text = re.sub(r'(src|href)="\.\./\.\./((?:_static|figures)/)', r'\1="files/\2', text)
         path.write_text(online(text), "utf-8")

@@ -70,7 +70,10 @@ class Quiz(SphinxDirective):
             raise self.error(str(error)) from error
         up = "../" * self.env.docname.count("/")
         fields = "".join(field(each, f"quiz-{self.arguments[0]}-{number}", up) for number, each in enumerate(found, 1))
-        return [nodes.raw("", f'<div class="mha-quiz">{fields}</div>', format="html")]
+        files = f"{up}kit/week-{self.arguments[0]}"
+        as_files = (f'<p>As a file: <a href="{files}/quiz.gift.txt" download>GIFT</a> for Moodle, '
+                    f'<a href="{files}/quiz-qti.zip" download>QTI 2.1</a> for other platforms.</p>')
+        return [nodes.raw("", f'<div class="mha-quiz">{fields}{as_files}</div>', format="html")]
 
 
 def field(asked, name, up):
@@ -96,12 +99,13 @@ def address(see, up):
 
 def gift(k):
     """The quiz of week ``k`` in Moodle's GIFT format."""
-    return "\n\n".join([f"$CATEGORY: How Attention Learns/Week {k}", *map(gift_of, questions(k))]) + "\n"
+    asked = (gift_of(each, f"Week {k}, question {number}") for number, each in enumerate(questions(k), 1))
+    return "\n\n".join([f"$CATEGORY: How Attention Learns/Week {k}", *asked]) + "\n"
 
 
-def gift_of(asked):
+def gift_of(asked, name):
     lines = [f'  {"=" if choice.right else "~"}{plain(choice.text)}#{plain(choice.why)}' for choice in asked.choices]
-    return "\n".join([f"::{plain(asked.ask)[:80]}::{plain(asked.ask)} {{", *lines, "}"])
+    return "\n".join([f"::{name}::{plain(asked.ask)} {{", *lines, "}"])
 
 
 def plain(text):
@@ -138,11 +142,24 @@ ITEM = """<?xml version="1.0" encoding="UTF-8"?>
 {feedback}
 </assessmentItem>
 """
+TEST = """<?xml version="1.0" encoding="UTF-8"?>
+<assessmentTest xmlns="{space}" identifier="week-{k}" title="How Attention Learns, week {k}">
+  <testPart identifier="all" navigationMode="nonlinear" submissionMode="individual">
+    <assessmentSection identifier="questions" title="Questions" visible="true">
+{items}
+    </assessmentSection>
+  </testPart>
+</assessmentTest>
+"""
 MANIFEST = """<?xml version="1.0" encoding="UTF-8"?>
 <manifest xmlns="http://www.imsglobal.org/xsd/imscp_v1p1" identifier="how-attention-learns-week-{k}">
   <metadata><schema>QTIv2.1 Package</schema><schemaversion>1.0.0</schemaversion></metadata>
   <organizations/>
   <resources>
+    <resource identifier="week-{k}" type="imsqti_test_xmlv2p1" href="week-{k}.xml">
+      <file href="week-{k}.xml"/>
+{needed}
+    </resource>
 {resources}
   </resources>
 </manifest>
@@ -172,7 +189,10 @@ def qti(k):
     items = qti_items(k)
     resources = "\n".join(f'    <resource identifier="{name}" type="imsqti_item_xmlv2p1" href="{name}.xml">'
                           f'<file href="{name}.xml"/></resource>' for name in items)
-    files = {"imsmanifest.xml": MANIFEST.format(k=k, resources=resources)}
+    needed = "\n".join(f'      <dependency identifierref="{name}"/>' for name in items)
+    named = "\n".join(f'      <assessmentItemRef identifier="{name}" href="{name}.xml"/>' for name in items)
+    files = {"imsmanifest.xml": MANIFEST.format(k=k, resources=resources, needed=needed),
+             f"week-{k}.xml": TEST.format(space=SPACE, k=k, items=named)}
     files |= {f"{name}.xml": text for name, text in items.items()}
     packed = io.BytesIO()
     with zipfile.ZipFile(packed, "w", zipfile.ZIP_DEFLATED) as archive:

@@ -6,16 +6,31 @@ function fit(slide) {
   for (let size = 100; size > LEAST && slide.scrollHeight > room; size -= 3) slide.style.fontSize = `${size - 3}%`;
 }
 
-const fitShown = () => fit(Reveal.getCurrentSlide());
+// The keys come back to the slides when one is left, and when a live figure gives them up (mhalib/live/widget.py).
+const KEYS = { PageDown: () => Reveal.next(), PageUp: () => Reveal.prev(), Escape: () => {} };
+addEventListener("message", ({ data }) => {
+  if (!Object.hasOwn(KEYS, data?.key ?? "")) return;
+  KEYS[data.key]();
+  document.activeElement.blur();
+  window.focus();
+});
 
-Reveal.on("ready", fitShown);
-Reveal.on("slidechanged", fitShown);
+Reveal.on("ready", () => fit(Reveal.getCurrentSlide()));
+Reveal.on("slidechanged", ({ currentSlide }) => {
+  fit(currentSlide);
+  document.activeElement.blur();
+  window.focus();
+});
 Reveal.on("pdf-ready", async () => {
   await document.fonts.ready;
-  for (const frame of document.querySelectorAll("iframe[data-src]")) {
-    frame.src = frame.dataset.src;
-    await new Promise((done) => frame.addEventListener("load", done));
-  }
+  const frames = [...document.querySelectorAll("iframe")];
+  await Promise.all(
+    frames.map((frame) => {
+      const loaded = new Promise((done) => frame.addEventListener("load", done));
+      frame.src = frame.getAttribute("src") ?? frame.dataset.src;
+      return loaded;
+    }),
+  );
   document.querySelectorAll(".pdf-page > section").forEach(fit);
   document.body.dataset.printable = "yes";
 });
@@ -29,5 +44,6 @@ Reveal.initialize({
   slideNumber: "c/t",
   transition: "none",
   pdfMaxPagesPerSlide: 1,
+  preloadIframes: true, // a live figure keeps its settings while the slides beside it are shown
   plugins: [RevealNotes],
 });

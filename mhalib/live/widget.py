@@ -50,6 +50,13 @@ body {{ max-width: 60rem; margin: 0 auto; padding: 0 0.6rem; font: 15px/1.4 syst
 {module}
 const state = JSON.parse(document.getElementById("state").textContent);
 made.render({{ model: {{ get: (name) => state[name] }}, el: document.getElementById("figure") }});
+// On a slide (NAME.html?slides) the keys of whoever presents go to the slides, also from inside this frame.
+if (location.search === "?slides")
+  addEventListener("keydown", (event) => {{
+    if (!["PageDown", "PageUp", "Escape"].includes(event.key)) return;
+    event.preventDefault();
+    parent.postMessage({{ key: event.key }}, "*");
+  }}, true);
 </script>
 """
 

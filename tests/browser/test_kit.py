@@ -55,6 +55,19 @@ def left(fault):
     return fault.startswith(("failed: ", "file:")) and "/figures/" in fault
 
 
+def notes_of(k, name):
+    """The notes of a slide of week k."""
+    page = BeautifulSoup((BUILD / "kit" / f"week-{k}" / "slides.html").read_text("utf-8"), "html.parser")
+    names = [name for part in WEEKS[k]["lecture"] for name in part["slides"]]
+    return page.select(".slides > section")[2 + names.index(name)].select_one(".notes").get_text(" ")
+
+
+def test_notes_of_a_statement_are_its_proof_and_those_of_guesses_what_is_true():
+    assert "A covariance is at most the product of two standard deviations" in notes_of(2, "2/prop-1-hessian")
+    answers = [guess["answer"] for guess in load("book/_ext/guesses.py").groups()["chapter-2"].values()]
+    assert all(answer in notes_of(2, "2/guesses") for answer in answers) and len(answers) == 3
+
+
 def assert_says(place, said):
     assert place.inner_text() == said
 
@@ -84,9 +97,15 @@ def test_a_live_figure_trains_on_its_slide_and_notes_say_what_to_ask(slides):
     summary = frame.locator(".mha-live-summary")
     before = summary.inner_text()
     frame.locator("input[type=range]").first.press("End")
-    frame.locator(".mha-live-summary").filter(has_not_text=before).wait_for()
+    frame.locator(".mha-live-summary").filter(has_not_text=before).filter(has_not_text="Training").wait_for()
     notes = page.locator("section.present .notes").text_content()
-    assert "15 minutes" in notes and "Ask how much the loss curves downward" in notes
+    assert "About 5 of 15 minutes" in notes and "Ask how much the loss curves downward" in notes
+    moved = summary.inner_text()
+    frame.locator("input[type=range]").first.press("PageDown")  # the key of a presenter
+    page.locator("section.present.figure").wait_for()
+    page.keyboard.press("PageUp")
+    page.locator("section.present.live").wait_for()
+    assert summary.inner_text() == moved, "the figure stands as it was left"
 
 
 @pytest.mark.parametrize("name", ["2/nothing", "99/question", "1/predict-1", "softmax/idea"])

@@ -197,8 +197,10 @@ def test_the_qti_package_is_whole(k):
     """Its manifest names all its items; of each item the right answer is one of its choices, each with what is said."""
     archive = zipfile.ZipFile(io.BytesIO(quiz.qti(k)))
     manifest = ElementTree.fromstring(archive.read("imsmanifest.xml"))
-    named = [each.get("href") for each in manifest.iter() if each.tag.endswith("}resource")]
-    assert sorted([*named, "imsmanifest.xml"]) == sorted(archive.namelist()) and len(named) == 5
+    test, *named = [each.get("href") for each in manifest.iter() if each.tag.endswith("}resource")]
+    assert sorted([test, *named, "imsmanifest.xml"]) == sorted(archive.namelist()) and len(named) == 5
+    references = ElementTree.fromstring(archive.read(test)).iter(f"{{{quiz.SPACE}}}assessmentItemRef")
+    assert [each.get("href") for each in references] == named
     for asked, name in zip(quiz.questions(k), named, strict=True):
         item, space = ElementTree.fromstring(archive.read(name)), f"{{{quiz.SPACE}}}"
         choices = {each.get("identifier"): each.text for each in item.iter(f"{space}simpleChoice")}
