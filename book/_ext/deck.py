@@ -81,7 +81,8 @@ def asked(page):
     for guess in guesses.groups()[found["id"].removeprefix("guesses-")].values():
         choices = " · ".join(map(escape, guess.get("choices", ["draw it"] if "curve" in guess else [])))
         rows.append(f"<li>{escape(guess['ask'])}<br><small>{choices}</small></li>")
-        answers.append(f"<li>{escape(guess.get('answer', ''))} {escape(guess.get('why', 'The chapter shows it.'))}</li>")
+        answer = f"<b>{escape(guess['answer'])}</b>: " if "answer" in guess else ""
+        answers.append(f"<li>{answer}{escape(guess.get('why', 'The chapter shows it.'))}</li>")
     return f'<h2>Guess first</h2><ol class="guesses">{"".join(rows)}</ol>', "guesses", f"<ol>{''.join(answers)}</ol>"
 
 

@@ -64,7 +64,7 @@ def list_guesses(article):
             words = re.sub(r"^\w+\. ", "", (guess.legend or guess).get_text().strip())
             choices = [label.get_text().strip() for label in guess.select("label:has(> input[type=radio])")]
             row = new_tag("li")
-            row.string = f"{words}: {', '.join(choices[:-1])}, or {choices[-1]}?" if choices else f"{words}."
+            row.string = " ".join([words, " · ".join(choices)]).strip()
             asked.append(row)
         if fields.find_previous_sibling("ol"):
             fields.decompose()

@@ -6,6 +6,9 @@ those of a class, on one page.
 the ``questions.yml`` of its chapter: number of a guess → what is asked, and the choices where there are some, or the
 curve that is to be drawn (``curves.py``). ``mhabook/exercises/guesses.js`` fills all of it from what the reader's
 browser keeps, ``class.js`` from what a class hands in.
+
+Beside choices stand ``why``, a sentence, and the ``answer``, where the page confirms one of them. Both are for whoever
+teaches, in the notes of a lecture (``deck.py``); a page that readers see has neither.
 """
 
 import json
@@ -37,10 +40,22 @@ FORGET = ('<p><button type="button" class="mha-forget">Forget all my guesses and
 
 @cache
 def groups():
-    """Name of a group → number → {ask, choices}, in the order of the book."""
+    """Name of a group → number → {ask, choices, answer, why}, in the order of the book.
+
+    Raises ValueError naming group and number, for an answer that is not one of the choices.
+    """
     files = sorted(PACKAGE.glob("*/questions.yml"), key=lambda file: (file.parent.name != "start", file))
     found = (yaml.load(file.read_text("utf-8"), yaml.BaseLoader) for file in files)
-    return {name: group for each in found for name, group in each.get("guesses", {}).items()}
+    return {name: checked(name, group) for each in found for name, group in each.get("guesses", {}).items()}
+
+
+def checked(name, group):
+    """A group whose answers are choices."""
+    for number, guess in group.items():
+        choices = guess.get("choices", [])
+        if "answer" in guess and guess["answer"] not in choices:
+            raise ValueError(f"{name} {number}: expected an answer among {choices}, got {guess['answer']!r}")
+    return group
 
 
 def pages():
@@ -141,7 +156,7 @@ class GuessesOfAClass(SphinxDirective):
                 f"</tr></thead><tbody>{rows}</tbody></table>")
 
 
-GATHER = ('<div class="mha-hand-in"><p><label>Links, one in a line<textarea rows="4"></textarea></label></p>'
+GATHER = ('<div class="mha-hand-in"><p><label>Links, one per line<textarea rows="4"></textarea></label></p>'
           '<p><button type="button">Add the links</button></p>'
           '<p><label>Files, or drop them here <input type="file" multiple></label></p>'
           '<div role="status"><p>No guesses yet.</p></div></div>'
@@ -152,6 +167,9 @@ def asked_of_a_class(name, number, guess):
     """The row of one guess: the question, how many answered it, and room for their answers."""
     choices = escape(json.dumps(guess.get("choices", [])))
     answers = f'<span aria-hidden="true">{curves.axes(guess["curve"], "")}</span>' if "curve" in guess else "<ul></ul>"
+    if "why" in guess:
+        said = f"<b>{escape(guess['answer'])}</b>: " if "answer" in guess else ""
+        answers += f"<details><summary>What is true</summary>{said}{escape(guess['why'])}</details>"
     return (f'<tr data-asked="{name}" data-choices="{choices}"><td>{number}. {escape(guess["ask"])}</td>'
             f'<td class="mha-count"></td><td>{answers}</td></tr>')
 

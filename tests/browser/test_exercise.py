@@ -12,6 +12,7 @@ from visits import BUILD, eventually
 SHEETS, MAP = "book/start/sheets.html", "book/start/map.html"
 CHAPTER, ALL = "book/multihead/06_a_planted_head.html", "book/start/guesses.html"
 CURVE = "book/kernels/12_two_kernels_one_rank.html"
+HOW_IT_GOES = "How does the weight of the middle key under softmax depend on the query?"
 KEPT = """() => Object.fromEntries(Object.keys(localStorage).filter((key) => key.startsWith("mha:"))
   .map((key) => [key, localStorage[key]]))"""
 NOTHING_IS_KEPT = """Object.defineProperty(window, "localStorage", {
@@ -137,8 +138,9 @@ def test_a_guess_comes_back_beside_its_result_and_on_the_page_of_all_until_it_is
     page, said = chapter.page, chapter.page.locator("#said-chapter-6-1")
     assert page.locator(".mha-guessed:visible").count() == 0
     fields = page.get_by_role("group", name="Your guesses")
-    fields.get_by_role("group", name="1. The cosine after 600 steps").get_by_label("0.7").check()
-    assert re.sub(r"\s+", " ", said.inner_text()) == "You said: 0.7 1. The cosine after 600 steps"
+    asked = "1. After 600 steps from zero, what is the cosine between a head’s matrix and that of the hidden head?"
+    fields.get_by_role("group", name=asked).get_by_label("0.7").check()
+    assert re.sub(r"\s+", " ", said.inner_text()) == f"You said: 0.7 {asked}"
     chapter.open()
     assert fields.get_by_label("0.7").is_checked() and said.is_visible()
     page.goto(chapter.site + ALL)
@@ -157,7 +159,8 @@ def test_a_guess_comes_back_beside_its_result_and_on_the_page_of_all_until_it_is
 
 def test_a_guess_in_words_is_kept_as_it_is_written(new_visit):
     visit = new_visit("book/laboratory/17_laboratory.html").open()
-    visit.page.get_by_label("2. Sixteen heads start at zero. After 500 steps they differ in").fill("<b>nothing</b>")
+    asked = "2. Sixteen heads start at zero. In what do they differ after 500 steps?"
+    visit.page.get_by_label(asked).fill("<b>nothing</b>")
     assert visit.page.locator("#said-chapter-17-2 strong").inner_text() == "<b>nothing</b>"
     assert visit.page.evaluate(KEPT) == {"mha:guess:chapter-17-2": "<b>nothing</b>"}
     visit.context.close()
@@ -242,8 +245,8 @@ def test_a_curve_that_nobody_can_have_drawn_is_as_if_nothing_were_kept(curve, ke
 
 def test_a_curve_is_drawn_by_the_keyboard(curve):
     page = curve.page
-    group = page.get_by_role("group", name="1b. The weight of the middle key, under softmax")
-    page.get_by_label("1a. The largest share of the middle key, under softmax").press("Tab")
+    group = page.get_by_role("group", name=f"1b. {HOW_IT_GOES}")
+    page.get_by_label("1a. What is the largest share that a query can give the middle key under softmax?").press("Tab")
     for name, key, value in (("−3", "ArrowUp", "0.55"), ("−2", "ArrowDown", "0.45"), ("−1", "End", "1")):
         point = group.get_by_role("slider", name=f"query {name}", exact=True)
         assert point.evaluate("(node) => node === document.activeElement && node.matches(':focus-visible')")
@@ -271,7 +274,7 @@ def test_in_print_and_without_a_script_a_curve_is_asked_for_in_words_alone(new_v
     bare = context.new_page()
     bare.goto(site + CURVE)
     for page in (visit.page, bare):
-        assert page.get_by_text("The weight of the middle key, under softmax").first.is_visible()
+        assert page.get_by_text(HOW_IT_GOES).first.is_visible()
         assert page.locator(".mha-plot:visible").count() == 0
     context.close()
     visit.context.close()

@@ -49,10 +49,36 @@ def test_guesses_are_numbered_as_their_list_is_where_there_is_one():
         assert listed in ([], numbers), name
 
 
-def test_a_guess_says_what_is_asked_and_has_two_choices_or_more_or_none():
+def test_a_guess_is_a_question_and_has_two_choices_or_more_or_none():
     for guess in (guess for group in GROUPS.values() for guess in group.values()):
-        assert {"ask"} <= set(guess) <= {"ask", "choices"} or set(guess) == {"ask", "curve"}
+        kind = set(guess) - {"answer"}
+        assert kind in ({"ask"}, {"ask", "curve"}, {"ask", "choices", "why"})
+        assert guess["ask"].endswith("?")
         assert len(set(guess.get("choices", "ab"))) >= 2
+
+
+def test_nearly_every_guess_with_choices_has_its_answer_among_them_and_a_sentence_that_says_why():
+    choosing = [guess for group in GROUPS.values() for guess in group.values() if "choices" in guess]
+    answered = [guess for guess in choosing if "answer" in guess]
+    assert len(answered) >= 0.9 * len(choosing)
+    assert all(guess["answer"] in guess["choices"] for guess in answered)
+    for guess in choosing:
+        assert len(guess["why"].split()) <= 25, guess["why"]
+        assert re.fullmatch(r"(?:(?!\. ).)+\.", guess["why"]), guess["why"]
+
+
+@pytest.mark.parametrize("guess", [{"choices": ["up", "down"], "answer": "UP"}, {"answer": "up"}])
+def test_an_answer_that_is_no_choice_stops_the_build(guess):
+    with pytest.raises(ValueError, match="chapter-99 2b: expected an answer among .*, got '(UP|up)'"):
+        guesses.checked("chapter-99", {"1": {"ask": "?"}, "2b": {"ask": "?", **guess}})
+
+
+def test_no_answer_stands_on_a_page_of_the_readers():
+    guess = {"ask": "Up?", "choices": ["up", "down"], "answer": "up", "why": "The hill is behind it."}
+    bare = {key: guess[key] for key in ("ask", "choices")}
+    for shown in (guesses.field, guesses.asked_of_a_class):
+        assert shown("chapter-99", "1", guess) == shown("chapter-99", "1", bare)
+    assert guesses.said(guess) == guesses.said(bare)
 
 
 def test_a_curve_has_few_points_in_their_order_and_none_of_its_lines_is_left_to_draw():

@@ -12,6 +12,7 @@ TOPICS = {
     "max margin, maximum margin, support vector machine, SVM, separable":
         "def-ntk lemma-margin-distance def-good-init prop-ntk-margins thm-exact-margin prop-zero-margin prop-saturated "
         "cor-2-mixture",
+    "descent lemma": "lemma-descent",
     "edge of stability, sharpness, learning rate, largest step size":
         "cor-1-smoothness lemma-descent prop-optimum-spectrum",
     "generalization, test error, overfitting, algorithmic stability":
@@ -35,6 +36,11 @@ TOPICS = {
     "overparameterization, width, number of heads, many heads":
         "lemma-1-blocks prop-equal-heads thm-collapse prop-1-hessian prop-groups thm-1-training thm-1-fewer-heads "
         "thm-many-heads prop-random-gram prop-first-order prop-head-moves",
+    "heads needed, how many heads":
+        "lemma-bounded-iterates thm-1-training thm-1-fewer-heads lemma-reference cor-2-mixture",
+    "1/√H, square root of the number of heads":
+        "def-model prop-first-step lemma-1-blocks prop-1-hessian prop-1-hessian-sharp cor-1-weak-convexity "
+        "cor-1-self-bounded prop-first-order prop-head-moves",
     "initialization, random start":
         "prop-head-scale thm-collapse def-good-init lemma-first-phase prop-start-logits prop-alignment-start "
         "prop-random-gram def-spectral-start prop-mean-over-starts lemma-tied-start prop-almost-every-start",
