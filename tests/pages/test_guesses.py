@@ -73,12 +73,14 @@ def test_an_answer_that_is_no_choice_stops_the_build(guess):
         guesses.checked("chapter-99", {"1": {"ask": "?"}, "2b": {"ask": "?", **guess}})
 
 
-def test_no_answer_stands_on_a_page_of_the_readers():
+def test_no_answer_stands_where_one_guesses_and_a_class_may_unfold_it():
     guess = {"ask": "Up?", "choices": ["up", "down"], "answer": "up", "why": "The hill is behind it."}
     bare = {key: guess[key] for key in ("ask", "choices")}
-    for shown in (guesses.field, guesses.asked_of_a_class):
-        assert shown("chapter-99", "1", guess) == shown("chapter-99", "1", bare)
+    assert guesses.field("chapter-99", "1", guess) == guesses.field("chapter-99", "1", bare)
     assert guesses.said(guess) == guesses.said(bare)
+    of_a_class = guesses.asked_of_a_class("chapter-99-1", "1", guess)
+    assert "<summary>What is true</summary><b>up</b>: The hill is behind it.</details>" in of_a_class
+    assert "What is true" not in guesses.asked_of_a_class("chapter-99-1", "1", bare)
 
 
 def test_a_curve_has_few_points_in_their_order_and_none_of_its_lines_is_left_to_draw():
