@@ -18,7 +18,7 @@ from sphinx.util.docutils import SphinxDirective
 ROOT = Path(__file__).parents[2]
 COURSE = ROOT / "book" / "start" / "course.yml"
 SHEETS = "book/start/sheets"
-COLUMNS, WIDTH, WIDE, HIGH, STEP = 3, 400, 116, 46, 84
+COLUMNS, WIDTH, WIDE, HIGH, STEP = 3, 400, 116, 60, 98
 SEATS = {1: (1,), 2: (0, 2), 3: (0, 1, 2)}  # the columns of a row with so many boxes: lines pass between columns
 PARTS = {"start": 0, "multihead": 1, "preconditioning": 2, "kernels": 3, "laboratory": 0}
 
@@ -81,20 +81,18 @@ def named(file):
 
 
 def places(pages):
-    """file → (row, column): below everything that it needs, at most three in a row, parts from left to right."""
-    rows, order = {}, list(pages)
-    for file in sorted(pages, key=lambda file: (depth(file, pages), order.index(file))):
-        row = max((rows[need] + 1 for need in pages[file]["needs"]), default=0)
+    """file → (row, column): below everything that it needs and not above a chapter of its part that comes before it,
+    at most three in a row, in the order of the book."""
+    rows, last = {}, {}
+    for file, page in pages.items():
+        part = Path(file).parent.name
+        row = max((rows[need] + 1 for need in page["needs"]), default=0)
+        row = max(row, last.get(part, 0) if number(file) else 0)
         while list(rows.values()).count(row) == COLUMNS:
             row += 1
-        rows[file] = row
-    beside = {row: [file for file in order if rows[file] == row] for row in rows.values()}
+        rows[file] = last[part] = row
+    beside = {row: [file for file in pages if rows[file] == row] for row in rows.values()}
     return {file: (row, SEATS[len(beside[row])][beside[row].index(file)]) for file, row in rows.items()}
-
-
-def depth(file, pages):
-    """How many pages one must have read before a page, along the longest chain."""
-    return max((depth(need, pages) + 1 for need in pages[file]["needs"]), default=0)
 
 
 def drawn_needs(pages):
@@ -133,15 +131,16 @@ def two_lines(name):
 
 
 def box(file, page, place, address):
+    """A link with the page's name in one or two lines and, below them, how long a first reading takes."""
     (x, y), lines = corner(place), two_lines(page["name"])
     if number(file):
         lines[0] = f'<tspan class="number">{number(file)}</tspan> {escape(lines[0])}'
-    first = y + HIGH / 2 + 5 - 8 * (len(lines) - 1)
-    words = "".join(f'<text x="{x + WIDE / 2:.0f}" y="{first + 17 * k:.0f}">{line}</text>'
-                    for k, line in enumerate(lines))
+    first, middle = y + HIGH / 2 + 4 - 8 * len(lines), f"{x + WIDE / 2:.0f}"
+    words = [f'<text x="{middle}" y="{first + 17 * k:.0f}">{line}</text>' for k, line in enumerate(lines)]
+    time = f'<text class="minutes" x="{middle}" y="{first + 17 * len(lines):.0f}">{minutes(file)} min</text>'
     return (f'<a href="{escape(address)}" class="part-{PARTS[Path(file).parent.name]}" data-file="{file}">'
-            f'<title>{escape(title(file))}</title>'
-            f'<rect x="{x:.0f}" y="{y}" width="{WIDE}" height="{HIGH}" rx="5"/>{words}</a>')
+            f'<title class="nohighlight">{escape(title(file))}</title>'
+            f'<rect x="{x:.0f}" y="{y}" width="{WIDE}" height="{HIGH}" rx="5"/>{"".join(words)}{time}</a>')
 
 
 def drawing(pages, address):
@@ -232,7 +231,8 @@ def weeks(found, _):
 def taken_along(k):
     """What kit.py makes for week ``k``: links to its pages, which stand beside the book's."""
     def link(file, words):
-        return f'<a href="../../kit/week-{k}/{file}">{words}</a>'
+        saved = "" if file.endswith(".html") else " download"
+        return f'<a href="../../kit/week-{k}/{file}"{saved}>{words}</a>'
 
     return [f"**Take along**: {link('slides.html', 'slides')} with the live figures in them; [sheet {k}](sheet-{k}), "
             f"{link('sheet.html', 'to print')} and {link('solutions.html', 'its solutions')}; the "
@@ -272,7 +272,7 @@ def stated_in(file, label):
 
 def work(file, label):
     """How many minutes an exercise may take, in steps of 5: five times the reading of problem and solution, and two
-    for each line of the solution's code."""
+    for each line of the solution's code where the problem asks for a run."""
     cells = json.loads((ROOT / f"{file}.ipynb").read_text("utf-8"))["cells"]
     solving, words, lines = False, [stated_in(file, label)[3]], 0
     for cell in cells:
@@ -286,7 +286,10 @@ def work(file, label):
         elif solving and "remove-cell" not in cell["metadata"].get("tags", []):
             lines += len(text.splitlines())
         solving = solving and "{solution-end}" not in text
-    return in_fives(5 * sum(map(reading, words)) + 2 * lines)
+    return in_fives(5 * sum(map(reading, words)) + 2 * lines * bool(ASKS_FOR_A_RUN.search(words[0])))
+
+
+ASKS_FOR_A_RUN = re.compile(r"\b([Cc]ode|Python|[Tt]rain|[Rr]un|[Mm]easure|by trial|along the)\b")
 
 
 def effort(minutes):

@@ -69,11 +69,29 @@
   // "Converging" finds "convergence": an ending counts for nothing, if four letters are left.
   const stem = (word) => word.replace(/(?<=\p{L}{4})(?:ations?|ence|ing|ed|es|e|s)$/u, "");
 
+  // One spelling of what can be typed in several ways: sqrt(H) is √H, H^-1/2 is 1/√H, and a hyphen is a space.
+  const oneSpelling = (text) =>
+    text
+      .toLowerCase()
+      .replace(/\\?sqrt\s?/g, "√")
+      .replace(/√[({]([\p{L}\d]+)[)}]/gu, "√$1")
+      .replace(/(\p{L})\^[({]?[-−]1\/2[)}]?/gu, "1/√$1")
+      .replace(/[-‐‑–]/g, " ");
+
   // What a row is found by: its words without the name of its test, and the topics that the page gives it.
   const searchable = (row) => {
     const copy = row.cloneNode(true);
     copy.querySelectorAll("code").forEach((code) => code.remove());
-    return `${words(copy)} ${row.querySelector("[data-words]")?.dataset.words ?? ""}`.toLowerCase();
+    return oneSpelling(`${words(copy)} ${row.querySelector("[data-words]")?.dataset.words ?? ""}`);
+  };
+
+  // A word of at most two letters stands within too many others: it is looked for as a word of its own.
+  const isIn = (word) => {
+    if (word.replace(/\P{L}/gu, "").length > 2) return (text) => text.includes(word);
+    const before = /^[\p{L}\d]/u.test(word) ? "(?<![\\p{L}\\d])" : "";
+    const after = /[\p{L}\d]$/u.test(word) ? "(?![\\p{L}\\d])" : "";
+    const whole = new RegExp(before + word.replace(/[.*+?^${}()|[\]\\/]/g, "\\$&") + after, "u");
+    return (text) => whole.test(text);
   };
 
   // "Theorem 4" asks for the theorems of chapter 4, "Theorem 4.7" for one; all else for rows with all of its words.
@@ -81,8 +99,8 @@
     const asked = query.trim().toLowerCase().replace(/\s+/g, " ");
     if (/^(theorem|lemma|proposition|corollary|definition) \d+(\.\d+)?$/.test(asked))
       return (row) => `${words(row.cells[0])}.`.toLowerCase().startsWith(`${asked}.`);
-    const stems = asked.split(" ").map(stem);
-    return (row, text) => stems.every((each) => text.includes(each));
+    const all = oneSpelling(asked).split(" ").filter(Boolean).map(stem).map(isIn);
+    return (row, text) => all.every((each) => each(text));
   };
 
   // The name that the end of an address spells; an address may end in anything, #% too.

@@ -12,7 +12,9 @@ FIRST = {
     "generalization": "multihead/07_does_it_generalize",
     "momentum": "multihead/05_further",
     "hessian_bound": "multihead/02_how_steep_how_curved",
-}
+    "descent lemma": "start/descent_and_curvature",
+} | dict.fromkeys(["learning rate", "batch size", "epoch", "overfitting", "convergence rate", "learning curve",
+                   "attention head", "weight decay", "warm-up", "key", "PL inequality"], "start/glossary")
 """Query → the page that a reader should find first."""
 
 
@@ -58,7 +60,38 @@ def test_a_search_without_a_result_ends_and_says_so(site, chromium):
     page.close()
 
 
-def test_a_place_without_text_of_its_own_shows_that_of_its_page(search):
-    page = '<div role="main"><i id="here"></i>the margin</div>'
-    shown = search.evaluate("(page) => Search.makeSearchSummary(page, ['margin'], '#here')?.textContent", page)
-    assert shown == "the margin"
+ARTICLE = """<main role="main">Light Dark System Settings margin<article class="bd-article">
+<h1>A page<a class="headerlink">#</a></h1><i id="mark"></i><p>It begins here.</p>
+<details class="hide"><summary>Show code</summary><pre>margin = 1</pre></details><pre>wide(margin)</pre>
+<p>A head counts for <span class="math"><math><mfrac><mn>1</mn><msqrt><mi>H</mi></msqrt></mfrac></math></span>.
+The wide margin.</p><dl class="glossary"><dt>gap</dt><dd><p>A distance.</p></dd>
+<dt id="term">key</dt><dd><p>What is looked at.</p></dd></dl></article></main>"""
+
+
+@pytest.mark.parametrize(("stems", "anchor", "start"), [
+    (["margin"], "", "A head counts for 1/√H. The wide margin."),  # of a text before its code, of the page alone
+    (["sqrt", "h"], "", "A head counts for 1/√H."),
+    (["dark"], "", "It begins here."),
+    (["dark"], "#mark", "It begins here."),  # a mark of the index has no text of its own
+    (["key"], "#term", "key: What is looked at."),
+])
+def test_an_excerpt_is_of_the_article_where_it_has_the_words(search, stems, anchor, start):
+    shown = search.evaluate("(given) => Search.makeSearchSummary(...given).textContent", [ARTICLE, stems, anchor])
+    assert shown.startswith(start) and "Settings" not in shown and "Show code" not in shown
+
+
+def test_a_page_marks_words_only_where_a_result_leads_and_only_in_its_text(site, chromium):
+    context = chromium.new_context()
+    page = context.new_page()
+    page.goto(f"{site}search.html?q=why softmax(H)")
+    result = page.locator("#search-results a[href*='01_a_small']").first
+    result.wait_for(timeout=PATIENCE)
+    assert page.evaluate("() => localStorage.getItem('sphinx_highlight_terms')") is None, "for whichever page is next"
+    result.click()
+    page.locator(".bd-article .highlighted").first.wait_for(timeout=PATIENCE)
+    marked = page.evaluate("""() => [...document.querySelectorAll("span.highlighted")].map((span) => [
+      span.textContent.toLowerCase(), Boolean(span.closest(".bd-article")),
+      getComputedStyle(span).backgroundColor !== "rgba(0, 0, 0, 0)"])""")
+    assert {("softmax", True, True), ("softmax", False, False)} == set(map(tuple, marked))
+    assert "highlight" not in page.url, "an address that marks again"
+    context.close()

@@ -95,7 +95,12 @@ EXPECTED = {
     "max margin": {"lemma-margin-distance", "thm-exact-margin"},
     "generalizes": {"thm-2-stability", "thm-2-generalization"},
     "saddle points": {"prop-saddles", "prop-flat-saddles", "prop-missed-saddle"},
-}
+    "descent lemma": {"lemma-descent"},
+    "heads needed": {"thm-1-training", "thm-1-fewer-heads"},
+    "how many heads": {"thm-1-training", "thm-1-fewer-heads"},
+    "max-margin": {"lemma-margin-distance", "thm-exact-margin"},
+    "PL": {"thm-values", "thm-neighborhood", "thm-queries"},
+} | dict.fromkeys(["1/sqrt(H)", "1/sqrt H", "H^-1/2", "1/√H"], {"def-model", "prop-1-hessian", "lemma-1-blocks"})
 """What a reader types → some of the rows that must be found, by label."""
 LABELS = """() => [...document.querySelectorAll(".sortable tbody tr")].filter((row) => !row.hidden)
   .map((row) => row.querySelector("[id^=ledger-]").id.slice("ledger-".length))"""
@@ -109,6 +114,16 @@ def test_plain_words_find_the_statements_that_do_not_use_them(ledger, query):
     ledger.page.get_by_label("Words").fill("")
 
 
+def test_roots_are_found_as_they_are_typed(ledger):
+    found = {}
+    for query in ("sqrt(H)", "√H", "sqrt(T/2)", "√(T/2)"):
+        ledger.page.get_by_label("Words").fill(query)
+        found[query] = ledger.page.evaluate(LABELS)
+    ledger.page.get_by_label("Words").fill("")
+    assert "thm-1-training" in found["sqrt(H)"] == found["√H"]
+    assert "prop-zero-margin" in found["sqrt(T/2)"] == found["√(T/2)"]
+
+
 @pytest.mark.parametrize(("query", "is_found"), [
     ("Theorem 4", lambda number: number.startswith("Theorem 4.")),  # of chapter 4, and of no chapter 14
     ("lemma 4.1", lambda number: number == "Lemma 4.1"),  # not Lemma 4.10
@@ -118,6 +133,15 @@ def test_a_number_finds_the_statements_that_have_it(ledger, query, is_found):
     ledger.page.get_by_label("Words").fill(query)
     assert {row[0] for row in shown(ledger)} == set(filter(is_found, numbers))
     ledger.page.get_by_label("Words").fill("")
+
+
+def test_filter_and_table_begin_on_the_first_screen(ledger):
+    page = ledger.page
+    page.set_viewport_size({"width": 1280, "height": 800})
+    page.evaluate("() => window.scrollTo(0, 0)")
+    at_rest(page)
+    row = page.locator(".sortable tbody tr").first.bounding_box()
+    assert 0 < page.locator(".table-filters").bounding_box()["y"] < row["y"] < row["y"] + row["height"] < 800
 
 
 @pytest.mark.parametrize("bar", [0, 17])

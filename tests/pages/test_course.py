@@ -112,7 +112,7 @@ def test_a_sheet_brings_the_text_of_its_problems_with_it():
 
 
 def test_an_exercise_takes_five_times_its_reading_and_two_minutes_a_line_of_its_solution():
-    assert course.work("book/start/sheets", "ex-sheet-weights") == 20
+    assert course.work("book/start/sheets", "ex-sheet-weights") == 15
     assert course.work("book/start/softmax", "ex-softmax-gap") >= 5
     assert course.effort(5) == "*about 5 minutes, 1 point*" and course.effort(25) == "*about 25 minutes, 5 points*"
 
@@ -193,7 +193,9 @@ def test_the_routes_page_says_first_where_each_route_stands_and_starts():
 
 def test_the_map_shows_every_page_and_what_it_needs():
     drawn = course.drawing(PAGES, lambda file: f"{file}.html")
-    assert re.findall(r'<a href="([^"]+)\.html"', drawn) == sorted(PAGES, key=course.places(PAGES).get)
+    shown = sorted(PAGES, key=course.places(PAGES).get)
+    assert re.findall(r'<a href="([^"]+)\.html"', drawn) == shown
+    assert re.findall(r'class="minutes"[^>]*>(\d+) min</text></a>', drawn) == [str(course.minutes(f)) for f in shown]
     lines = re.findall(r'data-from="([^"]+)" data-to="([^"]+)" d=', drawn)
     assert all(start in PAGES[end]["needs"] for start, end in lines) and len(set(lines)) == len(lines)
     everything = before((need, file) for file in PAGES for need in PAGES[file]["needs"])
@@ -214,6 +216,9 @@ def test_boxes_of_the_map_do_not_touch_and_stand_below_what_they_need():
     at = course.places(PAGES)
     assert len({course.corner(place) for place in at.values()}) == len(at)
     assert all(at[need][0] < at[file][0] for file, page in PAGES.items() for need in page["needs"])
+    for part in course.PARTS:  # read row by row, its chapters come in the order of the book
+        chapters = [at[file] for file in CHAPTERS if Path(file).parent.name == part]
+        assert chapters == sorted(chapters)
     for row in {row for row, _ in at.values()}:
         lefts = sorted(course.corner(place)[0] for place in at.values() if place[0] == row)
         assert lefts[0] > 0 and lefts[-1] + course.WIDE < course.WIDTH
