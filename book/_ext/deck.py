@@ -9,8 +9,8 @@ A lecture of course.yml names what each of its parts shows: ``2/guesses``, ``2/p
 - the label of a statement, the number of a figure (``figure-2``), the id of a section,
 - or the name of a live figure, which trains on the slide.
 
-The notes of a slide have its share of the minutes, what to ask, and what the chapter says beside it: after a statement its
-proof, after a figure what there is to see. Formulas are TeX there, for the window of the notes sets none.
+The notes of a slide have its share of the minutes, what to ask, and what the chapter says beside it: after a statement
+its proof, after a figure what there is to see. Formulas are TeX there, for the window of the notes sets none.
 """
 
 import re
@@ -122,13 +122,14 @@ def labelled(page, label):
 
 
 def statement(found, file):
-    """A statement below the sentence that leads to it; what it says of its sources goes into the notes, and the proof."""
+    """A statement below the sentence that leads to it; its sources and its proof go into the notes."""
     before = found.find_previous_sibling()
     leads = before is not None and before.name == "p" and not before.find("strong", recursive=False)
     lead = f'<div class="lead">{taken(before, file, HERE)}</div>' if leads else ""
     shown = taken(found, file, HERE)
     sources = [each for each in shown.find_all("p") if SOURCES.match(each.get_text())]
-    for each in [*sources, *(mark for mark in shown.find_all("strong") if MARK.fullmatch(mark.get_text(strip=True)))]:
+    marks = [each for each in shown.find_all("strong") if MARK.fullmatch(each.get_text(strip=True))]
+    for each in sources + marks:
         each.extract()
     after = found.find_next_sibling()
     proof = after if after is not None and "dropdown" in after.get("class", ()) else None
