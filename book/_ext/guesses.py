@@ -167,10 +167,9 @@ def asked_of_a_class(name, number, guess):
     """The row of one guess: the question, how many answered it, and room for their answers."""
     choices = escape(json.dumps(guess.get("choices", [])))
     answers = f'<span aria-hidden="true">{curves.axes(guess["curve"], "")}</span>' if "curve" in guess else "<ul></ul>"
-    if "why" in guess:
-        said = f"<b>{escape(guess['answer'])}</b>: " if "answer" in guess else ""
-        answers += f"<details><summary>What is true</summary>{said}{escape(guess['why'])}</details>"
-    return (f'<tr data-asked="{name}" data-choices="{choices}"><td>{number}. {escape(guess["ask"])}</td>'
+    truth = escape(": ".join(guess[key] for key in ("answer", "why") if key in guess))
+    return (f'<tr data-asked="{name}" data-choices="{choices}" data-truth="{truth}">'
+            f'<td>{number}. {escape(guess["ask"])}</td>'
             f'<td class="mha-count"></td><td>{answers}</td></tr>')
 
 

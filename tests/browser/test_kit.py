@@ -201,6 +201,8 @@ def test_guesses_of_a_class_are_counted_by_choice_and_its_curves_drawn(of_a_clas
     row = page.locator("[data-asked='chapter-1-1a']")
     assert row.locator(".mha-count").inner_text() == "3"
     assert row.locator("li").all_inner_texts() == ["0.1: 0", "0.5: 1", "0.8: 2", "1: 0"]
+    row.locator("summary").click()
+    assert row.locator("details").inner_text().startswith("What is true\n0.8: ")
     drawn = page.locator("[data-asked='chapter-1-1b'] .mha-yours").get_attribute("d")
     assert drawn.count("M") == 1
     assert page.locator(".mha-class:visible").count() == 1, "pages that nobody guessed on stay away"

@@ -79,8 +79,8 @@ def test_no_answer_stands_where_one_guesses_and_a_class_may_unfold_it():
     assert guesses.field("chapter-99", "1", guess) == guesses.field("chapter-99", "1", bare)
     assert guesses.said(guess) == guesses.said(bare)
     of_a_class = guesses.asked_of_a_class("chapter-99-1", "1", guess)
-    assert "<summary>What is true</summary><b>up</b>: The hill is behind it.</details>" in of_a_class
-    assert "What is true" not in guesses.asked_of_a_class("chapter-99-1", "1", bare)
+    assert 'data-truth="up: The hill is behind it."' in of_a_class
+    assert 'data-truth=""' in guesses.asked_of_a_class("chapter-99-1", "1", bare)
 
 
 def test_a_curve_has_few_points_in_their_order_and_none_of_its_lines_is_left_to_draw():

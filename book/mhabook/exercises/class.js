@@ -35,6 +35,7 @@ function show() {
       .map((sheet) => sheet[row.dataset.asked])
       .filter((guess) => guess !== undefined);
     row.querySelector(".mha-count").textContent = guesses.length || "–";
+    if (guesses.length && row.dataset.truth && !row.querySelector("details")) row.lastElementChild.append(truth(row));
     const plot = plotOf(row);
     if (plot)
       plot.querySelector(".mha-yours").setAttribute("d", guesses.map((guess) => path(guess.split(", "))).join(""));
@@ -43,6 +44,9 @@ function show() {
   for (const table of all(".mha-class"))
     table.hidden = !rows.some((row) => table.contains(row) && row.querySelector(".mha-count").textContent !== "–");
 }
+
+// What the chapter shows, folded until the class has been asked.
+const truth = (row) => element("details", {}, element("summary", { textContent: "What is true" }), row.dataset.truth);
 
 // Choices in their order, with those that nobody took; other answers by how many gave them.
 function counted(choices, guesses) {
