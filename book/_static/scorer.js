@@ -74,8 +74,9 @@ const passages = (html, anchor) => {
   const article = page.querySelector(".bd-article");
   if (!article) return [];
   article.querySelectorAll(LEFT_OUT).forEach((node) => node.remove());
-  article.querySelectorAll(".math:has(math)").forEach((formula) => {
-    formula.textContent = inLine(formula.querySelector("math"));
+  article.querySelectorAll(".math").forEach((formula) => {
+    const set = formula.querySelector("math");
+    if (set) formula.textContent = inLine(set);
   });
   const all = [...article.querySelectorAll(PASSAGES)].filter(textOf);
   const place = anchor && page.getElementById(anchor.slice(1));
