@@ -150,7 +150,8 @@ def held_in():
 def environments(env):
     """In which environments the claims of the pages were checked, and how many held."""
     rows = [(name, f"{each['held']} of {each['of']}", each["on"]) for name, each in held_in().items()]
-    return ("Environment", "Claims that held", "On"), rows
+    return ("Environment", "Claims that held", "On"), rows or [("none is recorded for this copy", "–", "–")]
+
 
 class Tables(SphinxPostTransform):
     """Put the tables in their places."""
@@ -222,7 +223,7 @@ def finish(app, failed):
 
 
 def sign(app):
-    """Every page ends with the version, and where its errata stand."""
+    """Every page ends with the version, and with the day of the build."""
     app.config.html_theme_options["extra_footer"] = (
         f"<p>How Attention Learns, version {citation()['version']}, built on {built_on()}.</p>")
 

@@ -254,7 +254,8 @@ def researcher(found, _):
 
 
 def problem(found, label):
-    """The title and the text of an exercise, from the notebook that holds it, with links that hold on other pages."""
+    """The title of an exercise, its text with links that hold on other pages, and its minutes, from the notebook that
+    holds it."""
     for file in found["pages"]:
         stated = stated_in(file, label)
         if stated:

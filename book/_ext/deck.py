@@ -171,7 +171,12 @@ def picture(file, figure):
 
 
 def heading(found, file):
-    return str(taken(found.find(["h2", "h3"]), file, HERE)).replace("<h3", "<h2").replace("</h3", "</h2")
+    return raised(taken(found.find(["h2", "h3"]), file, HERE))
+
+
+def raised(part):
+    """A part of a page as HTML, its heading as high as any of a slide."""
+    return str(part).replace("<h3", "<h2").replace("</h3", "</h2")
 
 
 def without_cells(part):
@@ -181,7 +186,7 @@ def without_cells(part):
         cell.replace_with(printed.extract()) if printed else cell.decompose()
     for each in part.select(".dropdown, section section, table"):
         each.decompose()
-    return str(part).replace("<h3", "<h2").replace("</h3", "</h2")
+    return raised(part)
 
 
 def titles_of_sheet(k, week):

@@ -8,7 +8,7 @@ curve that is to be drawn (``curves.py``). ``mhabook/exercises/guesses.js`` fill
 browser keeps, ``class.js`` from what a class hands in.
 
 Beside choices stand ``why``, a sentence, and the ``answer``, where the page confirms one of them. Both are for whoever
-teaches, in the notes of a lecture (``deck.py``); a page that readers see has neither.
+teaches: in the notes of a lecture (``deck.py``), and folded on the page of a class. Where one guesses is neither.
 """
 
 import json
