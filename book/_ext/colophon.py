@@ -137,7 +137,8 @@ def trust():
     line = f"Version {citation()['version']}, built on {built_on()}. {len(ledger)} statements have a check that runs"
     if held:
         claims = max(each["of"] for each in held)
-        line += f"; all {claims} checked claims of the pages held in {len(held)} environments"
+        places = "environment" if len(held) == 1 else "environments"
+        line += f"; all {claims} checked claims of the pages held in {len(held)} {places}"
         line += " ({doc}`which </book/colophon>`)"
     return line + ". {doc}`Errata and changes </book/changes>` · {doc}`Accessibility </book/accessibility>`"
 
