@@ -28,6 +28,43 @@ function under({ clientX, clientY }, svg, { length, 0: { min, max } }) {
   return { k: Math.min(Math.max(column, 0), length - 1), value: max - ((max - min) * (clientY - y)) / height };
 }
 
+// A finger that comes down in the plot may be about to scroll the page: it draws once it has gone
+// this many pixels, more sideways than up or down, and sets one point where it is lifted before.
+// A mouse and a pen draw at once.
+const FAR = 8;
+function sideways(from, to) {
+  const across = Math.abs(to.clientX - from.clientX);
+  return across >= FAR && across > Math.abs(to.clientY - from.clientY);
+}
+
+// Calls `begin`, `pull` and `end` for the points that a pointer draws in a plot.
+function followPointer(svg, { begin, pull, end }) {
+  let undecided = null, // where a finger came down that does not draw yet
+    pen = false;
+  const decide = () => {
+    pull(undecided);
+    undecided = null;
+  };
+  svg.addEventListener("pointerdown", (event) => {
+    if (event.button || !event.isPrimary) return;
+    svg.setPointerCapture(event.pointerId);
+    begin();
+    pen = event.pointerType === "pen";
+    undecided = event;
+    if (event.pointerType !== "touch") decide();
+  });
+  svg.addEventListener("pointermove", (event) => {
+    if (!event.isPrimary || !svg.hasPointerCapture(event.pointerId)) return;
+    if (undecided && sideways(undecided, event)) decide();
+    if (!undecided) pull(event);
+  });
+  // Where the page scrolls, a pointercancel comes instead.
+  svg.addEventListener("pointerup", ({ isPrimary }) => isPrimary && undecided && decide());
+  svg.addEventListener("lostpointercapture", end);
+  // The page scrolls under a finger that goes up or down (touch-action), and not under a pen.
+  svg.addEventListener("touchstart", (event) => pen && event.preventDefault(), { passive: false });
+}
+
 // Show a guess, or faintly that there is none, and take another.
 export function take(plot, guess) {
   const all = sliders(plot),
@@ -45,16 +82,13 @@ export function take(plot, guess) {
     all[to.k].dispatchEvent(new Event("input", { bubbles: true }));
   }
 
-  svg.addEventListener("pointerdown", (event) => {
-    if (event.button) return;
-    svg.setPointerCapture(event.pointerId);
-    last = null;
-    pull(event);
+  followPointer(svg, {
+    begin: () => {
+      last = null;
+    },
+    pull,
+    end: () => last && all[last.k].focus({ preventScroll: true }),
   });
-  svg.addEventListener("pointermove", (event) => {
-    if (svg.hasPointerCapture(event.pointerId)) pull(event);
-  });
-  svg.addEventListener("lostpointercapture", () => all[last.k].focus({ preventScroll: true }));
   plot.addEventListener("input", () => {
     plot.classList.remove("mha-none");
     show();
