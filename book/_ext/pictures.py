@@ -20,7 +20,8 @@ from chromium import PATIENCE, SITE
 HTML = Path(__file__).parents[2] / "_build" / "html"
 WIDTH = 700  # pixels, as wide as the text of a page at a desk
 # What mhabook/_render.py and live/widget.py write; the words of a live figure give way to its picture.
-WORDS = re.compile(r'(?P<below><noscript>)?<p class="mha-alt"[^>]*>(?P<alt>.*?)</p>', re.DOTALL)
+WORDS = re.compile(r'(?:(?P<box><div class="mha-drawing" style="[^"]*)">)?'
+                   r'(?P<words>(?P<below><noscript>)?<p class="mha-alt"[^>]*>(?P<alt>.*?)</p>)', re.DOTALL)
 # Names that plotly gives to parts of a picture, and where it uses them.
 NAMES = re.compile(r"""(?<=\bid=")[^"]+|(?<=url\(#)[\w-]+|(?<=url\('#)[\w-]+""")
 # What a picture can spare: numbers finer than a tenth of a pixel in lines and a hundredth elsewhere, font and color of
@@ -42,7 +43,7 @@ UNKNOWN = """() => {
     .filter((type) => !(type in known));
 }"""
 # Each picture; of a live figure what stands above and below it, and its height on a desk and on a phone, so that the
-# page keeps the room that the figure takes.
+# page keeps the room that the figure takes; of a still one its height on a phone, where figures.js stacks its panels.
 DRAW = """async (width) => {
   const boxes = [...document.querySelectorAll(".js-plotly-plot")], high = (box) => box.layout.height ?? 450;
   const drawn = await Promise.all(boxes.map((box) =>
@@ -59,10 +60,16 @@ DRAW = """async (width) => {
     part.querySelectorAll("option").forEach((one) => one.toggleAttribute("selected", one.selected));
     return part.outerHTML.replace(/ (id|for|data-[\\w-]+)="[^"]*"/g, "");
   }).join("");
-  return boxes.map((box, k) => ({ svg: drawn[k], ...(box.closest(".mha-live:has(> .mha-controls)") && {
-    above: text(box, ":scope > :is(.mha-tries, .mha-controls, .mha-hint)"),
-    below: text(box, ":scope > .mha-live-summary"),
-    heights: [desk[k], high(box)] }) }));
+  const rest = (box, k) => {
+    const still = box.closest(".mha-figure");
+    if (still) return { phone: window.mhaPhoneHeight(still) };
+    return box.closest(".mha-live:has(> .mha-controls)") && {
+      above: text(box, ":scope > :is(.mha-tries, .mha-controls, .mha-hint)"),
+      below: text(box, ":scope > .mha-live-summary"),
+      heights: [desk[k], high(box)],
+    };
+  };
+  return boxes.map((box, k) => ({ svg: drawn[k], ...rest(box, k) }));
 }"""
 
 
@@ -106,12 +113,13 @@ def placed(html: str, drawn: list[dict[str, Any]]) -> str:
     def put(words: re.Match[str]) -> str:
         number, made = next(numbered)
         svg = picture(made["svg"], number, unescape(words["alt"]))
-        return room(svg, **made) + (words[0] if words["below"] else "")
+        box = f'{words["box"]}; --phone: {made["phone"]}px">' if words["box"] else ""
+        return box + room(svg, **made) + (words["words"] if words["below"] else "")
 
     return WORDS.sub(put, html)
 
 
-def room(picture: str, svg: str, above: str = "", below: str = "", heights: Sequence[int] = ()) -> str:
+def room(picture: str, above: str = "", below: str = "", heights: Sequence[int] = (), **made: Any) -> str:
     """A picture with what stands around it in its live figure, for the eye alone and out of the keyboard's reach."""
     if not heights:
         return picture

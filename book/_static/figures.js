@@ -46,15 +46,90 @@
     near.observe(element);
   };
 
+  // Side by side, the panels of a still figure would be as wide as a word on a phone: there they
+  // stand one below the other, as those of live figures do (mhalib/live/drawing.js).
+  const PHONE = window.matchMedia("(max-width: 591.98px)");
+  const HEIGHT = 450; // pixels, as all below; plotly's own
+  // Of a panel, of the words between two of them, of those below the last one, and of a slider.
+  const [PANEL, BETWEEN, BELOW, SLIDER] = [210, 85, 60, 110];
+  // A legend is as wide as a plot on a phone; of each name its line, a letter, and its sample.
+  const [LEGEND, LINE, LETTER, SAMPLE] = [290, 19, 6.5, 45];
+
+  const told = (figure) => JSON.parse(figure.querySelector("script").textContent);
+  const arranged = (figure, narrow = PHONE.matches) => (narrow ? stacked(told(figure)) : told(figure));
+  const axisOf = (name) => name.replace(/^[xy]/, "$&axis"); // "y2" → "yaxis2"
+  const middle = ([low, high]) => (low + high) / 2;
+
+  // The panels in which something is drawn, in their order: name of the y axis, both axes, title.
+  function panelsOf({ data, layout }) {
+    const pairs = new Map(data.map(({ xaxis = "x", yaxis = "y" }) => [axisOf(yaxis), axisOf(xaxis)]));
+    const number = (name) => Number(name.slice("yaxis".length) || 1);
+    const names = [...pairs.keys()].filter((name) => layout[name]?.domain).sort((a, b) => number(a) - number(b));
+    return names.map((name) => {
+      const [x, y] = [layout[pairs.get(name)], layout[name]],
+        at = (word) => Math.hypot(word.x - middle(x.domain), word.y - y.domain[1]);
+      return { name, x, y, title: layout.annotations?.find((word) => at(word) < 1e-6) };
+    });
+  }
+
+  // Of axes side by side some have the title that all share; one below the other each has it.
+  function share(axes) {
+    const [title, ...others] = new Set(axes.map((axis) => axis.title?.text).filter(Boolean));
+    if (title && !others.length) for (const axis of axes) axis.title = { ...axis.title, text: title };
+  }
+
+  // plotly gives each name of a legend that has several lines the width of the longest.
+  function lines(data) {
+    const names = data.filter(({ name, showlegend }) => name && showlegend !== false),
+      wide = SAMPLE + LETTER * Math.max(...names.map(({ name }) => name.length));
+    return Math.ceil(names.length / Math.max(1, Math.floor(LEGEND / wide)));
+  }
+
+  function stacked(figure) {
+    const { data, layout } = figure,
+      panels = panelsOf(figure);
+    // Small images have no numbers along their axes, and stay side by side.
+    if (new Set(panels.map(({ x }) => x.domain[0])).size < 2 || panels[0].x.showticklabels === false) return figure;
+    const high = panels.length * (PANEL + BETWEEN) - BETWEEN;
+    panels.forEach(({ name, x, y, title }, k) => {
+      const top = 1 - (k * (PANEL + BETWEEN)) / high;
+      x.domain = [0, 1];
+      y.domain = [top - PANEL / high, top];
+      Object.assign(title ?? {}, { x: 0.5, y: top });
+      for (const trace of data)
+        if (trace.colorbar && axisOf(trace.yaxis ?? "y") === name)
+          Object.assign(trace.colorbar, { y: middle(y.domain), len: PANEL / high });
+    });
+    for (const letter of "xy") share(panels.map((panel) => panel[letter]));
+    const slides = layout.sliders ? SLIDER : 0; // below the panels, and the legend above them
+    layout.legend = { ...layout.legend, y: slides ? 1 + BELOW / 2 / high : -BELOW / high };
+    layout.height = layout.margin.t + high + BELOW + lines(data) * LINE + slides;
+    return figure;
+  }
+
   function draw(figure) {
-    const box = figure.querySelector(".mha-drawing");
-    const told = JSON.parse(figure.querySelector("script").textContent);
+    const box = figure.querySelector(".mha-drawing"),
+      shown = arranged(figure);
     box.replaceChildren(); // its picture gives way
+    box.style.height = `${shown.layout.height ?? HEIGHT}px`;
     // The buttons of plotly cover legends, and one uploads the data.
-    Plotly.newPlot(box, { ...told, config: { displayModeBar: false, responsive: true } });
+    Plotly.newPlot(box, { ...shown, config: { displayModeBar: false, responsive: true } });
     addKeys(box);
     figure.dispatchEvent(new CustomEvent("mha-still", { bubbles: true }));
   }
+
+  function rearrange(box) {
+    const { data, layout } = arranged(box.closest(".mha-figure")),
+      height = `${layout.height ?? HEIGHT}px`;
+    if (box.style.height === height) return;
+    box.style.height = height;
+    layout.sliders?.forEach((slider, i) => Object.assign(slider, { active: box.layout.sliders[i].active }));
+    Plotly.react(box, layout.sliders ? box.data : data, layout); // a slider has moved the data
+  }
+  PHONE.addEventListener("change", () => {
+    if (!window.matchMedia("print").matches) drawn().forEach(rearrange);
+  });
+  window.mhaPhoneHeight = (figure) => arranged(figure, true).layout.height ?? HEIGHT;
 
   // plotly's slider answers to the pointer alone; this one, seen while it has the focus, answers to the keyboard.
   const addKeys = (figure) =>

@@ -13,7 +13,7 @@ LIVE = '<figure class="mha-fallback"><figcaption>b</figcaption><p class="mha-alt
 DRAWN = ('<svg class="main-svg" width="7" height="3" viewBox="0 0 7 3"><clipPath id="clip1"/><clipPath id="clip1x"/>'
          "<g clip-path=\"url(#clip1x)\"/><path style=\"fill: url('#clip1')\"/></svg>")
 
-MADE = {"svg": DRAWN}
+MADE = {"svg": DRAWN, "phone": 634}
 
 
 def page():
@@ -26,6 +26,7 @@ def test_every_figure_has_a_picture_that_says_its_words():
     assert re.findall('<svg class="mha-picture" role="img" aria-label="(.*?)" viewBox="0 0 7 3">', made) == [
         "a &quot;line&quot;", "3 &lt; 4"]
     plotly, live = made.split('<figure class="mha-fallback">')
+    assert '<div class="mha-drawing" style="height: 450px; --phone: 634px"><svg ' in plotly, "its room on a phone"
     assert '</svg><noscript><p class="mha-alt" aria-hidden="true">a &quot;line&quot;</p></noscript></div>' in plotly
     assert live.startswith("<figcaption>b</figcaption><svg") and live.endswith("</svg></figure>")
 
