@@ -102,7 +102,10 @@
     "Copy link": (told, said) => copy(said, told.link, "The link"),
     "Copy embed code": (told, said) => copy(said, told.embed, "The embed code"),
     "Open alone": (told) => void window.open(told.alone, "_blank", "noopener"),
-    "Full screen": (told, said, root) => root.requestFullscreen().then(() => ""),
+    "Full screen": (told, said, root) => {
+      said.closest("details").open = false;
+      return root.requestFullscreen().then(() => "");
+    },
   };
   const offered = (told) =>
     Object.keys(ITEMS).filter(
@@ -111,6 +114,69 @@
           item
         ],
     );
+
+  // On the whole screen a figure is as high as there is room, and its letters grow with it.
+  const LETTERS = 1.8, // times as large, at most
+    NORMAL = 700; // pixels, the width of a figure on a page
+
+  function roomFor(box, root) {
+    const below = Math.max(...Array.from(root.children, (part) => part.getBoundingClientRect().bottom)),
+      edge = parseFloat(getComputedStyle(root).paddingBottom);
+    return Math.floor(window.innerHeight - below - root.scrollTop - edge + box.offsetHeight);
+  }
+
+  // What of a layout has a size. A legend's place is a share of the height of the panels.
+  function sizes(box) {
+    const { annotations, font, margin, ...rest } = box._fullLayout,
+      legends = Object.keys(box.layout).filter((key) => rest[key] && /^legend\d*$/.test(key));
+    return {
+      height: rest.height,
+      font: { size: font.size },
+      margin: { l: margin.l, r: margin.r, t: margin.t, b: margin.b },
+      annotations: box.layout.annotations?.map((one, k) => ({ ...one, font: { size: annotations[k].font.size } })),
+      ...Object.fromEntries(legends.map((name) => [name, { ...box.layout[name], y: rest[name].y }])),
+    };
+  }
+
+  function enlarged({ height: was, font, margin, annotations, ...legends }, high, height, times) {
+    const share = (times * high) / (height - times * (was - high)),
+      moved = ({ y, ...legend }) => ({ ...legend, y: y > 1 ? 1 + (y - 1) * share : y * share });
+    return {
+      height,
+      font: { size: font.size * times },
+      margin: Object.fromEntries(Object.entries(margin).map(([side, part]) => [side, part * times])),
+      annotations: annotations?.map((one) => ({ ...one, font: { size: one.font.size * times } })),
+      ...Object.fromEntries(Object.entries(legends).map(([name, legend]) => [name, moved(legend)])),
+    };
+  }
+
+  const before = new WeakMap(); // layout that was enlarged → its sizes before
+  async function resize(box, parts) {
+    box.style.height = `${parts.height}px`;
+    await window.Plotly.relayout(box, parts);
+    // A still figure is as wide as its box again; a live one sees to that itself.
+    if (box.closest(".mha-figure")) delete box.layout.width;
+    await window.Plotly.Plots.resize(box);
+  }
+
+  async function fitScreen(root) {
+    const box = root.querySelector(".js-plotly-plot"),
+      layout = box?.layout,
+      was = before.get(layout);
+    if (!layout) return;
+    if (document.fullscreenElement !== root) {
+      before.delete(layout);
+      if (was) await resize(box, was);
+      return;
+    }
+    const height = roomFor(box, root),
+      times = Math.max(1, Math.min(LETTERS, height / box.offsetHeight, box.clientWidth / NORMAL));
+    if (was || height < 0.75 * box.offsetHeight) return; // a tall one stays, and scrolls
+    before.set(layout, sizes(box));
+    await resize(box, enlarged(before.get(layout), box._fullLayout._size.h, height, times));
+    // The rings of points that can be dragged follow when a control says that it was moved.
+    if (root.querySelector(".mha-handle")) root.querySelector("input").dispatchEvent(new Event("input"));
+  }
 
   function add(root, kind) {
     const said = make("p", { role: "status" });
@@ -141,6 +207,10 @@
     });
     root.prepend(menu);
   }
+
+  // The theme shows the whole page on the screen, too. A live figure that has become wider begins anew.
+  for (const change of ["fullscreenchange", "mha-drawn"])
+    document.addEventListener(change, ({ target }) => target.matches?.(".mha-live, .mha-figure") && fitScreen(target));
 
   // A click elsewhere closes them.
   document.addEventListener("click", ({ target }) => {

@@ -5,7 +5,7 @@ from xml.etree import ElementTree
 
 import pytest
 
-from visits import BUILD, DRAWN, built_pages
+from visits import BUILD, DRAWN, built_pages, eventually
 
 WIDE = 1600
 MARKS = ('class="mha-figure"', 'class="mha-fallback"', 'class="mha-idea"')  # the laboratory has a menu of its own
@@ -16,6 +16,12 @@ SPEC = "() => JSON.parse(document.getElementById('state').textContent).spec.cont
 LIVE = ".mha-live[data-state=done]"
 NOW = """(name) => new URLSearchParams(document.querySelector('.mha-live').mhaLink().split('?')[1]).get(name)"""
 IN_SIGHT = "() => Math.abs(document.querySelector('.mha-live').getBoundingClientRect().top) < innerHeight"
+SIZES = """(root) => {
+  const svg = root.querySelector(".main-svg").getBoundingClientRect();
+  const size = (word) => parseFloat(getComputedStyle(word).fontSize);
+  const letters = Math.min(...Array.from(root.querySelectorAll(".xtick text"), size));
+  return [Math.round(svg.width), Math.round(svg.height), Math.round(letters)];
+}"""
 FRAME = """<!doctype html><title>elsewhere</title><body style="margin: 0">"""
 
 
@@ -134,10 +140,35 @@ def test_a_page_of_a_figure_is_not_heavy():
     assert max(sizes.values()) < 1.3e6, sizes
 
 
+def test_on_the_whole_screen_a_figure_is_as_high_as_there_is_room_and_then_as_it_was(sharing):
+    page = sharing("book/multihead/01_a_small_attention_model.html").page
+    for root in (page.locator(".mha-live").first, page.locator(".mha-figure").nth(1)):
+        root.scroll_into_view_if_needed()
+        root.locator(".mha-menu").wait_for()
+        before = root.evaluate(SIZES)
+        menu = root.locator(".mha-menu")
+        menu.locator("summary").click()
+        menu.get_by_role("button", name="Full screen").click()
+
+        def fills_the_screen(root=root, least=before[2]):
+            width, height, letters = root.evaluate(SIZES)
+            below, free = root.evaluate("(node) => [node.scrollHeight, innerHeight]")
+            assert width > 1150 and height > 0.6 * free and below <= free and letters > least
+
+        eventually(page, fills_the_screen)
+        page.evaluate("() => document.exitFullscreen()")
+        eventually(page, lambda root=root, before=before: same(root.evaluate(SIZES), before))
+
+
+def same(found, wanted):
+    assert found == wanted
+
+
 def test_the_menu_needs_no_pointer(sharing):
     page = sharing("book/multihead/01_a_small_attention_model.html").page
     menu = page.locator(".mha-live .mha-menu").first
     menu.locator("summary").press("Enter")
+    menu.get_by_role("button", name="Save as SVG").wait_for()
     page.keyboard.press("Tab")
     assert page.evaluate("() => document.activeElement.textContent") == "Save as SVG"
     page.keyboard.press("Escape")
