@@ -63,6 +63,26 @@ CUT = """() => [...document.querySelectorAll(":is(.cell_input, .cell_output) pre
   .map((pre) => pre.textContent.split("\\n").sort((a, b) => b.length - a.length)[0])"""
 
 
+# What offers to fold or to unfold something.
+FOLDS = """() => [...document.querySelectorAll("button.toggle-button, details.hide > summary")]
+  .filter((one) => one.checkVisibility()).map((one) => one.textContent)"""
+
+# What scrolls sideways, and shows no shadow where there is more of it.
+UNSHADED = """() => [...document.querySelectorAll("mjx-container[display=true], .pst-scrollable-table-container")]
+  .filter((box) => box.scrollWidth > box.clientWidth + 1)
+  .filter((box) => !getComputedStyle(box).backgroundAttachment.includes("local"))
+  .map((box) => box.outerHTML.slice(0, 160))"""
+
+# Of each of several panels with numbers along their axes: its share of the width, and whether Python put it there.
+PANELS = """() => [...document.querySelectorAll(".mha-figure")].flatMap((figure) => {
+  const { layout } = JSON.parse(figure.querySelector("script").textContent);
+  const { _plots, width } = figure.querySelector(".js-plotly-plot")._fullLayout;
+  const panels = Object.values(_plots).map(({ xaxis, yaxis }) => [xaxis, yaxis]).filter(([x]) => x.showticklabels);
+  return panels.length < 2 ? [] : panels.map((axes) => [axes[0]._length / width,
+    axes.every(({ _name, domain }) => String(domain) === String(layout[_name].domain ?? [0, 1]))]);
+})"""
+
+
 def count(visit, selector):
     return visit.page.locator(selector).count()
 
@@ -307,10 +327,21 @@ def test_a_phone_never_scrolls_sideways(phone):
     assert not phone.page.evaluate(OVERFLOW)
 
 
+def test_what_is_cut_at_the_edge_of_a_phone_has_a_shadow_there(phone):
+    assert not phone.page.evaluate(UNSHADED)
+
+
 def test_every_figure_fits_a_phone(phone):
     assert not phone.page.evaluate(UNDRAWN)
     widths = [figure.bounding_box()["width"] for figure in phone.page.locator(".main-svg").all()]
     assert all(width <= 390 for width in widths)
+
+
+def test_panels_of_a_figure_stand_one_below_the_other_on_a_phone_and_as_they_were_on_a_desk(phone):
+    shares = [share for share, _ in phone.page.evaluate(PANELS)]
+    assert all(share > 0.5 for share in shares)
+    there = [is_there for _, is_there in phone.show().page.evaluate(PANELS)]
+    assert len(there) == len(shares) and all(there)
 
 
 def test_words_of_figures_are_readable_in_dark(dark):
@@ -329,6 +360,9 @@ def test_paper_is_white_and_figures_know_it(dark):
     at_rest(dark.page)
     assert dark.page.evaluate(theme) == "light"
     assert not count(dark, ".mha-figure") or dark.page.evaluate(LOWEST_CONTRAST) >= 4.5
+    dark.page.emulate_media(media="print")
+    assert not dark.page.evaluate(FOLDS), "paper does not unfold"
+    dark.page.emulate_media(media="screen")
     dark.page.evaluate("() => window.dispatchEvent(new Event('afterprint'))")
     assert dark.page.evaluate(theme) == "dark"
 
