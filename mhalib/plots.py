@@ -229,9 +229,22 @@ def _in_order(marked):
     return f"the relevant token {numbers[0]}" if len(numbers) == 1 else f"the relevant tokens {', '.join(numbers)}"
 
 
+def grid(titles: list[str], across: float, down: float) -> tuple[go.Figure, list[dict[str, int]]]:
+    """An empty figure with a panel for each title, and their places: up to three side by side, more in rows of two.
+
+    ``across`` and ``down`` are the shares of the width and of the height that all gaps between panels take, and those
+    at the edges as much as half of one.
+    """
+    columns = len(titles) if len(titles) <= 3 else 2
+    rows = -(-len(titles) // columns)
+    figure = make_subplots(rows=rows, cols=columns, subplot_titles=titles, horizontal_spacing=across / columns,
+                           vertical_spacing=down / rows)
+    return figure, [{"row": k // columns + 1, "col": k % columns + 1} for k in range(len(titles))]
+
+
 def slices(panels: Mapping[str, Any], at: ArrayLike, colorbar: str = "loss", xlabel: str = "a", ylabel: str = "b",
            title: str | None = None, alt: str | None = None) -> go.Figure:
-    """Heatmaps (k, k) over a square with the same k values ``at`` on both axes, two a row, in one scale of colors.
+    """Heatmaps (k, k) over a square with the same k values ``at`` on both axes, in one scale of colors.
 
     ``panels`` is {name: matrix}, with matrix[i, j] at (at_j, at_i).
 
@@ -247,14 +260,14 @@ def slices(panels: Mapping[str, Any], at: ArrayLike, colorbar: str = "loss", xla
     drawn = np.array(list(panels.values()))
     drawn = drawn[np.isfinite(drawn)]
     low, high = (float(drawn.min()), float(drawn.max())) if drawn.size else (None, None)
-    rows = -(-len(panels) // 2)
-    figure = make_subplots(rows=rows, cols=2, subplot_titles=list(panels), horizontal_spacing=0.14,
-                           vertical_spacing=0.36 / rows)
-    for k, Z in enumerate(panels.values()):
+    figure, places = grid(list(panels), across=0.28, down=0.36)
+    rows, columns = places[-1]["row"], max(place["col"] for place in places)
+    for k, (Z, place) in enumerate(zip(panels.values(), places, strict=True)):
         figure.add_heatmap(x=at, y=at, z=Z, zmin=low, zmax=high, colorscale=SEQUENTIAL, showscale=k == 0,
-                           colorbar={"title": colorbar}, row=k // 2 + 1, col=k % 2 + 1)
-        figure.update_xaxes(title=xlabel if k >= len(panels) - 2 else None, row=k // 2 + 1, col=k % 2 + 1)
-        figure.update_yaxes(title=None if k % 2 else ylabel, row=k // 2 + 1, col=k % 2 + 1)
+                           colorbar={"title": colorbar}, **place)
+        figure.update_xaxes(title=xlabel if k >= len(panels) - columns else None, **place)
+        figure.update_yaxes(title=ylabel if place["col"] == 1 else None, **place)
     figure.update_annotations(font_size=13)
     words = "; ".join(f"{name}: {colorbar} {_ends(Z)}" for name, Z in panels.items())
-    return finish(figure, alt or titled(title, f"{words}."), title, height=320 * rows + 60)
+    high = 260 if columns == 3 else 320  # of three the squares are smaller
+    return finish(figure, alt or titled(title, f"{words}."), title, height=high * rows + 60)

@@ -23,6 +23,7 @@ from mhalib.plots import (
     aloud,
     drawable,
     finish,
+    grid,
     titled,
 )
 
@@ -44,10 +45,9 @@ def multiples(x: ArrayLike, panels: Mapping[str, Any], guides: Iterable[tuple[st
     order, as numbers of heads are, and get shades; ``ordered=False`` gives them colors.
     """
     colors = ORDERED if ordered else COLORS
-    rows = -(-len(panels) // 2)
-    figure = make_subplots(rows=rows, cols=2, subplot_titles=list(panels), horizontal_spacing=0.16,
-                           vertical_spacing=0.24 / rows)
-    places = {panel: {"row": k // 2 + 1, "col": k % 2 + 1} for k, panel in enumerate(panels)}
+    figure, in_order = grid(list(panels), across=0.32, down=0.24)
+    rows, columns = in_order[-1]["row"], max(place["col"] for place in in_order)
+    places = dict(zip(panels, in_order, strict=True))
     panels = {panel: {name: values if isinstance(values, tuple) else (x, values) for name, values in lines.items()}
               for panel, lines in panels.items()}
     first = {name: panel for panel in reversed(panels) for name in panels[panel]}  # the first panel with that name
@@ -70,7 +70,7 @@ def multiples(x: ArrayLike, panels: Mapping[str, Any], guides: Iterable[tuple[st
                            legendgroup=name, showlegend=panel == beginning[name], **places[panel])
     if log_x:
         figure.update_xaxes(type="log", dtick=1, exponentformat="power")
-    for place in list(places.values())[-2:]:  # the lowest panel of each column
+    for place in in_order[-columns:]:  # the lowest panel of each column
         figure.update_xaxes(title=xlabel, **place)
     words = "; ".join(f"{panel}: " + ", ".join(f"{name} ends at {aloud(np.median(values, axis=0)[-1], 2)}"
                       for name, (_, values) in lines.items()) for panel, lines in panels.items())
@@ -169,7 +169,8 @@ def _power_of_two(power):
 def mark(figure: go.Figure, panel: int, points: Mapping[str, tuple[ArrayLike, ArrayLike]],
          lines: Iterable[tuple[ArrayLike, ArrayLike]] = ()) -> go.Figure:
     """Minima, spurious minima and starts {name: (xs, ys)}, and paths [(xs, ys)], on a panel of ``slices`` from 0 on."""
-    place, edge = {"row": panel // 2 + 1, "col": panel % 2 + 1}, {"color": "#ffffff", "width": 1}
+    heatmap, edge = figure.data[panel], {"color": "#ffffff", "width": 1}
+    place = {"xaxis": heatmap.xaxis, "yaxis": heatmap.yaxis}
     for xs, ys in lines:
         look = {"color": HERE["color"], "width": 3}
         figure.add_scatter(x=xs, y=ys, mode="lines", line=look, showlegend=False, **place)

@@ -47,3 +47,14 @@ def test_a_curve_has_its_own_name():
     assert [(line.name, line.x.tolist(), line.y.tolist()) for line in figure.data] == [
         ("a", [1, 2], [1, 2]), ("b", [5, 6], [3, 4])]
     assert (figure.layout.xaxis.title.text, figure.layout.yaxis.title.text) == ("x", "y")
+
+
+@pytest.mark.parametrize(("count", "rows"), [(1, [1]), (2, [2]), (3, [3]), (4, [2, 2]), (5, [2, 2, 1])])
+def test_up_to_three_panels_stand_in_one_row_and_more_in_rows_of_two(count, rows):
+    figure = mha.plots.slices({f"panel {k}": np.eye(2) for k in range(count)}, [0, 1])
+    tops = [figure.layout[f"yaxis{trace.yaxis[1:]}"].domain[1] for trace in figure.data]
+    assert [tops.count(top) for top in dict.fromkeys(tops)] == rows
+    # All axes along x are named below the last panel of their column, all along y at the left.
+    named = [[figure.layout[f"{letter}axis{trace.yaxis[1:]}"].title.text for trace in figure.data] for letter in "xy"]
+    assert named == [[None] * (count - rows[0]) + ["a"] * rows[0],
+                     [("b", *[None] * (rows[0] - 1))[k % rows[0]] for k in range(count)]]
