@@ -54,9 +54,14 @@ class Check(NamedTuple):
         return self.holds
 
     def __repr__(self) -> str:
-        relation = "≤" if self.holds else "> (violates ≤)"
-        found = f"Check({self.lhs:.6g} {relation} {self.rhs:.6g}, slack {self.slack:.3g}:"
-        return f"{found} {self.statement})" if len(found + self.statement) < 83 else f"{found}\n      {self.statement})"
+        sides = [f"{side:.3g}" for side in self[:2]]
+        if len(set(sides)) == 1:  # more of their digits say whether they are equal
+            sides = [f"{side:.6g}" for side in self[:2]]
+        finite = isfinite(self.lhs) and isfinite(self.rhs)
+        relation = "≤" if self.holds else ">" if finite else "against"
+        found = f"{'holds' if self.holds else 'fails'}: {f' {relation} '.join(sides)}"
+        one_line = f"{self.statement} {found}"
+        return one_line if len(one_line) < 85 else f"{self.statement}\n      {found}"
 
 
 Checks: TypeAlias = tuple[Check, ...]

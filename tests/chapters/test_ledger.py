@@ -142,12 +142,18 @@ def test_what_is_not_finite_does_not_hold(lhs, rhs):
     assert not Check(lhs, rhs, "lhs ≤ rhs").holds
 
 
-def test_a_check_shows_its_numbers():
-    assert repr(Check(1.0, 2.0, "a ≤ b")) == "Check(1 ≤ 2, slack 0.5: a ≤ b)"
-    assert "violates" in repr(Check(3.0, 2.0, "a ≤ b"))
-    short, long = (repr(Check(1.0, 2.0, "w" * n)) for n in (59, 60))
+@pytest.mark.parametrize("lhs, rhs, words", [
+    (1.0, 2.0, "a ≤ b holds: 1 ≤ 2"), (2.447e-16, 9.095e-13, "a ≤ b holds: 2.45e-16 ≤ 9.09e-13"),
+    (3.89711, 3.89711, "a ≤ b holds: 3.89711 ≤ 3.89711"), (3.332, 0.4165, "a ≤ b fails: 3.33 > 0.416"),
+    (1.0002, 1.0001, "a ≤ b fails: 1.0002 > 1.0001"), (1.0, inf, "a ≤ b fails: 1 against inf")])
+def test_a_check_says_whether_it_holds_and_by_which_numbers(lhs, rhs, words):
+    assert repr(Check(lhs, rhs, "a ≤ b")) == words
+
+
+def test_a_check_of_a_long_statement_takes_two_lines():
+    short, long = (repr(Check(1.0, 2.0, "w" * n)) for n in (71, 72))
     assert len(short) == 84
-    assert long == f"Check(1 ≤ 2, slack 0.5:\n      {'w' * 60})"
+    assert long == f"{'w' * 72}\n      holds: 1 ≤ 2"
 
 
 def test_the_worst_instance_is_reported():

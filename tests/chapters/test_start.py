@@ -59,6 +59,12 @@ def test_a_planted_bug_is_seen(bug):
     assert_bug_is_seen(texts, MADE[name], values)
 
 
+def test_a_bar_says_what_the_colors_of_the_words_mean():
+    heatmap, = (trace for trace in MADE["words"].figure().data if trace.type == "heatmap")
+    assert heatmap.colorbar.title.text == "attention" and heatmap.showscale is not False
+    assert (heatmap.zmin, heatmap.zmax) == (0, 1)
+
+
 @each_surface
 def test_gradient_and_hessian_of_a_surface_are_its_derivatives(surface):
     for theta in np.random.default_rng(0).uniform(-2, 2, (20, 2)):

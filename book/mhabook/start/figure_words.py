@@ -67,7 +67,8 @@ def words() -> LiveFigure:
 def _frame():
     frame = panels("attention on each word", "loss", columns=1)
     named = [f"<b>{word} ★</b>" if word in SIGN else word for word in SENTENCES[0]]
-    frame.add_heatmap(y=list(range(len(named))), zmin=0, zmax=1, transpose=True, colorscale=SEQUENTIAL, showscale=False,
+    bar = {"title": {"text": "attention", "side": "right"}, "thickness": 14, "y": 0.725, "len": 0.6, "dtick": 0.5}
+    frame.add_heatmap(y=list(range(len(named))), zmin=0, zmax=1, transpose=True, colorscale=SEQUENTIAL, colorbar=bar,
                       row=1, col=1, meta={"x": "steps", "z": "weights"})
     line(frame, "loss", 1, 2, shows="loss", legend=False)
     frame.update_xaxes(range=[-0.5, STEPS + 0.5], showgrid=False, zeroline=False)
