@@ -24,19 +24,19 @@ def gradient_U(X: Array, W: Array, U: Array) -> np.ndarray:
 
 
 def gradient_W(X: Array, W: Array, U: Array) -> np.ndarray:
-    """∇_W Φ = Σ_t x_t u_tᵀ Xᵀ R_t X (d, d), R_t = diag(s_t) − s_t s_tᵀ.  Source: Lemma 1, second formula (ours)."""
+    """∇_W Φ = Σ_t x_t u_tᵀ Xᵀ J_t X (d, d), J_t = diag(s_t) − s_t s_tᵀ.  Source: Lemma 1, second formula (ours)."""
     return sum(np.outer(x, u @ _covariance(X, s))
                for x, u, s in zip(X, U, softmax(X @ W @ X.T), strict=True))
 
 
 def gradient_W_of_gradient_U(X: Array, W: Array, U: Array, a: Array, b: Array) -> np.ndarray:
-    """∇_W (aᵀ (∇_U Φ) b) = Σ_t a_t x_t bᵀ Xᵀ R_t X (d, d).  Source: Lemma 1, third formula (ours)."""
+    """∇_W (aᵀ (∇_U Φ) b) = Σ_t a_t x_t bᵀ Xᵀ J_t X (d, d).  Source: Lemma 1, third formula (ours)."""
     return sum(a_t * np.outer(x, b @ _covariance(X, s))
                for a_t, x, s in zip(a, X, softmax(X @ W @ X.T), strict=True))
 
 
 def gradient_W_of_gradient_W(X: Array, W: Array, U: Array, b: Array, c: Array) -> np.ndarray:
-    """∇_W (cᵀ (∇_W Φ) b) = Σ_t (cᵀx_t) x_t d_tᵀ X (d, d), d_t = R_t[(X u_t − s_tᵀX u_t) ∘ (X b − s_tᵀX b)].
+    """∇_W (cᵀ (∇_W Φ) b) = Σ_t (cᵀx_t) x_t d_tᵀ X (d, d), d_t = J_t[(X u_t − s_tᵀX u_t) ∘ (X b − s_tᵀX b)].
 
     Source: Lemma 1, fourth formula (ours).
     """
