@@ -102,9 +102,9 @@
     "Copy link": (told, said) => copy(said, told.link, "The link"),
     "Copy embed code": (told, said) => copy(said, told.embed, "The embed code"),
     "Open alone": (told) => void window.open(told.alone, "_blank", "noopener"),
-    "Full screen": (told, said, root) => {
+    "Full screen": async (told, said, root) => {
+      await root.requestFullscreen(); // a refusal is said in the menu, so it closes after this
       said.closest("details").open = false;
-      return root.requestFullscreen().then(() => "");
     },
   };
   const offered = (told) =>

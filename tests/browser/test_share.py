@@ -160,6 +160,17 @@ def test_on_the_whole_screen_a_figure_is_as_high_as_there_is_room_and_then_as_it
         eventually(page, lambda root=root, before=before: same(root.evaluate(SIZES), before))
 
 
+def test_a_screen_that_is_refused_is_said_in_the_menu(sharing):
+    page = sharing("book/multihead/01_a_small_attention_model.html").page
+    menu = page.locator(".mha-live .mha-menu").first
+    page.evaluate("() => { Element.prototype.requestFullscreen = () => Promise.reject(new Error('not here')); }")
+    menu.locator("summary").click()
+    menu.get_by_role("button", name="Full screen").click()
+    said = menu.locator("[role=status]")
+    said.wait_for()
+    assert said.text_content() == "This did not work: not here."
+
+
 def same(found, wanted):
     assert found == wanted
 
