@@ -35,7 +35,7 @@ def test_the_first_gradient_is_close_to_the_mean_pair_and_that_to_the_machine(he
 @page.after("nb-selection-figure")
 def test_cosines_begin_high_and_margins_near_zero_or_below(found):
     for each in found.values():
-        assert 0.91 < each["cosine"][0] < 0.96  # 0.943, 0.943, 0.929: rounds to "near 0.94" in the alt text
+        assert 0.91 < each["cosine"][0] < 0.96  # 0.943, 0.943, 0.929
         assert -0.25 < each["share"][0] < 0.15  # 0.03, 0.03, -0.17
 
 

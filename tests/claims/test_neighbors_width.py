@@ -25,6 +25,14 @@ def test_data_sets_of_25_differ_by_more_than_the_growth():
 
 
 @page.after("nb-width-table")
+def test_for_25_samples_n_steps_end_before_the_loss_is_small_and_need_fewer_heads(rows):
+    data = tokenized_mixture(n=25, seed=0)
+    small, _ = width.sightings(width.halves(data, width.TRIED), data, steps=25)
+    assert small.steps > 30  # 36
+    assert rows[0].for_n_steps < 0.9 * rows[0].until_loss  # 0.68
+
+
+@page.after("nb-width-table")
 def test_for_n_steps_the_number_grows_about_tenfold(rows):
     numbers = [row.for_n_steps for row in rows]
     assert all(np.diff(numbers) > 0)
