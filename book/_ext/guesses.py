@@ -31,7 +31,8 @@ PACKAGE = ROOT / "book" / "mhabook"
 ALL = "book/start/guesses"
 WITHOUT_SCRIPT = "<noscript><p>Without JavaScript no guess is kept, and this table stays empty.</p></noscript>"
 YOURS = '<span class="mha-your-guess"></span>'
-HAND_IN = ('<p class="mha-hands-in" data-class="class.html">Hand them in: '
+HAND_IN = ('<p class="mha-hands-in" data-class="class.html"><label>Hand in <select>'
+           '<option value="">the guesses of all pages</option>{pages}</select></label> '
            '<button type="button" data-as="link">Copy a link</button> '
            '<button type="button" data-as="file">Save a file</button> <span role="status"></span></p>')
 FORGET = ('<p><button type="button" class="mha-forget">Forget all my guesses and answers</button> '
@@ -63,6 +64,12 @@ def pages():
     texts = {page.name: course.markdown_of(page.name) for page in edition.pages(ROOT)
              if (ROOT / f"{page.name}.ipynb").exists()}
     return {name: page for name in groups() for page, text in texts.items() if f"{{guesses}} {name}\n" in text}
+
+
+def titled(page):
+    """The title of a page with the number of its chapter, for HTML; that of a further page has it."""
+    number, title = course.number(page), course.title(page)
+    return escape(f"Chapter {number} · {title}" if number and not title.startswith("Chapter") else title)
 
 
 def relative(page, start):
@@ -123,11 +130,12 @@ class GuessesOfAllPages(SphinxDirective):
     def run(self):
         found, home = groups(), pages()
         tables = "".join(self.table(name, found[name], home[name]) for name in found)
-        return [nodes.raw("", f"{WITHOUT_SCRIPT}{HAND_IN}{FORGET}{tables}", format="html")]
+        choices = "".join(f'<option value="{name}">{titled(home[name])}</option>' for name in found)
+        hand_in = HAND_IN.format(pages=choices)
+        return [nodes.raw("", f"{WITHOUT_SCRIPT}{hand_in}{FORGET}{tables}", format="html")]
 
     def table(self, name, group, page):
-        there, number = relative(page, self.env.docname), course.number(page)
-        title = escape(f"Chapter {number} · {course.title(page)}" if number else course.title(page))
+        there, title = relative(page, self.env.docname), titled(page)
         rows = "".join(
             f'<tr><td>{key}. {escape(guess["ask"])}</td><td><span data-unless="{name}-{key}">–</span><span '
             f'data-guess="{name}-{key}" hidden><a href="{there}#said-{name}-{key}">'
@@ -148,16 +156,16 @@ class GuessesOfAClass(SphinxDirective):
         return [nodes.raw("", f"{GATHER}{tables}", format="html")]
 
     def table(self, name, group, page):
-        there, number = f"{relative(page, self.env.docname)}#guesses-{name}", course.number(page)
-        title = f"Chapter {number} · {course.title(page)}" if number else course.title(page)
+        there = f"{relative(page, self.env.docname)}#guesses-{name}"
         rows = "".join(asked_of_a_class(f"{name}-{number}", number, guess) for number, guess in group.items())
-        return (f'<table class="table mha-class" hidden><caption><a href="{there}">{escape(title)}</a></caption>'
+        return (f'<table class="table mha-class" hidden><caption><a href="{there}">{titled(page)}</a></caption>'
                 "<thead><tr><th>What was asked</th><th>How many</th><th>What they said</th>"
                 f"</tr></thead><tbody>{rows}</tbody></table>")
 
 
-GATHER = ('<div class="mha-hand-in"><p><label>Links, one per line<textarea rows="4"></textarea></label></p>'
-          '<p><button type="button">Add the links</button></p>'
+GATHER = ('<div class="mha-hand-in"><p><label>Links<textarea rows="4"></textarea></label></p>'
+          '<p><button type="button" data-act="add">Add the links</button> '
+          '<button type="button" data-act="clear">Clear</button></p>'
           '<p><label>Files, or drop them here <input type="file" multiple></label></p>'
           '<div role="status"><p>No guesses yet.</p></div></div>'
           "<noscript><p>Without JavaScript this page cannot sum up.</p></noscript>")

@@ -8,6 +8,9 @@
       .split("/")
       .pop()
       .replace(/\.html$/, "") || "index";
+  // The address of a page on disk leads nowhere else, and names the folders of its reader.
+  const ON_DISK = window.location.protocol === "file:",
+    NO_ADDRESS = "This page was opened from a disk, so there is no link to it, and nothing to embed.";
   const FULL = document.documentElement.requestFullscreen ? "Full screen" : null; // a phone's Safari has none
 
   const make = (tag, properties, ...children) => {
@@ -15,6 +18,8 @@
     node.append(...children);
     return node;
   };
+  // What stands below an embedded figure: where it is from, and under which license.
+  const credit = () => `<p><a href="${quoted(here(""))}">${quoted(document.title)}</a>, CC BY 4.0</p>`;
   const quoted = (text) => text.replace(/&/g, "&amp;").replace(/"/g, "&quot;").replace(/</g, "&lt;");
   const here = (hash) => window.location.href.split("#")[0] + hash;
 
@@ -32,7 +37,8 @@
         link: here(link),
         embed:
           `<iframe src="${quoted(alone)}" title="${quoted(title)}" width="760" height="560" ` +
-          'sandbox="allow-scripts" style="border: 0; max-width: 100%"></iframe>',
+          'sandbox="allow-scripts" style="border: 0; max-width: 100%"></iframe>' +
+          credit(),
         alone,
       };
     },
@@ -44,7 +50,7 @@
         name,
         image: (format) => drawn(box, title, format),
         link: here(`#${root.id}`),
-        embed: `<img src="${new URL(`figures/${name}.svg`, ROOT).href}" alt="${quoted(root.getAttribute("aria-label"))}" width="760">`,
+        embed: `<img src="${new URL(`figures/${name}.svg`, ROOT).href}" alt="${quoted(root.getAttribute("aria-label"))}" width="760">${credit()}`,
       };
     },
     idea: (root) => {
@@ -107,13 +113,15 @@
       said.closest("details").open = false;
     },
   };
-  const offered = (told) =>
-    Object.keys(ITEMS).filter(
-      (item) =>
-        !{ "Copy link": !told.link, "Copy embed code": !told.embed, "Open alone": !told.alone, "Full screen": !FULL }[
-          item
-        ],
-    );
+  function offered({ link, embed, alone }) {
+    const absent = {
+      "Copy link": ON_DISK || !link,
+      "Copy embed code": ON_DISK || !embed,
+      "Open alone": !alone,
+      "Full screen": !FULL,
+    };
+    return Object.keys(ITEMS).filter((item) => !absent[item]);
+  }
 
   // On the whole screen a figure is as high as there is room, and its letters grow with it.
   const LETTERS = 1.8, // times as large, at most
@@ -184,7 +192,7 @@
       menu = make("details", { className: "mha-menu" }, make("summary", {}, "Share"), list);
     menu.addEventListener("toggle", () => {
       if (!menu.open) return;
-      said.textContent = "";
+      said.textContent = ON_DISK ? NO_ADDRESS : "";
       const press = (item) => async () => {
         try {
           const words = await ITEMS[item](KINDS[kind](root), said, root);

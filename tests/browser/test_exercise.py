@@ -243,6 +243,14 @@ def test_a_curve_that_nobody_can_have_drawn_is_as_if_nothing_were_kept(curve, ke
     assert not curve.page.locator("#said-chapter-12-1b").is_visible()
 
 
+def test_where_the_first_stroke_has_not_been_the_curve_goes_on_level(curve):
+    mine = curve.page.locator(".mha-guesses .mha-plot")
+    pull(curve.page, (2, 0.8), (4, 0.2))
+    assert line(mine) == [0.2, 0.2, 0.2, 0.5, 0.8, 0.8, 0.8]
+    pull(curve.page, (6, 0.01), (5, 0.01))
+    assert line(mine) == [0.2, 0.2, 0.2, 0.5, 0.8, 1, 1], "a second stroke moves what it passes"
+
+
 def test_a_curve_is_drawn_by_the_keyboard(curve):
     page = curve.page
     group = page.get_by_role("group", name=f"1b. {HOW_IT_GOES}")

@@ -6,7 +6,7 @@ import json
 import re
 import shutil
 from functools import partial
-from urllib.parse import quote
+from urllib.parse import quote, unquote
 
 import pytest
 from bs4 import BeautifulSoup
@@ -176,9 +176,9 @@ def test_a_quiz_says_at_once_what_is_right_and_what_is_wrong_with_a_choice(open_
 CLASS = "book/start/class.html"
 
 
-def handed(reader, **guesses):
+def handed(reader, at=None, **guesses):
     sheet = {"reader": reader, "guesses": {name.replace("_", "-"): guess for name, guess in guesses.items()}}
-    return "https://any.where/class.html#guesses=" + quote(json.dumps(sheet))
+    return "https://any.where/class.html#guesses=" + quote(json.dumps(sheet | ({"at": at} if at else {})))
 
 
 @pytest.fixture
@@ -194,6 +194,11 @@ def added(page, *links):
     return page.locator(".mha-hand-in [role=status]").inner_text()
 
 
+def answers(page, name):
+    """The bars of a question, in words."""
+    return page.locator(f"[data-asked='{name}'] li").all_inner_texts()
+
+
 def test_guesses_of_a_class_are_counted_by_choice_and_its_curves_drawn(of_a_class):
     page = of_a_class
     said = added(page, handed("a", chapter_1_1a="0.8", chapter_1_1b="0, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6"),
@@ -201,7 +206,7 @@ def test_guesses_of_a_class_are_counted_by_choice_and_its_curves_drawn(of_a_clas
     assert said == "Guesses of 3 readers."
     row = page.locator("[data-asked='chapter-1-1a']")
     assert row.locator(".mha-count").inner_text() == "3"
-    assert row.locator("li").all_inner_texts() == ["0.1: 0", "0.5: 1", "0.8: 2", "1: 0"]
+    assert answers(page, "chapter-1-1a") == ["0.1: 0 (0%)", "0.5: 1 (33%)", "0.8: 2 (67%)", "1: 0 (0%)"]
     row.locator("summary").click()
     assert row.locator("details").inner_text().startswith("What is true\n0.8: ")
     drawn = page.locator("[data-asked='chapter-1-1b'] .mha-yours").get_attribute("d")
@@ -214,10 +219,74 @@ def test_what_is_no_guess_is_named_and_the_rest_is_counted(of_a_class):
                  "x#guesses=" + quote('{"reader": 3, "guesses": {}}'),
                  handed("b", chapter_1_1a="<b>0.9</b>", chapter_99_1="no"), handed("c", chapter_1_1a="0.8"))
     assert said.split("\n\n") == [
-        "Guesses of 2 readers.", "Line 1 is no link and no file of guesses.",
+        "Guesses of 2 readers.", "Line 1 holds no link and no file of guesses.",
         "Line 2 is cut off: copy the whole link, or hand in the file.", "Line 3 holds something else than guesses.",
         "Line 4: 2 of its guesses fit no question of this page and were left out."]
     assert of_a_class.locator("[data-asked='chapter-1-1a'] .mha-count").inner_text() == "1"
+
+
+def test_links_are_found_in_whatever_stands_around_them(of_a_class):
+    said = added(of_a_class, f"Ann: <{handed('a', chapter_1_1a='0.8')}> (hers), {handed('b', chapter_1_1a='0.8')}.",
+                 f'"{handed("c", chapter_5_further_1b="it’s (about) two!")}"; see you!')
+    assert said == "Guesses of 3 readers."
+    assert answers(of_a_class, "chapter-5-further-1b") == ["it’s (about) two!: 1 (100%)"]
+
+
+def test_of_a_reader_the_newer_guess_to_each_question_counts_whichever_was_pasted_last(of_a_class):
+    added(of_a_class, handed("a", "2026-10-02T10:00", chapter_1_1a="0.8"),
+          handed("a", "2026-10-01T10:00", chapter_1_1a="0.1", chapter_4_3="7"))
+    assert answers(of_a_class, "chapter-1-1a")[2] == "0.8: 1 (100%)"
+    assert answers(of_a_class, "chapter-4-3") == ["7: 1 (100%)"], "an older sheet may answer more"
+
+
+def test_spellings_of_one_number_are_one_answer(of_a_class):
+    spellings = ["1e6", "10^6", "1000000", "a million", "A million ", "64"]
+    added(of_a_class, *(handed(str(k), chapter_4_3=guess) for k, guess in enumerate(spellings)))
+    assert answers(of_a_class, "chapter-4-3") == ["1e6: 3 (50%)", "a million: 2 (33%)", "64: 1 (17%)"]
+
+
+def test_the_sum_is_there_after_a_look_at_a_chapter_and_gone_once_it_is_cleared(of_a_class):
+    page = of_a_class
+    added(page, handed("a", chapter_1_1a="0.8"))
+    page.locator(".mha-class:visible caption a").click()
+    page.go_back()
+    status = page.locator(".mha-hand-in [role=status]")
+    eventually(page, partial(assert_says, status, "Guesses of 1 reader."))
+    assert answers(page, "chapter-1-1a")[2] == "0.8: 1 (100%)"
+    page.once("dialog", lambda question: question.accept())
+    page.get_by_role("button", name="Clear").click()
+    page.reload()
+    eventually(page, partial(assert_says, status, "No guesses yet."))
+    assert page.locator(".mha-class:visible").count() == 0
+
+
+def test_the_guesses_of_one_chapter_alone_can_be_handed_in(new_visit):
+    visit = new_visit("book/start/guesses.html")
+    visit.context.grant_permissions(["clipboard-read", "clipboard-write"])
+    page = visit.open().page
+    for name, guess in (("1-1a", "0.8"), ("1-further-1", "up"), ("4-3", "7")):
+        page.evaluate("([name, guess]) => localStorage.setItem(`mha:guess:chapter-${name}`, guess)", [name, guess])
+    page.get_by_label("Hand in").select_option("chapter-1")
+    status = page.locator(".mha-hands-in [role=status]")
+    page.get_by_role("button", name="Copy a link").click()
+    status.filter(has_text="copied").wait_for()
+    sheet = json.loads(unquote(page.evaluate("() => navigator.clipboard.readText()").split("#guesses=")[1]))
+    assert sheet["guesses"] == {"chapter-1-1a": "0.8"} and sheet["at"].startswith("20")
+    visit.context.close()
+
+
+def test_a_page_from_a_disk_hands_in_no_address(chromium):
+    context = chromium.new_context()
+    context.grant_permissions(["clipboard-read", "clipboard-write"])
+    page = context.new_page()
+    page.goto((BUILD / "book/start/guesses.html").as_uri())
+    page.evaluate("() => localStorage.setItem('mha:guess:chapter-4-3', '7')")
+    page.get_by_role("button", name="Copy a link").click()
+    status = page.locator(".mha-hands-in [role=status]")
+    status.filter(has_text="pasted").wait_for()
+    assert status.inner_text().startswith("This page was opened from a disk") and "file:" not in status.inner_text()
+    assert page.evaluate("() => navigator.clipboard.readText()").startswith("guesses=%7B")
+    context.close()
 
 
 def test_a_reader_hands_in_by_link_and_by_file_and_the_class_reads_both(new_visit):
@@ -237,7 +306,7 @@ def test_a_reader_hands_in_by_link_and_by_file_and_the_class_reads_both(new_visi
         page.get_by_role("button", name="Save a file").click()
     page.goto(link)
     status = page.locator(".mha-hand-in [role=status]")
-    assert status.inner_text() == "Guesses of 1 reader."
+    assert status.inner_text().split("\n\n")[0] == "Guesses of 1 reader." and "that led here" in status.inner_text()
     page.locator("input[type=file]").set_input_files(got.value.path())
     eventually(page, partial(assert_says, status, "Guesses of 1 reader."))
     assert page.locator("[data-asked='chapter-1-1a'] .mha-count").inner_text() == "1", "who hands in twice counts once"

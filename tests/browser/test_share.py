@@ -98,9 +98,24 @@ def test_the_embed_code_of_a_still_figure_shows_its_picture(sharing):
     visit = sharing("book/multihead/08_heads_on_real_data.html")
     page = visit.page
     code = copied(page, page.locator(".mha-figure .mha-menu").first, "Copy embed code")
+    where = page.evaluate("() => [location.href.split('#')[0], document.title]")
     page.set_content(FRAME + code)
+    credit = page.get_by_role("link")
+    assert [credit.get_attribute("href"), credit.inner_text()] == where
     page.wait_for_function("() => document.images[0].complete")
     assert page.evaluate("() => document.images[0].naturalWidth > 300 && document.images[0].alt.length > 50")
+
+
+def test_a_page_on_a_disk_offers_no_link_and_says_why(chromium):
+    context = chromium.new_context()
+    page = context.new_page()
+    page.goto((BUILD / "book/multihead/05_more_heads_slower_or_faster.html").as_uri())
+    menu = page.locator(".mha-live .mha-menu").first
+    menu.locator("summary").click()
+    assert menu.get_by_role("status").inner_text().startswith("This page was opened from a disk")
+    offered = menu.get_by_role("button").all_inner_texts()
+    assert offered[:2] == ["Save as SVG", "Save as PNG"] and not {"Copy link", "Copy embed code"} & {*offered}
+    context.close()
 
 
 @pytest.mark.parametrize("name", ALONE or [None])

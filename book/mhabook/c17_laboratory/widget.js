@@ -38,9 +38,10 @@ function linkSource(spec, root, send, now) {
     show({ by }) {
       if (by === "reader" && link()) address(window.location.href.split("#")[0]);
     },
-    // In a frame, as of Colab's outputs, the address is of no use to others: the link leads to the page of the book.
+    // In a frame, as of Colab's outputs, and on a disk, the address is of no use to others: the link leads to the page of
+    // the book.
     copied() {
-      const framed = window.top !== window && spec.page,
+      const framed = (window.top !== window || window.location.protocol === "file:") && spec.page,
         hash = linkOf(spec, now().values, now().own);
       const to = new URL(hash, framed || window.location.href).href;
       if (!framed) address(to);

@@ -1,9 +1,10 @@
 import { element } from "mhalib/live/element.js";
 import { fits, path } from "./curve.js";
-import { unpacked } from "./handed_in.js";
+import { read } from "./formula.js";
+import { sheetsIn, unpacked } from "./handed_in.js";
 
 // The guesses of a class on one page (book/_ext/guesses.py): links that are pasted and files that are dropped, summed up.
-// All of it stays in this window; a reader who hands in again takes the place of what came before.
+// All of it stays in this window, until it is closed; of a reader who hands in again the newer guesses count.
 
 const all = (selector) => [...document.querySelectorAll(selector)];
 const rows = all("[data-asked]"),
@@ -11,7 +12,8 @@ const rows = all("[data-asked]"),
   said = box.querySelector("[role=status]"),
   links = box.querySelector("textarea"),
   files = box.querySelector("input");
-const sheets = new Map(); // reader → guesses
+const KEPT = "mha:class";
+let sheets = new Map(); // reader → name of a guess → {guess, at}
 
 const plotOf = (row) => row.querySelector(".mha-plot");
 const choicesOf = (row) => JSON.parse(row.dataset.choices);
@@ -24,15 +26,16 @@ function taken(row, guess) {
 }
 
 function bar(words, count, of) {
-  const share = element("span", { className: "mha-share" });
-  share.style.width = `${Math.round((100 * count) / of)}%`;
-  return element("li", {}, `${words}: ${count}`, element("span", { className: "mha-shares" }, share));
+  const percent = Math.round((100 * count) / of),
+    share = element("span", { className: "mha-share" });
+  share.style.width = `${percent}%`;
+  return element("li", {}, `${words}: ${count} (${percent}%)`, element("span", { className: "mha-shares" }, share));
 }
 
 function show() {
   for (const row of rows) {
     const guesses = [...sheets.values()]
-      .map((sheet) => sheet[row.dataset.asked])
+      .map((sheet) => sheet[row.dataset.asked]?.guess)
       .filter((guess) => guess !== undefined);
     row.querySelector(".mha-count").textContent = guesses.length || "–";
     if (guesses.length && row.dataset.truth && !row.querySelector("details")) row.lastElementChild.append(truth(row));
@@ -48,56 +51,119 @@ function show() {
 // What the chapter shows, folded until the class has been asked.
 const truth = (row) => element("details", {}, element("summary", { textContent: "What is true" }), row.dataset.truth);
 
-// Choices in their order, with those that nobody took; other answers by how many gave them.
-function counted(choices, guesses) {
-  const times = new Map(choices.map((choice) => [choice, 0]));
-  for (const guess of guesses) times.set(guess, (times.get(guess) ?? 0) + 1);
-  const found = choices.length ? [...times] : [...times].sort((one, other) => other[1] - one[1]);
-  return guesses.length ? found.map(([words, count]) => bar(words, count, guesses.length)) : [];
+// What two spellings of one number have in common: 10^6, 1e6, 1 000 000. Words are their own.
+function meaning(guess) {
+  try {
+    return String(read(guess, []).value({}));
+  } catch {
+    return guess.trim().toLowerCase();
+  }
 }
 
-function take(name, text) {
-  const { reader, guesses } = unpacked(text);
-  const known = {};
+// Choices in their order, with those that nobody took; other answers by how many gave them, as the first wrote them.
+function counted(choices, guesses) {
+  const times = new Map(choices.map((choice) => [choice, { words: choice, count: 0 }]));
+  for (const guess of guesses) {
+    const key = choices.length ? guess : meaning(guess);
+    if (!times.has(key)) times.set(key, { words: guess, count: 0 });
+    times.get(key).count++;
+  }
+  const found = [...times.values()];
+  if (!choices.length) found.sort((one, other) => other.count - one.count);
+  return guesses.length ? found.map(({ words, count }) => bar(words, count, guesses.length)) : [];
+}
+
+// Takes a sheet; gives how many of its guesses fit no question.
+function take({ reader, at = "", guesses }) {
+  const known = sheets.get(reader) ?? {};
   let left = 0;
   for (const [asked, guess] of Object.entries(guesses)) {
     const row = rows.find((each) => each.dataset.asked === asked);
-    if (row && taken(row, guess)) known[asked] = guess;
-    else left++;
+    if (!row || !taken(row, guess)) left++;
+    else if (!(known[asked]?.at > at)) known[asked] = { guess, at };
   }
   sheets.set(reader, known);
-  return left ? `${name}: ${left} of its guesses fit no question of this page and were left out.` : "";
+  return left;
+}
+
+// The sentence on what is wrong with a sheet, or nothing.
+function fault(name, text) {
+  try {
+    const left = take(unpacked(text));
+    return left ? `${name}: ${left} of its guesses fit no question of this page and were left out.` : "";
+  } catch ({ message }) {
+    return `${name} ${message}.`;
+  }
+}
+
+// The sum stays where one comes back to this page. Where the browser keeps nothing it does not, and the page says so.
+function remembered() {
+  try {
+    sessionStorage.setItem(KEPT, JSON.stringify([...sheets]));
+    return sessionStorage instanceof Storage;
+  } catch {
+    return false;
+  }
+}
+
+function recall() {
+  try {
+    sheets = new Map(JSON.parse(sessionStorage.getItem(KEPT)) ?? []);
+  } catch {
+    // nothing was kept
+  }
+}
+
+function tell(...sentences) {
+  show();
+  const readers = `${sheets.size} reader${sheets.size === 1 ? "" : "s"}`;
+  const told = [sheets.size ? `Guesses of ${readers}.` : "No guesses yet.", ...sentences.filter(Boolean)];
+  if (!remembered()) told.push("This browser keeps nothing for this page: when you leave it, the sum is gone.");
+  said.replaceChildren(...told.map((textContent) => element("p", { textContent })));
 }
 
 // Each text is taken or named with what is wrong; none stops the others.
-function gather(texts) {
-  const faults = texts.map(([name, text]) => {
-    try {
-      return take(name, text);
-    } catch ({ message }) {
-      return `${name} ${message}.`;
-    }
-  });
-  show();
-  const readers = `${sheets.size} reader${sheets.size === 1 ? "" : "s"}`;
-  said.replaceChildren(
-    ...[`Guesses of ${readers}.`, ...faults.filter(Boolean)].map((textContent) => element("p", { textContent })),
+const gather = (texts) =>
+  tell(
+    ...texts.flatMap(([name, text]) => {
+      const found = sheetsIn(text);
+      return found.length ? found.map((each) => fault(name, each)) : `${name} holds no link and no file of guesses.`;
+    }),
   );
-}
 
 async function gatherFiles(list) {
   gather(await Promise.all(Array.from(list, async (file) => [file.name, await file.text()])));
+  files.value = "";
 }
 
-box.querySelector("button").addEventListener("click", () => {
-  const lines = links.value.split("\n").filter((line) => line.trim());
-  gather(lines.map((line, k) => [`Line ${k + 1}`, line]));
-});
+const ACTS = {
+  add() {
+    const lines = links.value.split("\n").map((line, k) => [`Line ${k + 1}`, line]);
+    gather(lines.filter(([, line]) => line.trim()));
+  },
+  clear() {
+    if (!confirm("Forget the guesses of this class? They are kept nowhere else.")) return;
+    sheets.clear();
+    links.value = "";
+    history.replaceState(null, "", location.pathname + location.search); // else a reload would take the link again
+    tell();
+  },
+};
+
+box.addEventListener("click", ({ target }) => ACTS[target.dataset.act]?.());
 files.addEventListener("change", () => gatherFiles(files.files));
 box.addEventListener("dragover", (event) => event.preventDefault());
 box.addEventListener("drop", (event) => {
   event.preventDefault();
   gatherFiles(event.dataTransfer.files);
 });
-if (location.hash.includes("guesses=")) gather([["The link", location.hash]]);
-else show();
+
+recall();
+const [own] = sheetsIn(location.hash);
+if (own)
+  tell(
+    fault("The link", own) ||
+      "The link that led here holds the guesses of one reader. To hand yours in, send it to whoever teaches, " +
+        "who adds the links of the class below.",
+  );
+else tell();

@@ -70,7 +70,16 @@ export function take(plot, guess) {
   const all = sliders(plot),
     svg = plot.querySelector("svg");
   const show = () => draw(plot, drawn(plot));
-  let last = null;
+  let last = null,
+    stroke = null; // the columns that the first stroke has passed, {from, to}
+
+  // Where the first stroke has not been, the curve goes on level: no point keeps a value that nobody gave.
+  function level(from, to) {
+    stroke = { from: Math.min(from, stroke.from), to: Math.max(to, stroke.to) };
+    all.forEach((slider, k) => {
+      slider.value = all[Math.min(Math.max(k, stroke.from), stroke.to)].value;
+    });
+  }
 
   function pull(event) {
     const to = under(event, svg, all),
@@ -78,6 +87,7 @@ export function take(plot, guess) {
       columns = Math.abs(to.k - from.k) || 1;
     for (let j = 1; j <= columns; j++)
       all[from.k + j * Math.sign(to.k - from.k)].value = from.value + ((to.value - from.value) * j) / columns;
+    if (stroke) level(Math.min(from.k, to.k), Math.max(from.k, to.k));
     last = to;
     all[to.k].dispatchEvent(new Event("input", { bubbles: true }));
   }
@@ -85,6 +95,7 @@ export function take(plot, guess) {
   followPointer(svg, {
     begin: () => {
       last = null;
+      stroke = plot.classList.contains("mha-none") ? { from: all.length - 1, to: 0 } : null;
     },
     pull,
     end: () => last && all[last.k].focus({ preventScroll: true }),

@@ -59,15 +59,28 @@ for (const fields of all(".mha-guesses")) {
   });
 }
 
-// What a reader hands in to a class: all guesses of this browser, under a number that says who it is only to itself.
+// What a reader hands in to a class: the guesses of a page, or all that this browser keeps, under a number that says who
+// it is only to itself.
+function chosen(place) {
+  const page = place.querySelector("select").value;
+  const ofPage = ([name]) => !page || name.slice(0, name.lastIndexOf("-")) === page;
+  return Object.fromEntries(Object.entries(keptUnder("guess:")).filter(ofPage));
+}
+
 function sheet(place) {
   const reader = kept("reader") ?? crypto.getRandomValues(new Uint32Array(2)).join("-");
   keep("reader", reader, place);
-  return packed({ reader, guesses: keptUnder("guess:") });
+  return packed({ reader, at: new Date().toISOString(), guesses: chosen(place) });
 }
 
 const HAND_IN = {
-  link: (place) => copy(`${new URL(place.dataset.class, location.href)}#${sheet(place)}`, "The link"),
+  // The address of a page on disk would name the folders of its reader.
+  async link(place) {
+    if (location.protocol !== "file:")
+      return copy(`${new URL(place.dataset.class, location.href)}#${sheet(place)}`, "The link");
+    const done = await copy(sheet(place), "A text");
+    return `This page was opened from a disk, and a link would name its folders. ${done} It can be pasted where links are.`;
+  },
   file(place) {
     download("my-guesses.txt", sheet(place), "text/plain");
     return "The file my-guesses.txt is saved.";
@@ -77,7 +90,7 @@ const HAND_IN = {
 for (const place of all(".mha-hands-in"))
   place.addEventListener("click", async ({ target }) => {
     const handIn = HAND_IN[target.dataset.as],
-      guessed = Object.keys(keptUnder("guess:")).length;
+      guessed = Object.keys(chosen(place)).length;
     if (handIn)
       place.querySelector("[role=status]").textContent = guessed ? await handIn(place) : "There is no guess yet.";
   });
