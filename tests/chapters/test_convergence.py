@@ -5,6 +5,7 @@ import pytest
 
 import mhabook
 import mhalib as mha
+from checks import assert_close, assert_refused
 from engines import assert_bug_is_seen
 from mhabook.c01_model.instances import token_radius
 from mhabook.c02_curvature import bounds
@@ -13,7 +14,6 @@ from mhabook.c04_convergence import chain, starts
 from mhabook.c04_convergence import statements as convergence
 from mhabook.c04_convergence.figure import nearer, theory_and_practice
 from mhabook.c04_convergence.groups import HeadGroups
-from oracles import assert_close, assert_refused
 from strategies import grouped, problem
 
 seeds = pytest.mark.parametrize("seed", range(8))

@@ -10,12 +10,12 @@ from hypothesis import strategies as st
 
 import mhabook
 import mhalib as mha
+from checks import assert_close, assert_refused
 from mhabook.c09_tilting.statements import mean_excess
 from mhabook.c10_structure.population import PopulationRegression
 from mhabook.c11_data_and_compute import statements as theory
 from mhabook.c11_data_and_compute.scaling import Law, fit_law, plan, slope, split
 from mhalib.whitening import Whitening
-from oracles import assert_close, assert_refused
 from strategies import seeds
 
 STEPS, SIZES = np.arange(5, 41), np.array([250, 500, 1000, 2000, 4000])

@@ -8,10 +8,11 @@ from hypothesis import strategies as st
 
 import mhabook
 import mhalib as mha
+from checks import assert_close, assert_refused
 from mhabook.c10_structure import contraction, factorization, stationary
 from mhabook.c10_structure.population import PopulationRegression
 from mhalib.whitening import Whitening
-from oracles import assert_close, assert_refused, tensors
+from oracles import tensors
 from strategies import seeds
 
 SIZES = st.permutations((1, 2, 3, 4)).map(lambda sizes: sizes[:2])

@@ -3,12 +3,13 @@
 import numpy as np
 import pytest
 
+import checks
 import mhabook
 import mhalib as mha
 import oracles
+from checks import assert_close
 from mhabook.c01_model import selection
 from mhabook.c05_heads import early_steps, late_steps
-from oracles import assert_close
 from strategies import problem
 
 seeds = pytest.mark.parametrize("seed", range(4))
@@ -35,7 +36,7 @@ def test_two_steps_are_two_steps_of_autograd(seed):
     W, U = np.zeros((1, 3, 3)), np.zeros((1, 4, 3))
     for _ in range(2):
         _, dW, dU = oracles.loss_and_grad(data.X, data.y, W, U)
-        W, U = W - 0.3 * oracles.as_numpy(dW), U - 0.7 * oracles.as_numpy(dU)
+        W, U = W - 0.3 * checks.as_numpy(dW), U - 0.7 * checks.as_numpy(dU)
     found = early_steps.two_steps(data, eta_U=0.7, eta_W=0.3)
     assert_close(found[0], W[0], 1e-12)
     assert_close(found[1], U[0], 1e-12)

@@ -10,6 +10,7 @@ import pytest
 
 import mhabook
 import mhalib as mha
+from checks import assert_close, assert_refused
 from engines import assert_bug_is_seen
 from mhabook.c01_model.instances import token_radius
 from mhabook.c02_curvature import loss_bounds
@@ -18,7 +19,6 @@ from mhabook.c07_generalization import figure as c07
 from mhabook.c07_generalization import leave_one_out
 from mhabook.c07_generalization import statements as generalization
 from mhalib.losses import logistic
-from oracles import assert_close, assert_refused
 from strategies import grouped, problem
 
 RESULTS = Path(__file__).parents[2] / "book" / "results"

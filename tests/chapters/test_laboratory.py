@@ -8,13 +8,13 @@ import pytest
 from py_mini_racer import MiniRacer
 
 import mhabook
+from checks import assert_refused
 from engines import exposed, with_bug
 from figures import stopped_at
 from laboratory import LAB, LIVE, SCRIPT, SMALL, asked, asked_run, machine, whole
 from mhabook.c17_laboratory import panels
 from mhabook.c17_laboratory.controls import CONTROLS, DEFAULTS, resolve, shown
 from offered import COMBINATIONS, STARTS, choices
-from oracles import assert_refused
 
 HEADS, REGRESSION = {"model": "heads", "data": "mixture"}, {"model": "regression", "data": "linear"}
 LAYER = {"model": "layer", "data": "sequences", "scale": 1.0}

@@ -10,12 +10,12 @@ from py_mini_racer import JSEvalException
 
 import mhabook
 import mhalib as mha
+from checks import assert_refused
 from laboratory import SMALL, asked, machine, whole
 from malformed import ADVICE, BAD, GOOD
 from mhabook.c17_laboratory import code, figure
 from mhabook.c17_laboratory.controls import BEGINNINGS, DEFAULTS, resolve
 from notebooks import BOOK
-from oracles import assert_refused
 
 
 def page_reads(name, content):

@@ -9,10 +9,10 @@ import pytest
 
 import mhabook
 import mhalib as mha
+from checks import assert_close
 from mhabook.c01_model.instances import valley
 from mhabook.c02_curvature import bounds
 from mhabook.ledger import MARKS, Check, Ledger, Statement, along
-from oracles import assert_close
 from strategies import SEEDS
 
 TWINS = 20

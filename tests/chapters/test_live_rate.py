@@ -4,12 +4,12 @@ import numpy as np
 import pytest
 
 import mhalib as mha
+from checks import assert_refused
 from engines import assert_bug_is_seen
 from mhabook.c13_layer import figure as c13
 from mhabook.c13_layer import figure_promise
 from mhabook.c13_layer import statements as one_layer
 from mhabook.c13_layer.figure import problem
-from oracles import assert_refused
 
 MADE = c13.layer(steps=8)
 DATA, START = mha.data.random_sequences(3, 2, 8), mha.AttentionLayer.random(8, 4, 1, tied=True)

@@ -4,11 +4,11 @@ import numpy as np
 import pytest
 
 import mhalib as mha
+from checks import assert_refused
 from engines import assert_bug_is_seen
 from mhabook.c10_structure import figure as c10
 from mhabook.c10_structure.figure_regression import sample, start_on
 from mhabook.c11_data_and_compute import figure as c11
-from oracles import assert_refused
 
 ROUND = mha.data.linear_regression(n=60, d=3, p=3, kappa=1, seed=2)
 START, PLAIN = mha.AttentionRegression.random(3, 3, 1.0), mha.GradientDescent(0.5)

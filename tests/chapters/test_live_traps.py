@@ -8,13 +8,13 @@ import plotly.graph_objects as go
 import pytest
 
 import mhalib as mha
+from checks import assert_refused
 from engines import assert_bug_is_seen
 from mhabook.c14_traps import figure, figure_traps, figure_two_tokens, runs
 from mhabook.c14_traps.figure_queries import minima, reach
 from mhabook.c14_traps.figure_two_tokens import axis, landscape, pairs
 from mhabook.c14_traps.minima import minima_of
 from mhabook.c14_traps.statements import EXAMPLES, example
-from oracles import assert_refused
 
 KERNELS = {"soft": mha.softmax, "gauss": mha.gaussian, "between": mha.normalized_gaussian}
 # After 300 steps; the theory has 1,000, in which the control of B1 and the Gaussian kernel of B4 come a little lower.

@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 
 import mhalib as mha
+from checks import assert_close
 from mhabook.c14_traps.minima import Minimum, minima_of
 from mhalib import landscape
-from oracles import assert_close
 from points import on_plane
 
 

@@ -7,12 +7,12 @@ import pytest
 import torch
 
 import mhalib as mha
+from checks import assert_close, assert_refused
 from mhabook.c08_digits import PatchTransformer, TextTransformer
 from mhabook.c15_landscapes.network import NetworkPoint
 from mhabook.c15_landscapes.smoothness import differences
 from mhalib import landscape
 from mhalib.landscape import random_direction
-from oracles import assert_close, assert_refused
 from points import layer, network
 
 

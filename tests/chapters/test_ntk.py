@@ -10,8 +10,10 @@ from hypothesis import strategies as st
 from scipy.optimize import linprog
 from sklearn.svm import SVC
 
+import checks
 import mhalib as mha
 import oracles
+from checks import assert_close, assert_refused
 from mhabook.c03_first_step.first_phase import noise_size, sampling_noise, signal, small_mixture
 from mhabook.c03_first_step.max_margin import good_initialization, max_margin, ntk_features, ntk_margin
 from mhabook.c03_first_step.ntk import (
@@ -28,7 +30,6 @@ from mhabook.c03_first_step.ntk import (
     unit_decoder,
     witness,
 )
-from oracles import assert_close, assert_refused
 from strategies import problem
 
 seeds = pytest.mark.parametrize("seed", range(6))
@@ -206,7 +207,7 @@ def test_definition_1_is_measured(seed):
     model, data = drawn.model, mha.data.from_arrays(drawn.X, drawn.y)
     found = good_initialization(model, data)
     longest = max(np.linalg.norm(head) for head in model.ravel().reshape(model.sizes[0], -1))
-    logits = oracles.as_numpy(oracles.logits(*oracles.tensors(drawn.X, model.W, model.U)))
+    logits = checks.as_numpy(oracles.logits(*oracles.tensors(drawn.X, model.W, model.U)))
     assert_close(np.array(found), np.array([longest, abs(logits).max(), ntk_margin(model, data).margin]), 1e-12)
 
 

@@ -8,10 +8,10 @@ from hypothesis import strategies as st
 
 import mhabook
 import mhalib as mha
+from checks import assert_close
 from engines import assert_bug_is_seen
 from mhabook.c06_planted import figure as c06
 from mhabook.c06_planted import statements as theory
-from oracles import assert_close
 
 SIZES = {"n": 40, "T": 4, "d": 3}
 

@@ -5,6 +5,7 @@ import pytest
 
 import mhalib as mha
 import oracles
+from checks import assert_close
 from mhabook.c01_model.instances import token_radius
 from mhabook.c02_curvature.bounds import hessian_constant
 from mhabook.c08_digits import random_start
@@ -17,7 +18,6 @@ from mhabook.c08_digits.random_start import (
     head_moves,
     random_gram,
 )
-from oracles import assert_close
 from strategies import problem
 
 seeds = pytest.mark.parametrize("seed", range(6))

@@ -5,10 +5,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from checks import assert_close, assert_refused
 from mhabook.c15_landscapes.smoothness import by_differences, by_formula, differences, field, spectrum
 from mhalib import landscape
 from mhalib.landscape import random_direction
-from oracles import assert_close, assert_refused
 from points import layer, on_plane
 
 

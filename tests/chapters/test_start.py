@@ -7,11 +7,11 @@ import pytest
 import torch
 
 import mhalib as mha
+from checks import assert_refused
 from engines import assert_bug_is_seen
 from mhabook.start import figure_linearized, figure_scores, figure_surface, figure_words
 from mhabook.start.linearized import Linearized
 from mhabook.start.surface import Surface
-from oracles import assert_refused
 
 SURFACES = [Surface((1.3, 0.2), (0.8, 0.6)), Surface((2.0, -0.7), (0.28, 0.96)), Surface((0.5, 0.0))]
 each_surface = pytest.mark.parametrize("surface", SURFACES, ids=str)

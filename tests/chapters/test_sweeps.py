@@ -16,8 +16,8 @@ from threadpoolctl import threadpool_limits
 
 import mhalib as mha
 import swept
+from checks import assert_refused
 from mhabook.studies import configurations, sweep
-from oracles import assert_refused
 from swept import assert_same, marked, started
 
 ROOT = Path(__file__).parents[2]

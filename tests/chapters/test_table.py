@@ -10,8 +10,8 @@ import numpy as np
 import pytest
 
 import swept
+from checks import assert_refused
 from mhabook.studies import Table, sweep
-from oracles import assert_refused
 from swept import assert_same
 
 RESULTS = Path(__file__).parents[2] / "book" / "results"

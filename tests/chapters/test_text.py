@@ -5,10 +5,10 @@ from statistics import NormalDist
 import numpy as np
 import pytest
 
+from checks import assert_refused
 from mhabook.c08_digits import text
 from mhabook.c08_digits.text.corpus import PADDING, UNKNOWN
 from mhabook.c08_digits.text.reviews import LONGEST, Reviews, label
-from oracles import assert_refused
 
 Z = NormalDist().inv_cdf(1 - 0.5e-6)  # a right grammar fails one two-sided test in a million
 SENTENCES = ("it was good", "it was not good", "a bad bad film")

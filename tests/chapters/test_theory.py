@@ -6,12 +6,12 @@ from hypothesis import given, settings
 
 import mhalib as mha
 import oracles
+from checks import assert_close
 from mhabook.c01_model import selection
 from mhabook.c01_model.instances import equal_tokens, opposite_tokens, token_radius, valley
 from mhabook.c02_curvature import bounds, derivatives, loss_bounds
 from mhabook.c02_curvature.measured import shares_along
 from mhalib.losses import logistic
-from oracles import assert_close
 from strategies import SIZES, direction, problem, problems
 
 seeds = pytest.mark.parametrize("seed", range(6))

@@ -5,9 +5,9 @@ import pytest
 import torch
 
 import mhalib as mha
+from checks import assert_close, assert_refused
 from mhabook.c08_digits import PatchTransformer, TextTransformer, text, train_network
 from mhalib.training import minibatches
-from oracles import assert_close, assert_refused
 
 DATA = text.reviews(21)
 TEST = DATA.fresh(7)

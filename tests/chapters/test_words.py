@@ -3,10 +3,10 @@
 import numpy as np
 import pytest
 
+from checks import assert_refused
 from mhabook.c08_digits import text
 from mhabook.c08_digits.text.words import NEUTRAL, NOT, SIGN, WORDS, Words, score
 from mhabook.c16_networks.runs import without_not
-from oracles import assert_refused
 
 DATA = text.words(2000)
 

@@ -6,8 +6,8 @@ import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
+from checks import assert_close
 from mhalib import _array
-from oracles import assert_close
 
 A = np.linspace(-2, 3, 24).reshape(2, 3, 4)
 POSITIVE = abs(A) + 0.5

@@ -6,9 +6,10 @@ import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
+import checks
 import oracles
+from checks import assert_close
 from mhalib.attention import Gaussian, NormalizedGaussian, Softmax, gaussian, softmax
-from oracles import assert_close
 from strategies import seeds
 
 # Queries and keys differ in number and in dimension.
@@ -86,11 +87,11 @@ def test_a_common_offset_of_tokens_does_not_blur_distances(dtype, rel, library):
 @pytest.mark.parametrize("kind", [Gaussian, NormalizedGaussian])
 @pytest.mark.parametrize("c", [0.0, -0.5, np.nan, np.inf, "1", None, True], ids=repr)
 def test_a_width_that_is_none_is_refused(kind, c):
-    oracles.assert_refused(lambda: kind(c), ValueError, ["c: expected a finite number > 0, got", repr(c)])
+    checks.assert_refused(lambda: kind(c), ValueError, ["c: expected a finite number > 0, got", repr(c)])
 
 
 def test_two_widths_are_refused_by_their_shape():
-    oracles.assert_refused(lambda: Gaussian(np.ones(2)), ValueError, ["c: expected", "got an ndarray of shape (2,)"])
+    checks.assert_refused(lambda: Gaussian(np.ones(2)), ValueError, ["c: expected", "got an ndarray of shape (2,)"])
 
 
 @pytest.mark.parametrize("kind", [Gaussian, NormalizedGaussian])

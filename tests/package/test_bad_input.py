@@ -6,6 +6,7 @@ import torch
 
 import mhabook
 import mhalib as mha
+from checks import assert_refused
 from mhabook.c01_model import selection
 from mhabook.c02_curvature import bounds, loss_bounds
 from mhabook.c03_first_step import max_margin
@@ -18,7 +19,6 @@ from mhabook.c10_structure import factorization
 from mhabook.c11_data_and_compute import statements as data_and_compute
 from mhabook.c13_layer import statements as one_layer
 from mhabook.c15_landscapes import smoothness
-from oracles import assert_refused
 from strategies import direction, problem
 
 MODEL, X, Y = problem(n=5, T=4, d=3, H=2)

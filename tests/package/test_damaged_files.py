@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 
 import mhalib as mha
+from checks import assert_refused
 from mhalib.data.files import NUMBER
-from oracles import assert_refused
 
 RNG = np.random.default_rng(0)
 X = RNG.standard_normal((6, 5, 4))

@@ -8,8 +8,8 @@ import plotly.graph_objects as go
 import pytest
 
 import mhalib as mha
+from checks import assert_refused
 from explorers import ALT, Line
-from oracles import assert_refused
 
 pytestmark = pytest.mark.usefixtures("no_running_loop")
 

@@ -9,7 +9,7 @@ import scipy.sparse
 import torch
 
 import mhalib as mha
-from oracles import assert_close, assert_refused
+from checks import assert_close, assert_refused
 from strategies import problem
 
 MODEL, X, Y = problem(n=4, T=3, d=2, H=2)

@@ -5,8 +5,8 @@ import pytest
 from hypothesis import given, settings
 
 import oracles
+from checks import assert_close
 from mhalib.losses import logistic
-from oracles import assert_close
 from strategies import direction, problem, problems, rounding, steepness
 
 seeds = pytest.mark.parametrize("seed", range(8))

@@ -14,9 +14,9 @@ import pytest
 from hypothesis import given, settings
 from py_mini_racer import MiniRacer
 
+from checks import assert_close
 from engines import LIVE, exposed
 from mhalib.losses import logistic
-from oracles import assert_close
 from strategies import direction, problem, problems, rounding, steepness
 
 ROOT = Path(__file__).parents[2]

@@ -7,11 +7,11 @@ import torch
 from hypothesis import given
 
 import mhalib as mha
+from checks import assert_close, assert_refused
 from mhabook.c15_landscapes.network import NetworkPoint
 from mhabook.c15_landscapes.smoothness import differences, spectrum
 from mhalib import landscape
 from mhalib.landscape import random_direction
-from oracles import assert_close, assert_refused
 from points import layer, network, on_plane
 from strategies import seeds
 

@@ -7,7 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import mhalib as mha
-from oracles import assert_close, assert_refused, tensors
+from checks import assert_close, assert_refused
+from oracles import tensors
 from strategies import seeds
 
 KERNELS = {"softmax": mha.softmax, "gaussian": mha.gaussian, "gaussian, c = 1": mha.attention.Gaussian(1.0),

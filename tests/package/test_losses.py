@@ -9,9 +9,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 from torch.nn.functional import logsigmoid
 
+from checks import assert_close
 from mhabook.c02_curvature.bounds import MarginSquared
 from mhalib.losses import logistic
-from oracles import assert_close, exact_logistic
+from oracles import exact_logistic
 
 MARGINS = np.concatenate([np.linspace(-40, 40, 321), [-1e4, -745.2, -710.5, 710.5, 745.2, 1e4]])
 margins = st.floats(-1e4, 1e4)

@@ -4,13 +4,13 @@ import numpy as np
 import pytest
 import torch
 
+from checks import assert_close
 from mhabook.c02_curvature.bounds import MarginSquared
 from mhabook.c02_curvature.derivatives import logit_hessian
 from mhabook.c02_curvature.loss_bounds import loss_hessian
 from mhalib.attention import Gaussian, gaussian, softmax
 from mhalib.data import Dataset
 from mhalib.losses import logistic
-from oracles import assert_close
 from strategies import direction, problem
 
 DRAWN = problem(n=5, T=4, d=3, H=2)

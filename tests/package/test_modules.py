@@ -3,8 +3,8 @@
 import pytest
 from py_mini_racer import MiniRacer
 
+from checks import assert_refused
 from mhalib.live.modules import link, widget_module
-from oracles import assert_refused
 
 
 @pytest.fixture

@@ -6,10 +6,10 @@ from hypothesis import given, settings
 
 import mhalib as mha
 import oracles
+from checks import assert_close
 from mhabook.c02_curvature.loss_bounds import loss_hessian
 from mhalib.data import Dataset
 from mhalib.losses import logistic
-from oracles import assert_close
 from strategies import SIZES, direction, problem, problems, rounding, steepness
 
 seeds = pytest.mark.parametrize("seed", range(6))

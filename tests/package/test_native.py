@@ -17,10 +17,10 @@ import pytest
 import torch
 
 import mhalib as mha
+from checks import assert_close
 from mhalib import native
 from mhalib.models import compiled_workspace as module
 from mhalib.models.compiled_workspace import compiled_workspace
-from oracles import assert_close
 from strategies import problem
 
 ROOT = Path(__file__).parents[2]

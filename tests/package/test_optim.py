@@ -5,7 +5,7 @@ import pytest
 import torch
 
 import mhalib as mha
-from oracles import assert_close
+from checks import assert_close
 from strategies import direction, problem
 
 STEPS = 25

@@ -10,7 +10,7 @@ import pytest
 import torch
 
 import mhalib as mha
-from oracles import assert_close
+from checks import assert_close
 from rules import ByNorm, Noisy, Stateless, drawn, to_torch, walked
 
 own = dataclass(frozen=True, eq=False, repr=False)

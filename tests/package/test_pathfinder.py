@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 import mhalib as mha
+from checks import assert_refused
 from mhalib.data.pathfinder import KINDS, Pathfinder, PathfinderTruth, patches
-from oracles import assert_refused
 
 module = import_module("mhalib.data.pathfinder")  # mha.data.pathfinder is the function
 

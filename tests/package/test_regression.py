@@ -9,10 +9,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import mhalib as mha
+from checks import assert_close, assert_refused
 from mhalib.models import regression
 from mhalib.training import minibatches
 from mhalib.whitening import Whitening
-from oracles import assert_close, assert_refused, tensors
+from oracles import tensors
 from strategies import seeds
 
 SIZES = st.permutations((1, 2, 3, 4, 5)).map(lambda sizes: dict(zip(("n", "d", "p", "m"), sizes, strict=False)))

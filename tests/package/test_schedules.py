@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import mhalib as mha
-from oracles import assert_refused
+from checks import assert_refused
 
 SCHEDULES = {"root": (mha.InverseRoot(0.6), [0.6, 0.6 / 2 ** 0.5, 0.6 / 3 ** 0.5, 0.3, 0.6 / 5 ** 0.5]),
              "warm-up": (mha.Warmup(0.6, rise=3), [0.2, 0.4, 0.6, 0.6, 0.6]),

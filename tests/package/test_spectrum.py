@@ -7,9 +7,9 @@ import pytest
 import torch
 
 import mhalib as mha
+from checks import assert_close, assert_refused
 from mhabook.c15_landscapes.network import NetworkPoint
 from mhalib import landscape
-from oracles import assert_close, assert_refused
 from points import layer, network
 
 

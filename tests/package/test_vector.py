@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import mhalib as mha
-from oracles import assert_close
+from checks import assert_close
 from strategies import direction, problem, problems
 
 numbers = st.floats(-1e3, 1e3)

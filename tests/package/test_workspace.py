@@ -6,13 +6,13 @@ import torch
 from hypothesis import given
 
 import oracles
+from checks import assert_close
 from mhalib.data import from_arrays
 from mhalib.losses import logistic
 from mhalib.models import multihead_workspace
 from mhalib.models.workspace import ClassifierWorkspace, accuracy
 from mhalib.optim import Adam, GradientDescent, Momentum
 from mhalib.training import minibatches, train
-from oracles import assert_close
 from strategies import SIZES, direction, problem, problems, rounding, steepness
 
 seeds = pytest.mark.parametrize("seed", range(6))
