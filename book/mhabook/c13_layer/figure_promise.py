@@ -108,12 +108,12 @@ def _require_run(data, start):
 
 
 def _share(rule, L):
-    """The step size as a share of 1/L."""
+    """The step size as a share of 1/L: exactly 1 where it is 1 but for rounding, on every machine."""
     lr = plain_step(rule)
     if lr * L > 1 + ROUNDING:
         raise ValueError(f"rule: expected a step size of at most 1/L = {1 / L:.4g}, for which there is a guarantee, "
                          f"got {lr:.4g}")
-    return lr * L
+    return 1.0 if abs(lr * L - 1) <= ROUNDING else lr * L
 
 
 def _kernel(start):
