@@ -407,3 +407,28 @@ def test_stored_shares_are_those_of_a_fresh_sample():
     for kind in KERNELS:
         share = table.where(kind=kind, s=1.0)["arrived"][0][-1]
         assert abs(share - limit[kind]) < 4 * (0.25 / 4000) ** 0.5
+
+
+def line(kernel, keys, values, y, queries):
+    """N = H = d = m = 1 and X = I: one free query for each token, all with the target y."""
+    n = len(keys)
+    WQ, WK, WV = (np.array(part, float).reshape(1, n, 1) for part in (queries, keys, values))
+    return (mha.AttentionLayer(WQ, WK, WV, np.ones((1, 1, 1)), kernel),
+            mha.data.SequenceDataset(np.eye(n)[None], np.full((1, n, 1), float(y))))
+
+
+TRAPS = {
+    "B1": (((1, -1, 0), (1, 1, 0), 0.5, (0.8, -0.3, 0.1)), 1.0, 1000, 0.0416667, 0.0),
+    "B2": (((-2, -1, 1, 2), (3, -2, 2, 1), 2, (0.3, 0.8, 1.2, 1.6)), 0.1, 20_000, 1.349189, 0.0),
+    "B2 from -1": (((-2, -1, 1, 2), (3, -2, 2, 1), 2, (-1, -1, -1, -1)), 0.1, 20_000, 0.0, 0.0),
+    "B3": (((-5, 5), (0, 1), 0.9, (-1, -1)), 1.0, 20_000, 0.0, None),
+}
+
+
+@pytest.mark.parametrize("problem, lr, steps, softmax, gaussian", TRAPS.values(), ids=TRAPS)
+def test_where_training_one_query_a_token_ends(problem, lr, steps, softmax, gaussian):
+    for kernel, end in ((mha.softmax, softmax), (mha.gaussian, gaussian)):
+        if end is not None:
+            layer, data = line(kernel, *problem)
+            path = mha.train(layer, data, mha.GradientDescent(lr), steps, only="WQ", record=[0, steps])
+            assert path.loss[-1] == pytest.approx(end, abs=6e-7)

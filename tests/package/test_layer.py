@@ -2,12 +2,12 @@
 
 import numpy as np
 import pytest
-import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
 import mhalib as mha
 from checks import assert_close, assert_refused
+from optional import torch
 from oracles import tensors
 from strategies import seeds
 
@@ -123,31 +123,6 @@ def test_backtracking_descends_at_every_step(kernel):
     layer, data = drawn(6, kernel, scale=2.0)
     path = mha.train(layer, data, mha.Backtracking(lr=100.0), 40, record=range(41))
     assert (np.diff(path.loss) <= -0.0).all() and path.loss[-1] < 0.5 * path.loss[0]
-
-
-def line(kernel, keys, values, y, queries):
-    """N = H = d = m = 1 and X = I: one free query for each token, all with the target y."""
-    n = len(keys)
-    WQ, WK, WV = (np.array(part, float).reshape(1, n, 1) for part in (queries, keys, values))
-    return (mha.AttentionLayer(WQ, WK, WV, np.ones((1, 1, 1)), kernel),
-            mha.data.SequenceDataset(np.eye(n)[None], np.full((1, n, 1), float(y))))
-
-
-TRAPS = {
-    "B1": (((1, -1, 0), (1, 1, 0), 0.5, (0.8, -0.3, 0.1)), 1.0, 1000, 0.0416667, 0.0),
-    "B2": (((-2, -1, 1, 2), (3, -2, 2, 1), 2, (0.3, 0.8, 1.2, 1.6)), 0.1, 20_000, 1.349189, 0.0),
-    "B2 from -1": (((-2, -1, 1, 2), (3, -2, 2, 1), 2, (-1, -1, -1, -1)), 0.1, 20_000, 0.0, 0.0),
-    "B3": (((-5, 5), (0, 1), 0.9, (-1, -1)), 1.0, 20_000, 0.0, None),
-}
-
-
-@pytest.mark.parametrize("problem, lr, steps, softmax, gaussian", TRAPS.values(), ids=TRAPS)
-def test_where_training_one_query_a_token_ends(problem, lr, steps, softmax, gaussian):
-    for kernel, end in ((mha.softmax, softmax), (mha.gaussian, gaussian)):
-        if end is not None:
-            layer, data = line(kernel, *problem)
-            path = mha.train(layer, data, mha.GradientDescent(lr), steps, only="WQ", record=[0, steps])
-            assert path.loss[-1] == pytest.approx(end, abs=6e-7)
 
 
 LAYER, DATA = drawn(0, mha.softmax)
