@@ -15,9 +15,20 @@ book test lab edit bench descent results: export MKL_NUM_THREADS := 1
 # Figures as the book draws them, on the book's own copy of plotly.
 book test: export MHALIB_FIGURES := book
 
-.PHONY: help book notebooks kit pdf test lint stripped chromium colab colabpins hashes newest everywhere links browsers lab edit bench descent results latency opening kernel address authors clean
+.PHONY: help quick book notebooks kit pdf test lint stripped chromium colab colabpins hashes newest everywhere links browsers lab edit bench descent results latency opening kernel address authors clean
 .NOTPARALLEL:
 .DEFAULT_GOAL := help
+
+quick: .venv-quick/.ready   ## a contributor's first minute: style, who imports whom, and the package without torch
+	@.venv-quick/bin/python -m ruff check .
+	@PYTHONPATH=.:book .venv-quick/bin/lint-imports --no-cache --no-logo >/dev/null \
+	    || PYTHONPATH=.:book .venv-quick/bin/lint-imports --no-cache --no-logo
+	@env -u CI .venv-quick/bin/python -m pytest tests/package -n 2 -q -rs -W ignore $(ARGS)
+
+.venv-quick/.ready: pyproject.toml
+	@python=$$(.ci/python) && { [ -x .venv-quick/bin/python ] || "$$python" -m venv .venv-quick; }
+	@.venv-quick/bin/python -m pip install --quiet --editable '.[test]'
+	@touch $@
 
 help:            ## this list
 	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z]+):[^#]*## */  make \1	/' | expand -t 18

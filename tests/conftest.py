@@ -58,6 +58,8 @@ def pytest_configure(config):
     A manager picks free ports and lets go of them until its kernel has begun: the browser beside it may take one, and
     the kernel dies (jupyter_client issue 276).
     """
+    if not (config.getoption("nbval", False) or config.getoption("nbval_lax", False)):
+        return
     import nbval.kernel
     from jupyter_client.manager import KernelManager
 
@@ -74,9 +76,9 @@ def pytest_collection_modifyitems(config, items):
     The units, the files in a unit, the tests in a file are shuffled; the cells of a notebook stay.
     """
     if not config.getoption("every_chapter"):
-        later = [item for item in items if item.get_closest_marker("weekly")]
+        later = {item for item in items if item.get_closest_marker("weekly")}
         items[:] = [item for item in items if item not in later]
-        config.hook.pytest_deselected(items=later)
+        config.hook.pytest_deselected(items=list(later))
     for item in items:
         if hasattr(item, "cell"):
             item.cell.source = item.cell.source.replace("show_solution = False", "show_solution = True")

@@ -7,8 +7,9 @@ from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 import pytest
 
 import widgets
+from checks import missing
 from scripts import load
-from visits import BUILD, NO_BUILD, PATIENCE, Visit, missing
+from visits import BUILD, NO_BUILD, PATIENCE, Visit
 
 NO_CHROMIUM = (
     "no Chromium, so NO PAGE WAS OPENED: install it (Debian: `apt-get install chromium`) "

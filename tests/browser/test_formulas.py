@@ -9,8 +9,9 @@ from docutils import nodes
 from sphinx.ext.mathjax import html_visit_math
 
 import notebooks
+from checks import missing
 from scripts import load
-from visits import BUILD, NO_BUILD, built_pages, missing
+from visits import BUILD, NO_BUILD, built_pages
 
 mathematics = load("book/_ext/mathematics.py")
 FORMULA = re.compile(r"(?s)\$\$(.+?)\$\$|\$([^$]+)\$")

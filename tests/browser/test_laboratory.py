@@ -7,9 +7,10 @@ import numpy as np
 import pytest
 
 import mhabook
+from checks import missing
 from laboratory_page import MOVES, PAGE, SETTLED, Lab
 from malformed import ADVICE, BAD, GOOD, LABELS, LARGEST, OVERSIZED, X, npz
-from visits import BUILD, RANGES, eventually, missing
+from visits import BUILD, RANGES, eventually
 
 # The last worker, so that it can be killed.
 WATCHED = """

@@ -12,10 +12,11 @@ import nbformat
 import pytest
 
 import servers
+from checks import missing
 from figures import FIGURES
 from live_figure import Live
 from malformed import GOOD
-from visits import BUILD, NO_BUILD, frames, missing
+from visits import BUILD, NO_BUILD, frames
 
 PLACES = {"JupyterLab": (servers.jupyterlab, servers.in_jupyterlab), "Voila": (servers.voila, servers.in_voila)}
 

@@ -5,7 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from visits import BUILD, NO_BUILD, missing
+from checks import missing
+from visits import BUILD, NO_BUILD
 
 ROOT = Path(__file__).parents[2]
 sys.path.append(str(ROOT / "book" / "_ext"))

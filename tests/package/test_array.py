@@ -2,12 +2,12 @@
 
 import numpy as np
 import pytest
-import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
 from checks import assert_close
 from mhalib import _array
+from optional import torch
 
 A = np.linspace(-2, 3, 24).reshape(2, 3, 4)
 POSITIVE = abs(A) + 0.5

@@ -2,7 +2,6 @@
 
 import numpy as np
 import pytest
-import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -10,6 +9,7 @@ import checks
 import oracles
 from checks import assert_close
 from mhalib.attention import Gaussian, NormalizedGaussian, Softmax, gaussian, softmax
+from optional import torch
 from strategies import seeds
 
 # Queries and keys differ in number and in dimension.
@@ -71,7 +71,7 @@ def test_gaussian_weights_are_the_written_ones(c):
     assert_close(kernel(kernel.scores(Q, K)), torch.stack(written), 1e-13)
 
 
-@pytest.mark.parametrize("library", [lambda a: a, torch.tensor], ids=["numpy", "torch"])
+@pytest.mark.parametrize("library", [lambda a: a, lambda a: torch.tensor(a)], ids=["numpy", "torch"])
 @pytest.mark.parametrize("dtype, rel", [("float32", 2e-6), ("float64", 1e-8)])
 def test_a_common_offset_of_tokens_does_not_blur_distances(dtype, rel, library):
     offset = 1000 + normal(7, D)

@@ -2,7 +2,6 @@
 
 import numpy as np
 import pytest
-import torch
 
 import mhabook
 import mhalib as mha
@@ -19,6 +18,7 @@ from mhabook.c10_structure import factorization
 from mhabook.c11_data_and_compute import statements as data_and_compute
 from mhabook.c13_layer import statements as one_layer
 from mhabook.c15_landscapes import smoothness
+from optional import torch
 from strategies import direction, problem
 
 MODEL, X, Y = problem(n=5, T=4, d=3, H=2)

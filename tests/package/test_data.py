@@ -4,13 +4,13 @@ from statistics import NormalDist
 
 import numpy as np
 import pytest
-import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
 import mhalib as mha
 from checks import assert_close
 from mhalib.data.mixture import draw
+from optional import torch
 
 # Each claim about a distribution is one two-sided z-test that a right generator fails for one seed in a million.
 ALARM = 1e-6

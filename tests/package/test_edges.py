@@ -7,10 +7,10 @@ from types import SimpleNamespace
 
 import numpy as np
 import pytest
-import torch
 
 import mhalib as mha
 from mhalib.trace import Untraceable, array, evaluate, gradient
+from optional import torch
 
 AT = np.array([-2.0, -1.0, 0.0, 0.0, 1.0, 2.0])
 EDGES = {

@@ -6,8 +6,6 @@ import textwrap
 from pathlib import Path
 
 import ipywidgets
-import nbclient
-import nbformat
 import plotly.graph_objects as go
 import plotly.io
 import pytest
@@ -16,6 +14,7 @@ import mhalib as mha
 from explorers import ALT, Line, drawn, in_a_kernel, slide
 from mhabook._render import use_book_renderer_if_asked
 from mhalib import explorer as timing
+from optional import nbclient, nbformat
 
 pytestmark = pytest.mark.usefixtures("no_running_loop")
 

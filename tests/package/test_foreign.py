@@ -6,10 +6,10 @@ from fractions import Fraction
 import numpy as np
 import pytest
 import scipy.sparse
-import torch
 
 import mhalib as mha
 from checks import assert_close, assert_refused
+from optional import torch
 from strategies import problem
 
 MODEL, X, Y = problem(n=4, T=3, d=2, H=2)

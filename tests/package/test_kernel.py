@@ -2,11 +2,9 @@
 
 import importlib.util
 import json
-import os
 import shutil
 import subprocess
 import sys
-import warnings
 from pathlib import Path
 
 import numpy as np
@@ -14,7 +12,7 @@ import pytest
 from hypothesis import given, settings
 from py_mini_racer import MiniRacer
 
-from checks import assert_close
+from checks import assert_close, missing
 from engines import LIVE, exposed
 from mhalib.losses import logistic
 from strategies import direction, problem, problems, rounding, steepness
@@ -188,14 +186,6 @@ def test_a_page_carries_the_committed_kernel_and_uses_it_where_it_may(webassembl
     assert context.eval('made.call("gradient")') == pytest.approx(np.log(2))
     shares = context.eval("made.X.buffer.byteLength > 8")
     assert shares is webassembly  # a program of WebAssembly has one memory for all its arrays
-
-
-def missing(what):
-    """Skip loudly at a reader's desk; fail in CI, where a skip would pass for a check."""
-    if os.environ.get("CI") == "true":
-        pytest.fail(what)
-    warnings.warn(what, stacklevel=2)
-    pytest.skip(what)
 
 
 @pytest.fixture

@@ -3,16 +3,15 @@
 
 import numpy as np
 import pytest
-import torch
 from hypothesis import given
 
 import mhalib as mha
 from checks import assert_close, assert_refused
-from mhabook.c15_landscapes.network import NetworkPoint
 from mhabook.c15_landscapes.smoothness import differences, spectrum
 from mhalib import landscape
 from mhalib.landscape import random_direction
-from points import layer, network, on_plane
+from optional import torch
+from points import layer, network, on_plane, point_of
 from strategies import seeds
 
 # --- directions -----------------------------------------------------------------------------------------------
@@ -30,7 +29,7 @@ def test_filter_normalization_gives_every_column_the_models_norm(seed):
 
 
 def test_filter_normalization_of_a_network_goes_row_by_row_and_takes_a_vector_as_one():
-    point = NetworkPoint.of(network()[0])
+    point = point_of(network()[0])
     raw, filtered = (random_direction(point, 4, normalize=kind) for kind in (None, "filter"))
     for name, weights in point.arrays().items():
         rows = [np.atleast_2d(a.numpy()) for a in (filtered.arrays()[name], raw.arrays()[name], weights)]
@@ -123,7 +122,7 @@ def test_orthonormal_directions_see_the_restricted_hessian():
 
 
 def test_a_vector_becomes_a_direction():
-    for model in (layer()[0], NetworkPoint.of(network()[0])):
+    for model in (layer()[0], point_of(network()[0])):
         flat = np.concatenate([np.asarray(a).ravel() for a in random_direction(model, 1).arrays().values()])
         back = np.concatenate([np.asarray(a).ravel() for a in landscape.direction(model, flat).arrays().values()])
         assert_close(back, flat, 0)
@@ -164,7 +163,7 @@ def test_directions_of_one_kernel_cut_the_landscape_of_another(kernel):
     assert_close(spectrum(found), spectrum(own), 0)
 
 
-@pytest.mark.parametrize("library", [lambda a: a, torch.tensor], ids=["numpy", "torch"])
+@pytest.mark.parametrize("library", [lambda a: a, lambda a: torch.tensor(a)], ids=["numpy", "torch"])
 @pytest.mark.parametrize("dtype, apart", [("float32", 0.1), ("float64", 1e-5)])
 def test_parallel_directions_are_refused_in_every_precision(dtype, apart, library):
     model, data = layer()

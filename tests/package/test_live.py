@@ -10,13 +10,10 @@ from dataclasses import replace
 from html import unescape
 from pathlib import Path
 
-import nbformat
 import numpy as np
 import plotly.graph_objects as go
 import plotly.offline
 import pytest
-import torch
-from nbclient import NotebookClient
 from py_mini_racer import MiniRacer
 
 import mhalib as mha
@@ -26,6 +23,7 @@ from mhabook.c02_curvature import figure as c02
 from mhabook.c08_digits import figure as c08
 from mhalib.live.frames import line, panels
 from mhalib.live.spec import Control, places
+from optional import nbclient, nbformat, torch
 
 DATA = mha.data.tokenized_mixture(n=6, T=4, d=6, M=2, zeta=0.25, seed=1)
 ZERO, STEP = mha.MultiHeadAttention.zeros(1, 4, 6), mha.GradientDescent(1.0)
@@ -287,7 +285,7 @@ def test_a_notebook_that_shows_a_figure_twice_passes_nbval(tmp_path, monkeypatch
     monkeypatch.setenv("PYTHONPATH", str(ROOT))
     cells = [nbformat.v4.new_code_cell(code) for code in (NOTEBOOK, "figure", "figure.fallback()")]
     notebook = nbformat.v4.new_notebook(cells=cells)
-    NotebookClient(notebook, kernel_name="python3", resources={"metadata": {"path": str(tmp_path)}}).execute()
+    nbclient.NotebookClient(notebook, kernel_name="python3", resources={"metadata": {"path": str(tmp_path)}}).execute()
     shown = [list(output["data"]) for cell in notebook.cells for output in cell.outputs]
     view = "application/vnd.jupyter.widget-view+json"
     assert [view in kinds for kinds in shown] == [False, True] * 2 + [False], "it shows words, and the widget"

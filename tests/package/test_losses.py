@@ -4,14 +4,13 @@ from decimal import Decimal, localcontext
 
 import numpy as np
 import pytest
-import torch
 from hypothesis import given
 from hypothesis import strategies as st
-from torch.nn.functional import logsigmoid
 
 from checks import assert_close
 from mhabook.c02_curvature.bounds import MarginSquared
 from mhalib.losses import logistic
+from optional import torch
 from oracles import exact_logistic
 
 MARGINS = np.concatenate([np.linspace(-40, 40, 321), [-1e4, -745.2, -710.5, 710.5, 745.2, 1e4]])
@@ -40,7 +39,7 @@ def test_logistic_is_stable_far_out(z):
 
 
 def test_slope_is_the_derivative():
-    assert_close(logistic.slope(MARGINS), derivative(lambda z: -logsigmoid(z), MARGINS), 1e-14)
+    assert_close(logistic.slope(MARGINS), derivative(lambda z: -torch.nn.functional.logsigmoid(z), MARGINS), 1e-14)
 
 
 def test_slope_is_relatively_right_where_it_is_small():

@@ -2,7 +2,6 @@
 
 import numpy as np
 import pytest
-import torch
 
 from checks import assert_close
 from mhabook.c02_curvature.bounds import MarginSquared
@@ -11,6 +10,7 @@ from mhabook.c02_curvature.loss_bounds import loss_hessian
 from mhalib.attention import Gaussian, gaussian, softmax
 from mhalib.data import Dataset
 from mhalib.losses import logistic
+from optional import torch
 from strategies import direction, problem
 
 DRAWN = problem(n=5, T=4, d=3, H=2)

@@ -2,10 +2,10 @@
 
 import numpy as np
 import pytest
-import torch
 
 import mhalib as mha
 from checks import assert_close
+from optional import torch
 from strategies import direction, problem
 
 STEPS = 25

@@ -9,12 +9,11 @@ from types import SimpleNamespace
 
 import numpy as np
 import pytest
-import torch
-from jupyter_client.session import json_packer, json_unpacker
 
 import mhalib as mha
 from mhalib.javascript import Printer
 from mhalib.trace import Untraceable, array
+from optional import session, torch
 from own import DATA, LINE_DATA, TEMPERED, Line, Tempered, in_v8, of_line
 
 SAMPLES = {
@@ -202,7 +201,7 @@ def test_a_mask_of_minus_infinity_reaches_the_page():
     mask = np.where(np.tri(4, dtype=bool), 0.0, -np.inf)
     figure = small(Head(np.zeros((3, 3))), data=SimpleNamespace(X=HEADS, y=SIGNS, mask=mask), curves={"first": first})
     state = figure.get_state()
-    assert json_unpacker(json_packer(state))["spec"] == state["spec"], "as a kernel sends it"
+    assert session.json_unpacker(session.json_packer(state))["spec"] == state["spec"], "as a kernel sends it"
     json.dumps(figure.spec, allow_nan=False)
     assert_page_agrees(figure)
     assert 0.4 < figure.path().first[-1] < 0.6, "of the second token's weights, on two tokens"
@@ -320,7 +319,11 @@ def with_method(name):
     return small(start)
 
 
-TORCH = torch.zeros(20, 3, dtype=torch.float64)
+def of_torch(name):
+    """What asks for a figure of data in which a tensor of torch stands for an array."""
+    return lambda: having(**{name: torch.zeros(20, 3, dtype=torch.float64)})()
+
+
 REFUSED = {
     "no controls": (lambda: small(Line(np.zeros(3)), controls=3), TypeError,
                     "controls: expected a dictionary, .* got int"),
@@ -373,10 +376,11 @@ REFUSED = {
                                   TypeError, r"tau: expected an array, .* not trained; np.array\(0.0\)"),
     "a weight of whole numbers": (lambda: small(Line(np.zeros(3, int))), TypeError, "w: .* int64 .* w.astype"),
     "a weight of complex numbers": (lambda: small(Line(np.zeros(3, complex))), TypeError, "w: .* complex128"),
-    "a weight of torch": (lambda: small(Line(TORCH[0])), TypeError, "w: expected a numpy array, got torch.Tensor"),
+    "a weight of torch": (lambda: small(Line(torch.zeros(3).double())), TypeError,
+                          "w: expected a numpy array, got torch.Tensor"),
     "no weights": (lambda: small(Line(np.zeros(0))), ValueError, r"w: .* no empty axis, got shape \(0,\)"),
-    "data of torch": (having(X=TORCH), TypeError, r"X: expected a numpy array, got torch.Tensor; X.detach\(\).numpy"),
-    "a mask of torch": (having(mask=TORCH), TypeError, "mask: expected a numpy array, got torch.Tensor"),
+    "data of torch": (of_torch("X"), TypeError, r"X: expected a numpy array, got torch.Tensor; X.detach\(\).numpy"),
+    "a mask of torch": (of_torch("mask"), TypeError, "mask: expected a numpy array, got torch.Tensor"),
     "data in single precision": (having(X=LINE_DATA.X.astype("f4")), TypeError, r"X: .* float32; X.astype\(float\)"),
     "longer doubles": (having(weight=np.ones(20, np.longdouble)), TypeError, "weight: .* in double precision"),
     "a list": (having(X=LINE_DATA.X.tolist()), TypeError, r"X: expected an array of numbers, got list; np.asarray"),

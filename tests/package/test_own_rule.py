@@ -7,10 +7,10 @@ from typing import Any
 
 import numpy as np
 import pytest
-import torch
 
 import mhalib as mha
 from checks import assert_close
+from optional import torch
 from rules import ByNorm, Noisy, Stateless, drawn, to_torch, walked
 
 own = dataclass(frozen=True, eq=False, repr=False)

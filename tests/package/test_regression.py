@@ -4,7 +4,6 @@ import tracemalloc
 
 import numpy as np
 import pytest
-import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -13,6 +12,7 @@ from checks import assert_close, assert_refused
 from mhalib.models import regression
 from mhalib.training import minibatches
 from mhalib.whitening import Whitening
+from optional import torch
 from oracles import tensors
 from strategies import seeds
 

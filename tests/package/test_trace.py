@@ -4,7 +4,6 @@ import json
 
 import numpy as np
 import pytest
-import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from py_mini_racer import MiniRacer
@@ -13,6 +12,7 @@ import mhalib as mha
 from mhalib import trace
 from mhalib.javascript import LOGADDEXP, Printer
 from mhalib.trace import Untraceable, array, evaluate, gradient
+from optional import torch
 
 rng = np.random.default_rng(0)
 A, B, ROW, COLUMN, ONE = (rng.standard_normal(shape) for shape in ((3, 4), (3, 4), (4,), (3, 1), ()))

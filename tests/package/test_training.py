@@ -5,11 +5,11 @@ import warnings
 
 import numpy as np
 import pytest
-import torch
 
 import mhalib as mha
 from checks import assert_close
 from mhalib.models.workspace import ClassifierWorkspace
+from optional import torch
 
 DATA = mha.data.tokenized_mixture(n=12, T=5, d=6, M=3, zeta=0.2, S=1.5, sigma=0.3, seed=4)
 TEST = DATA.fresh(n=9, seed=5)

@@ -6,12 +6,12 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
 import mhalib as mha
 from checks import assert_close
+from optional import torch
 from strategies import direction, problem, problems
 
 numbers = st.floats(-1e3, 1e3)

@@ -7,11 +7,11 @@ from typing import Any
 
 import numpy as np
 import pytest
-import torch
 
 import mhalib as mha
 from mhalib.models.derived import derived_hessian
 from mhalib.models.weights import require_weights, with_attributes
+from optional import torch
 
 RNG = np.random.default_rng(0)
 X = RNG.standard_normal((30, 3))

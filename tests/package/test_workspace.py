@@ -2,7 +2,6 @@
 
 import numpy as np
 import pytest
-import torch
 from hypothesis import given
 
 import oracles
@@ -13,6 +12,7 @@ from mhalib.models import multihead_workspace
 from mhalib.models.workspace import ClassifierWorkspace, accuracy
 from mhalib.optim import Adam, GradientDescent, Momentum
 from mhalib.training import minibatches, train
+from optional import torch
 from strategies import SIZES, direction, problem, problems, rounding, steepness
 
 seeds = pytest.mark.parametrize("seed", range(6))
@@ -155,7 +155,7 @@ def test_theta_is_read_only_read():
 
 
 @sizes
-@pytest.mark.parametrize("library", [lambda a: a, torch.tensor], ids=["numpy", "torch"])
+@pytest.mark.parametrize("library", [lambda a: a, lambda a: torch.tensor(a)], ids=["numpy", "torch"])
 def test_what_is_packed_and_unpacked_is_the_same_and_owns_its_memory(sizes, library):
     model, X, y = problem(**sizes).map(library)
     workspace = model.workspace(X, y)
@@ -172,7 +172,7 @@ def test_pack_puts_the_columns_of_each_head_side_by_side():
     assert_close(model.workspace(X, y).pack(model), np.hstack(columns), 0)
 
 
-@pytest.mark.parametrize("library", [lambda a: a, torch.tensor], ids=["numpy", "torch"])
+@pytest.mark.parametrize("library", [lambda a: a, lambda a: torch.tensor(a)], ids=["numpy", "torch"])
 def test_summary_equals_the_plain_workspace(library):
     model, X, y = problem(W=2.0).map(library)
     relevant = library((np.random.default_rng(5).random(X.shape[:2]) < 0.4) * 1.0)
@@ -183,7 +183,7 @@ def test_summary_equals_the_plain_workspace(library):
 
 
 @pytest.mark.parametrize("U", [1.0, 3000.0], ids=["divided by its g", "g too small to divide by"])
-@pytest.mark.parametrize("library", [lambda a: a, torch.tensor], ids=["numpy", "torch"])
+@pytest.mark.parametrize("library", [lambda a: a, lambda a: torch.tensor(a)], ids=["numpy", "torch"])
 def test_summary_after_a_gradient_is_that_of_its_theta(library, U, monkeypatch, in_one_part):
     model, X, y = problem(W=2.0, U=U)
     y = np.sign(model(X)) if U > 1 else y  # every margin is large: slopes below 1e-200
@@ -219,7 +219,7 @@ def with_copies(drawn, heads=(0, 1, 0, 2, 1, 0)):
 
 
 @seeds
-@pytest.mark.parametrize("library", [lambda a: a, torch.tensor], ids=["numpy", "torch"])
+@pytest.mark.parametrize("library", [lambda a: a, lambda a: torch.tensor(a)], ids=["numpy", "torch"])
 def test_equal_heads_are_computed_once_and_counted(seed, library):
     drawn = with_copies(problem(seed, W=1.0, H=3)).map(library)
     workspace = drawn.model.workspace(drawn.X, drawn.y)
@@ -254,7 +254,7 @@ def test_a_run_with_copies_is_the_run_of_the_plain_formula(rule):
     assert_close(train(drawn.model, data, rule, 30)[-1].ravel(), model.ravel(), 1e-11)
 
 
-@pytest.mark.parametrize("library", [lambda a: a, torch.tensor], ids=["numpy", "torch"])
+@pytest.mark.parametrize("library", [lambda a: a, lambda a: torch.tensor(a)], ids=["numpy", "torch"])
 @pytest.mark.parametrize("n, batch", [(17, 5), (32, 8)])
 @pytest.mark.parametrize("d", [3, 8, 9])
 def test_minibatches_from_equal_heads_take_the_steps_of_the_plain_formula(d, n, batch, library):

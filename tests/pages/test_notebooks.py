@@ -14,8 +14,9 @@ from bs4 import BeautifulSoup
 from PIL import Image
 
 import notebooks
+from checks import missing
 from scripts import load
-from visits import BUILD, NO_BUILD, missing
+from visits import BUILD, NO_BUILD
 
 ROOT = Path(__file__).parents[2]
 edition, writer = load("book/_ext/edition.py"), load("book/_ext/runnable.py")

@@ -16,11 +16,11 @@ from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
-import torch
 from scipy import sparse
 
 import mhalib as mha
 import rules
+from optional import torch
 from own import in_v8
 
 STEPS = 6

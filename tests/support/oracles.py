@@ -6,8 +6,8 @@ Derivatives come from torch's autograd; ``exact_loss`` computes with sixty decim
 from decimal import Decimal, localcontext
 
 import numpy as np
-import torch
-from torch.nn.functional import logsigmoid
+
+from optional import torch
 
 
 def softmax(scores):
@@ -49,7 +49,7 @@ def logits(X, W, U):
 
 def loss(X, y, W, U):
     """(1/n) Σ_i log(1 + exp(−y_i Φ(X_i)))."""
-    return -sum(logsigmoid(label * logit(x, W, U)) for x, label in zip(X, y, strict=True)) / len(X)
+    return -sum(torch.nn.functional.logsigmoid(label * logit(x, W, U)) for x, label in zip(X, y, strict=True)) / len(X)
 
 
 def tensors(*arrays):

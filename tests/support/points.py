@@ -4,12 +4,12 @@ from dataclasses import dataclass, field
 from types import SimpleNamespace
 
 import numpy as np
-import torch
+import pytest
 
 import mhalib as mha
-from mhabook.c08_digits import TextTransformer, text
 from mhalib import landscape
 from mhalib.models.vector import Vector
+from optional import torch
 
 
 def layer(kernel=mha.softmax, **sizes):
@@ -20,6 +20,9 @@ def layer(kernel=mha.softmax, **sizes):
 
 def network(kernel=mha.softmax):
     """A small network in double precision with biases that are not zero, and sentences for it."""
+    pytest.importorskip("torch")
+    from mhabook.c08_digits import TextTransformer, text
+
     data = text.words(6, length=5)
     model = TextTransformer(len(data.vocabulary), 5, d=4, H=2, layers=2, hidden=3, kernel=kernel).double()
     generator = torch.Generator().manual_seed(1)
@@ -27,6 +30,13 @@ def network(kernel=mha.softmax):
         for parameter in model.parameters():
             parameter += 0.3 * torch.randn(parameter.shape, generator=generator, dtype=torch.float64)
     return model, data
+
+
+def point_of(model):
+    """A network as a point of a landscape."""
+    from mhabook.c15_landscapes.network import NetworkPoint
+
+    return NetworkPoint.of(model)
 
 
 NOTHING = SimpleNamespace(X=None, y=None)

@@ -4,10 +4,10 @@ from dataclasses import dataclass
 from types import SimpleNamespace
 
 import numpy as np
-import torch
 
 import mhalib as mha
 from mhalib._array import as_like
+from optional import torch
 
 
 class Stateless:

@@ -1,21 +1,9 @@
 """How tests look at the built book: pages opened in Chromium, and waiting by frames instead of by a clock."""
 
-import os
-import warnings
 from pathlib import Path
-
-import pytest
 
 BUILD = Path(__file__).parents[2] / "_build" / "html"
 NO_BUILD = "no built book at _build/html, so NO PAGE WAS OPENED: run `make book` first"
-
-
-def missing(what):
-    """Skip loudly at a reader's desk; fail in CI, where a skip would pass for a check."""
-    if os.environ.get("CI") == "true":
-        pytest.fail(what)
-    warnings.warn(what, stacklevel=2)
-    pytest.skip(what)
 
 
 PATIENCE = 240_000

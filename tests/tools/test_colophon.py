@@ -12,8 +12,9 @@ from unittest.mock import MagicMock
 import pytest
 
 import mhalib as mha
+from checks import missing
 from notebooks import code, paths, read
-from visits import BUILD, NO_BUILD, missing
+from visits import BUILD, NO_BUILD
 
 ROOT = Path(__file__).parents[2]
 sys.path.append(str(ROOT / "book" / "_ext"))

@@ -7,8 +7,9 @@ from urllib.parse import unquote, urldefrag
 
 import yaml
 
+from checks import missing
 from scripts import load
-from visits import BUILD, NO_BUILD, missing
+from visits import BUILD, NO_BUILD
 
 CONFIG = yaml.safe_load((Path(__file__).parents[2] / "_config.yml").read_text("utf-8"))["sphinx"]["config"]
 
