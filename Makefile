@@ -9,13 +9,13 @@ JUPYTER_BOOK = BOOK_CACHE="$(CURDIR)/_build/executed" $(PY) -c 'from jupyter_boo
 SOURCES = $(shell find book -name '*.ipynb' -not -path '*/.*')
 
 # Small products on many threads fight each other: one thread is faster, and the same everywhere.
-book test lab edit bench descent results: export OPENBLAS_NUM_THREADS := 1
-book test lab edit bench descent results: export OMP_NUM_THREADS := 1
-book test lab edit bench descent results: export MKL_NUM_THREADS := 1
+book test tests lab edit bench descent results: export OPENBLAS_NUM_THREADS := 1
+book test tests lab edit bench descent results: export OMP_NUM_THREADS := 1
+book test tests lab edit bench descent results: export MKL_NUM_THREADS := 1
 # Figures as the book draws them, on the book's own copy of plotly.
-book test: export MHALIB_FIGURES := book
+book test tests: export MHALIB_FIGURES := book
 
-.PHONY: help quick book notebooks kit pdf test lint stripped chromium colab colabpins hashes newest everywhere links browsers lab edit bench descent results latency opening kernel address authors clean
+.PHONY: help more quick book notebooks kit pdf test tests lint stripped chromium colab colabpins hashes newest everywhere links browsers lab edit bench descent results latency opening kernel address authors clean
 .NOTPARALLEL:
 .DEFAULT_GOAL := help
 
@@ -30,8 +30,11 @@ quick: .venv-quick/.ready   ## a contributor's first minute: style, who imports 
 	@.venv-quick/bin/python -m pip install --quiet --editable '.[test]'
 	@touch $@
 
-help:            ## this list
-	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z]+):[^#]*## */  make \1	/' | expand -t 18
+help:            ## this list; `make more` has what is needed now and then
+	@sed -nE 's/^([a-z]+):[^#]*## */  make \1	/p' $(MAKEFILE_LIST) | expand -t 18
+
+more:
+	@sed -nE 's/^([a-z]+):[^#]*#: */  make \1	/p' $(MAKEFILE_LIST) | expand -t 18
 
 book: $(READY)   ## build the book from scratch, warnings as errors
 	@echo "== executing the notebooks (some minutes)"
@@ -60,7 +63,9 @@ pdf: $(READY) chromium   ## print the built book: _build/pdf/how-attention-learn
 	@echo "== printing the book (some minutes)"
 	@$(PY) book/_ext/pdf.py
 
-test: lint stripped chromium book   ## everything that is checked: style, book, notebooks, code, pages
+test: lint stripped chromium book tests   ## everything that is checked: style, book, notebooks, code, pages
+
+tests: $(READY)  #: the tests and every notebook cell, on the book as it was last built
 	@echo "== running the tests and every notebook cell"
 	@$(PY) -m pytest tests/browser _build/notebooks tests \
 	    -n 2 --dist loadfile --no-loadscope-reorder -rs --durations 40 \
@@ -76,33 +81,33 @@ lint: $(READY)   ## style of the code, who imports whom, and types
 	        --ignoreexternal) || { echo "$$said" | grep -B1 error; exit 1; }; done
 	@.ci/javascript
 
-stripped: $(READY)   ## are the notebooks committed without outputs?
+stripped: $(READY)   #: are the notebooks committed without outputs?
 	@echo "== notebooks without outputs"
 	@$(PY) -m nbstripout --keep-id --verify $(SOURCES)
 
-chromium:        ## the browser that the page tests drive
+chromium:        #: the browser that the page tests drive
 	@.ci/chromium
 
-colab:           ## every notebook on the versions that Colab ships, mhalib from its wheel
+colab:           #: every notebook on the versions that Colab ships, mhalib from its wheel
 	@[ -d _build/notebooks ] || $(MAKE) book
 	@.ci/colab
 
-colabpins:       ## renew those versions, .ci/colab.txt, from the list that Colab publishes; LIST=... reads a copy
+colabpins:       #: renew those versions, .ci/colab.txt, from the list that Colab publishes; LIST=... reads a copy
 	@python=$$(.ci/python) && "$$python" .ci/colab_pins.py $(if $(LIST),"$(LIST)")
 
-hashes:          ## renew the hashes of the pins, .ci/hashes, after a pin has changed
+hashes:          #: renew the hashes of the pins, .ci/hashes, after a pin has changed
 	@.ci/hash_pins
 
-newest:          ## the tests and the notebooks on the newest versions that the lower bounds allow
+newest:          #: the tests and the notebooks on the newest versions that the lower bounds allow
 	@.ci/newest
 
-everywhere: $(READY)  ## do the claims hold on other processors, Pythons and libraries? ARGS=--list says which can be tried
+everywhere: $(READY)  #: do the claims hold on other processors, Pythons and libraries? ARGS=--list says which can be tried
 	@$(PY) .ci/everywhere.py $(ARGS)
 
-links: $(READY)  ## follow every link of the book to other hosts; those inside it are tested
+links: $(READY)  #: follow every link of the book to other hosts; those inside it are tested
 	@$(JUPYTER_BOOK) -q --builder custom --custom-builder linkcheck
 
-browsers: $(READY)  ## the built book in Firefox; BROWSER=webkit takes WebKitGTK, which has Safari's engine
+browsers: $(READY)  #: the built book in Firefox; BROWSER=webkit takes WebKitGTK, which has Safari's engine
 	@.ci/hashed $(PY) browsers --quiet
 	@$(PY) .ci/browsers.py $(or $(BROWSER),firefox)
 
@@ -115,29 +120,29 @@ edit: $(READY)   ## write the book: its sources in JupyterLab, which shows them 
 	@.ci/hashed $(PY) edit --quiet --prefix .venv-edit
 	@JUPYTER_PATH=.venv-edit/share/jupyter $(PY) -m jupyterlab book
 
-bench: $(READY)  ## this engine against what one would write by hand, and against JAX, torch.func and curvlinops
+bench: $(READY)  #: this engine against what one would write by hand, and against JAX, torch.func and curvlinops
 	@.ci/hashed $(PY) bench --quiet || echo "== comparing with what is there"
 	@$(PY) -m benchmarks
 
-descent: $(READY)  ## steps of plain and structure-aware descent to the noise floor, and the cost of 10,000 tokens
+descent: $(READY)  #: steps of plain and structure-aware descent to the noise floor, and the cost of 10,000 tokens
 	@$(PY) -m benchmarks.regression
 
-results: $(READY)  ## all stored tables again, nearly three hours of one core; ARGS=--list says what would run
+results: $(READY)  #: all stored tables again, nearly three hours of one core; ARGS=--list says what would run
 	@$(PY) book/results --overwrite $(ARGS)
 
-kernel: $(READY) ## the formulas that live figures train by, as WebAssembly and JavaScript
+kernel: $(READY) #: the formulas that live figures train by, as WebAssembly and JavaScript
 	@$(PY) .ci/kernel.py
 
-latency: chromium book   ## how long a live figure of the built book lets its reader wait
+latency: chromium book   #: how long a live figure of the built book lets its reader wait
 	@$(PY) -m benchmarks.latency
 
-opening: chromium book   ## how long a page of the built book, opened cold, takes to its first live curve
+opening: chromium book   #: how long a page of the built book, opened cold, takes to its first live curve
 	@$(PY) -m benchmarks.opening
 
-address:         ## set the repository's address everywhere: make address URL=https://github.com/NAME/REPOSITORY
+address:         #: set the repository's address everywhere: make address URL=https://github.com/NAME/REPOSITORY
 	@python=$$(.ci/python) && "$$python" .ci/address.py "$(URL)"
 
-authors:         ## say everywhere who wrote the book: make authors NAMES="Given Family; Given Family"
+authors:         #: say everywhere who wrote the book: make authors NAMES="Given Family; Given Family"
 	@python=$$(.ci/python) && "$$python" .ci/authors.py "$(NAMES)"
 
 clean:           ## remove what the builds left (the environments stay: rm -r .venv* removes them)

@@ -25,6 +25,7 @@ settings.load_profile("ci" if os.environ.get("CI") == "true" else "default")
 
 def pytest_addoption(parser):
     parser.addoption("--shuffle", type=int, metavar="SEED", help="run files, and the tests in them, in another order")
+    parser.addoption("--part", metavar="K/N", help="the K-th of N parts of the tests, which N machines may share")
     parser.addoption("--every-chapter", action="store_true", help="on every page what else one of each kind is for")
     parser.addoption("--nudged", action="store_true", help="claims: move every random number to its neighbor")
 
@@ -71,7 +72,8 @@ def pytest_configure(config):
 
 
 def pytest_collection_modifyitems(config, items):
-    """Let the solutions of notebooks run, as a reader may ask. Leave out what is marked weekly. Shuffle, if asked to.
+    """Let the solutions of notebooks run, as a reader may ask. Leave out what is marked weekly, or belongs to another
+    part. Shuffle, if asked to.
 
     The units, the files in a unit, the tests in a file are shuffled; the cells of a notebook stay.
     """
@@ -79,6 +81,12 @@ def pytest_collection_modifyitems(config, items):
         later = {item for item in items if item.get_closest_marker("weekly")}
         items[:] = [item for item in items if item not in later]
         config.hook.pytest_deselected(items=list(later))
+    if part := config.getoption("part"):
+        k, n = map(int, part.split("/"))
+        units = {name: place for place, name in enumerate(dict.fromkeys(unit(item.nodeid) for item in items))}
+        others = {item for item in items if units[unit(item.nodeid)] % n != k - 1}
+        items[:] = [item for item in items if item not in others]
+        config.hook.pytest_deselected(items=list(others))
     for item in items:
         if hasattr(item, "cell"):
             item.cell.source = item.cell.source.replace("show_solution = False", "show_solution = True")

@@ -9,7 +9,7 @@ import pytest
 import widgets
 from checks import missing
 from scripts import load
-from visits import BUILD, NO_BUILD, PATIENCE, Visit
+from visits import BUILD, KINDS, NO_BUILD, PATIENCE, Visit, begins_with
 
 NO_CHROMIUM = (
     "no Chromium, so NO PAGE WAS OPENED: install it (Debian: `apt-get install chromium`) "
@@ -22,6 +22,14 @@ class Quiet(SimpleHTTPRequestHandler):
 
     def log_message(self, *args):
         pass
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_collection_modifyitems(items):
+    """What is the same code for all pages is tested on a page of each kind, and on the others every week."""
+    for item in items:
+        if item.get_closest_marker("of_each_kind") and not begins_with(item.callspec.params["visit"] or "", KINDS):
+            item.add_marker("weekly")
 
 
 @pytest.fixture(scope="session")

@@ -297,6 +297,7 @@ def click(box, inside, **where):
     return box.evaluate(OPEN) != before
 
 
+@pytest.mark.of_each_kind
 def test_every_details_box_opens_and_closes(closed):
     boxes = closed.page.locator(".bd-article details")
     by_mouse = boxes.all()[:HANDS]
@@ -307,6 +308,7 @@ def test_every_details_box_opens_and_closes(closed):
     assert all(click(box, "> summary") for box in reversed(by_mouse))
 
 
+@pytest.mark.of_each_kind
 def test_every_dropdown_opens_and_closes(closed):
     boxes = closed.page.locator(".bd-article .admonition.toggle")
     by_mouse = boxes.all()[:HANDS]
@@ -350,10 +352,12 @@ def test_words_of_figures_are_readable_in_dark(dark):
         assert dark.page.evaluate(LOWEST_CONTRAST) >= 4.5
 
 
+@pytest.mark.of_each_kind
 def test_axe_finds_nothing_serious_in_dark(dark):
     assert not axe.serious(dark.page, axe.COLORS)
 
 
+@pytest.mark.of_each_kind
 def test_paper_is_white_and_figures_know_it(dark):
     theme = "() => document.documentElement.dataset.theme"
     dark.page.evaluate("() => window.dispatchEvent(new Event('beforeprint'))")

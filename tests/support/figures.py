@@ -32,6 +32,7 @@ from mhabook.c14_traps import figure_traps, figure_two_tokens
 from mhabook.c15_landscapes import figure as c15
 from mhabook.c16_networks import figure as c16
 from mhabook.start import figure_linearized, figure_scores, figure_surface, figure_words
+from visits import begins_with
 
 
 def of_one_head(make):
@@ -139,7 +140,7 @@ def of_each_kind(places, kinds=KINDS, name=str):
     """The places as parameters of a test; those on pages of no kind that is named are tested every week alone."""
     def marks(place):
         page = place if isinstance(place, str) else place[0]
-        return () if page.split("/")[-1].startswith(kinds) else pytest.mark.weekly
+        return () if begins_with(page, kinds) else pytest.mark.weekly
 
     return [pytest.param(place, marks=marks(place), id=name(place)) for place in places]
 

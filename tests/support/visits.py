@@ -74,6 +74,16 @@ def assert_nothing_moves(page):
     assert sum(value for value, *_ in shifts) <= 0.02, shifts[:5]
 
 
+KINDS = ("index", "01_a", "09_att", "14_further", "15_land", "17_lab", "your_own", "ledger", "sheets", "quiz",
+         "guesses", "class", "where_this", "api_book", "search")
+"""How the pages begin of which each stands for its kind: for what is the same code on all of a kind."""
+
+
+def begins_with(page, kinds):
+    """Whether the file of a page begins as one of the kinds."""
+    return page.split("/")[-1].startswith(kinds)
+
+
 def built_pages():
     """List the pages of the built book; one None stands for a book that was not built."""
     pages = sorted(path.relative_to(BUILD).as_posix() for path in BUILD.rglob("*.html"))
