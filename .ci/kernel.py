@@ -16,7 +16,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 ROOT = Path(__file__).resolve().parent.parent
-LIVE = ROOT / "mhalib/live"
+LIVE, COMPILER = ROOT / "mhalib/live", ROOT / "mhalib/compiler"
 BOOK = ROOT / "book/mhabook"
 # No library, no name of a function or a file, and no fused multiplication: nothing that differs between machines.
 FLAGS = ["-target", "wasm32-freestanding", "-O2", "-msimd128", "-ffp-contract=off", "-nostdlib", "-Wall", "-Werror"]
@@ -45,7 +45,7 @@ def compiled(text: str) -> bytes:
         source, output = Path(folder) / "kernel.cc", Path(folder) / "kernel.wasm"
         source.write_text(text, "utf-8")
         caches = {f"ZIG_{kind}_CACHE_DIR": str(Path(folder) / kind) for kind in ("GLOBAL", "LOCAL")}
-        command = [sys.executable, "-m", "ziglang", "c++", *FLAGS, f"-I{LIVE}", str(source), "-o", str(output)]
+        command = [sys.executable, "-m", "ziglang", "c++", *FLAGS, f"-I{COMPILER}", str(source), "-o", str(output)]
         run = subprocess.run(command, env=os.environ | caches, capture_output=True, text=True, check=False)
         if run.returncode:
             fail(f"the program does not compile:\n{run.stderr}")

@@ -6,7 +6,7 @@ The package behind the book *How Attention Learns*. Start with ``mha.data.tokeni
 
 from typing import TYPE_CHECKING
 
-from mhalib import data, landscape, losses, models, native
+from mhalib import data, landscape, losses, models
 from mhalib._later import Getattr, later
 from mhalib.attention import gaussian, normalized_gaussian, softmax
 from mhalib.models import AttentionLayer, AttentionRegression, MultiHeadAttention
@@ -27,6 +27,7 @@ from mhalib.training import train
 
 if TYPE_CHECKING:
     from mhalib import live, plots
+    from mhalib.compiler import native
     from mhalib.explorer import explore
 
 __version__ = "0.2.0"
@@ -36,8 +37,10 @@ __all__ = ["Adam", "AdamW", "AttentionLayer", "AttentionRegression", "Backtracki
            "plots", "softmax", "train"]
 
 
-# Figures need plotly and widgets, which take longer to import than everything else together.
-__getattr__: Getattr = later("mhalib", {"explore": "explorer", "live": "live", "plots": "plots"})
+# Figures need plotly and widgets, which take longer to import than everything else together; and many a reader needs no
+# compiler.
+__getattr__: Getattr = later("mhalib", {
+    "explore": "explorer", "live": "live", "native": "compiler.native", "plots": "plots"})
 
 
 def __dir__() -> list[str]:

@@ -1,5 +1,5 @@
 """numpy, torch, or a record? The arrays decide. No formula knows that torch exists; only this file does. And none knows
-whether it is being recorded (``mhalib.trace``).
+whether it is being recorded (``mhalib.compiler.trace``).
 
 A formula asks ``xp = namespace(X, W)`` and writes ``xp.exp(S)``. What ``xp`` may offer is the list
 ``PERMITTED`` below and nothing else: each name means the same thing in numpy and in torch, ``out=`` included.
@@ -38,8 +38,8 @@ def _torch():
 
 
 def _is_recorded(a):
-    """Whether a is an array that records what is done with it, ``mhalib.trace.Traced``."""
-    trace = sys.modules.get("mhalib.trace")
+    """Whether a is an array that records what is done with it, ``mhalib.compiler.trace.Traced``."""
+    trace = sys.modules.get("mhalib.compiler.trace")
     return trace is not None and isinstance(a, trace.Traced)
 
 
@@ -66,7 +66,7 @@ def namespace(*arrays: Array, **named: Array) -> Any:
         raise TypeError(f"expected all arrays from one library, got {' and '.join(sorted(libraries))} mixed: {found}; "
                         "convert one side, for example model.map(torch.as_tensor)")
     if "recorded" in libraries:
-        return sys.modules["mhalib.trace"].namespace()
+        return sys.modules["mhalib.compiler.trace"].namespace()
     if "numpy" in libraries:
         return _numpy()
     _require_one_device(named)

@@ -24,7 +24,6 @@ from mhalib._array import (
     to_numpy,
 )
 from mhalib.data.foreign import marks
-from mhalib.models.compiled_workspace import compiled_workspace
 from mhalib.models.given_gradient import require_gradient
 from mhalib.models.weights import require_weights, weights, with_weights
 from mhalib.models.workspace import Workspace
@@ -443,6 +442,8 @@ def recorded_steps(steps: int, record: int | Iterable[int]) -> Sequence[int]:
 
 def _space(model, data, optimizer):
     """What a run computes on. Equal heads count as one only under a rule that moves every number by itself."""
+    from mhalib.models.compiled_workspace import compiled_workspace  # the compiler comes with the first run
+
     entrywise = type(optimizer) in ENTRYWISE
     compiled = compiled_workspace(model, data.X, data.y, entrywise)
     if compiled is not None:

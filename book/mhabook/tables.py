@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from mhalib._files import whole_file
+from mhalib.compiler._files import whole_file
 
 RESERVED = ("about", "allow_pickle", "file")
 """Names that no column can have, since ``numpy.savez`` or a table uses them."""

@@ -14,9 +14,9 @@ from unicodedata import normalize
 import numpy as np
 
 from mhalib._array import is_array, require_own_meaning, same_value, shown
+from mhalib.compiler.trace import Traced, Untraceable
 from mhalib.live.spec import Control
 from mhalib.models.weights import attributes, require_weights, weights, with_attributes
-from mhalib.trace import Traced, Untraceable
 from mhalib.training import Path
 
 USED = {"loss", "steps", "stopped", "optimizer", "scaling"}

@@ -8,7 +8,8 @@ from typing import Any
 import numpy as np
 
 from mhalib._array import require_count
-from mhalib.javascript import LOGADDEXP, Printer
+from mhalib.compiler.javascript import LOGADDEXP, Printer
+from mhalib.compiler.trace import HIDDEN, Traced, array, evaluate, gradient, origin, recorded, strictly, topological
 from mhalib.live.formulas import RULES
 from mhalib.live.frames import line, panels, step_axis
 from mhalib.live.given import (
@@ -30,7 +31,6 @@ from mhalib.models.vector import Vector
 from mhalib.models.weights import weights, with_attributes
 from mhalib.optim import GradientDescent
 from mhalib.optim.rules import Rule
-from mhalib.trace import HIDDEN, Traced, array, evaluate, gradient, origin, recorded, strictly, topological
 from mhalib.training import Path, recorded_steps, train
 
 

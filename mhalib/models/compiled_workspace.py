@@ -7,12 +7,12 @@ import numpy as np
 
 from mhalib._array import Array
 from mhalib.attention import Gaussian, NormalizedGaussian, Softmax, gaussian, normalized_gaussian, softmax
+from mhalib.compiler.native import PROGRAMS, Arena, Formulas, library
+from mhalib.compiler.sizes import Place
 from mhalib.models.layer import WEIGHTS, AttentionLayer
 from mhalib.models.multihead import MultiHeadAttention
 from mhalib.models.multihead_workspace import Groups, all_heads, equal_heads
 from mhalib.models.workspace import ClassifierWorkspace, Workspace
-from mhalib.native import PROGRAMS, Arena, Formulas, library
-from mhalib.sizes import Place
 
 WIDEST, WIDEST_ALONE, WIDEST_LAYER = 24, 50, 64
 """Lengths of a token beyond which numpy's products of matrices are faster: for several heads, for one, for a layer."""
@@ -24,7 +24,8 @@ def compiled_workspace(model: Any, X: Array, y: Array, entrywise: bool = True) -
     """A workspace on a compiled program; None where numpy or torch is to do the work.
 
     ``entrywise`` says that the update rule moves every number by its own gradient alone: equal heads stay equal.
-    Which of the two depends on the model's kind and sizes, the rule, and what ``mhalib.native`` finds on this machine.
+    Which of the two depends on the model's kind and sizes, the rule, and what ``mhalib.compiler.native`` finds on this
+    machine.
 
     Raises what ``model.workspace(X, y)`` does.
     """

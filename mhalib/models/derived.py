@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 
 from mhalib._array import Array, is_tensor, torch_gradient, torch_hvp
+from mhalib.compiler.trace import HIDDEN, Traced, array, evaluate, gradient, origin, strictly
 from mhalib.models.workspace import Workspace
-from mhalib.trace import HIDDEN, Traced, array, evaluate, gradient, origin, strictly
 
 
 def derived_loss_and_grad(model: Any, X: Array, y: Array) -> tuple[Any, Any]:

@@ -10,9 +10,10 @@ from typing import Any, ClassVar, Self
 import numpy as np
 
 from mhalib._array import Array, as_number, is_array, namespace, require_same_dtype, shown
-from mhalib.models.derived import Derived, derived_hessian, derived_loss_and_grad
 from mhalib.models.weights import attributes, with_attributes
 from mhalib.models.workspace import Workspace
+
+# What derives a gradient is imported by the first model that has none of its own.
 
 OPERATORS: dict[Any, Callable[[Any, Any], Any]] = {
     np.add: operator.add, np.subtract: operator.sub, np.multiply: operator.mul, np.divide: operator.truediv,
@@ -207,6 +208,8 @@ class Vector:
         Raises Untraceable (a TypeError) where ``loss`` does what cannot be recorded, ArithmeticError where the record
         is another function than ``loss``.
         """
+        from mhalib.models.derived import derived_loss_and_grad
+
         return derived_loss_and_grad(self, X, y)
 
     def hvp(self, X: Array, y: Array, V: Self) -> Self:
@@ -223,11 +226,17 @@ class Vector:
         """The map V ↦ ∇²L(θ) V on a batch, with everything that does not depend on V computed once."""
         if type(self).hvp is not Vector.hvp:
             return partial(self.hvp, X, y)
+        from mhalib.models.derived import derived_hessian
+
         return derived_hessian(self, X, y, closed=type(self).loss_and_grad is not Vector.loss_and_grad)
 
     def workspace(self, X: Array, y: Array) -> Workspace:
         """What ``train`` runs on: the plain formula here, a faster equivalent where a model has one."""
-        return (Derived if type(self).loss_and_grad is Vector.loss_and_grad else Workspace)(self, X, y)
+        if type(self).loss_and_grad is not Vector.loss_and_grad:
+            return Workspace(self, X, y)
+        from mhalib.models.derived import Derived
+
+        return Derived(self, X, y)
 
     def norm(self) -> float:
         """The Euclidean norm ‖θ‖ of all parameters together.

@@ -8,9 +8,9 @@ from py_mini_racer import MiniRacer
 
 from checks import assert_close
 from engines import LIVE, exposed
-from mhalib.compiled import Program
+from mhalib.compiler.cpp import Program
+from mhalib.compiler.trace import Untraceable, recorded
 from mhalib.live import formulas
-from mhalib.trace import Untraceable, recorded
 
 PROGRAMS = {name: make() for name, make in formulas.PROGRAMS.items()}
 # Others than those that a formula is recorded at; with odd ones, so that the last register is not full.

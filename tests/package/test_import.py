@@ -25,6 +25,16 @@ def test_import_leaves_the_slow_ones_out(statement):
     assert not modules & {"torch", "plotly", "scipy", "sklearn", "ipywidgets", "anywidget", "joblib", "pandas"}
 
 
+def test_the_compiler_comes_with_the_first_run():
+    loaded = "import sys; print('mhalib.compiler' in sys.modules)"
+    run = "data = mha.data.tokenized_mixture(n=4, T=4, d=5, M=2, zeta=0.25); mha.train(" \
+          "mha.MultiHeadAttention.zeros(1, 4, 5), data, mha.GradientDescent(1.0), 1)"
+    for before, there in (("import mhalib as mha", "False"), (f"import mhalib as mha; {run}", "True")):
+        code = f"{before}; {loaded}"
+        said = subprocess.run([sys.executable, "-c", code], check=True, capture_output=True, text=True, cwd=ROOT).stdout
+        assert said.strip() == there
+
+
 def test_every_name_is_there():
     for name in mha.__all__:
         assert hasattr(mha, name), name

@@ -18,7 +18,7 @@ import pytest
 
 import mhalib as mha
 from checks import assert_close, missing
-from mhalib import native
+from mhalib.compiler import native
 from mhalib.models import compiled_workspace as module
 from mhalib.models.compiled_workspace import compiled_workspace
 from optional import torch

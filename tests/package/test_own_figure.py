@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import mhalib as mha
-from mhalib.trace import Untraceable
+from mhalib.compiler.trace import Untraceable
 from own import DATA, FIGURES, LINE_DATA, TEMPERED, Line, Tempered, in_v8, of_line, score
 
 

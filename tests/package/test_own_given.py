@@ -11,8 +11,8 @@ import numpy as np
 import pytest
 
 import mhalib as mha
-from mhalib.javascript import Printer
-from mhalib.trace import Untraceable, array
+from mhalib.compiler.javascript import Printer
+from mhalib.compiler.trace import Untraceable, array
 from optional import session, torch
 from own import DATA, LINE_DATA, TEMPERED, Line, Tempered, in_v8, of_line
 

@@ -9,9 +9,9 @@ from hypothesis import strategies as st
 from py_mini_racer import MiniRacer
 
 import mhalib as mha
-from mhalib import trace
-from mhalib.javascript import LOGADDEXP, Printer
-from mhalib.trace import Untraceable, array, evaluate, gradient
+from mhalib.compiler import trace
+from mhalib.compiler.javascript import LOGADDEXP, Printer
+from mhalib.compiler.trace import Untraceable, array, evaluate, gradient
 from optional import torch
 
 rng = np.random.default_rng(0)

@@ -4,8 +4,8 @@ from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
 from reprlib import repr as short
 
-from mhalib.sizes import Place, Sizes, literal
-from mhalib.trace import Node, Traced, Untraceable, topological
+from mhalib.compiler.sizes import Place, Sizes, literal
+from mhalib.compiler.trace import Node, Traced, Untraceable, topological
 
 FORMS = {
     **dict.fromkeys(("id", "output", "reshape"), "{}"), "add": "({} + {})", "subtract": "({} - {})",

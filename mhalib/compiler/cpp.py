@@ -8,9 +8,9 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from mhalib.javascript import FORMS, LOGADDEXP, Printer, _moved, _placed, _sum, _times
-from mhalib.sizes import PRIMES, Place, Sizes, literal
-from mhalib.trace import Node, Traced, Untraceable, array, beyond, in_order, strictly, topological
+from mhalib.compiler.javascript import FORMS, LOGADDEXP, Printer, _moved, _placed, _sum, _times
+from mhalib.compiler.sizes import PRIMES, Place, Sizes, literal
+from mhalib.compiler.trace import Node, Traced, Untraceable, array, beyond, in_order, strictly, topological
 
 OPERATORS = {name: FORMS[name] for name in (
     "id", "output", "reshape", "add", "subtract", "multiply", "divide", "negative")}

@@ -2,7 +2,7 @@
 
 Every recorded array is one comprehension, ``value[out] = Σ f(args[index])`` or a maximum in place of the sum: numpy's
 elementwise functions, sums, products of matrices, slices and transposes are all of this form. So the gradient is a
-dozen lines for all of them, and a program is a list of loops (``mhalib.javascript``).
+dozen lines for all of them, and a program is a list of loops (``mhalib.compiler.javascript``).
 
 Sizes are numbers: a loop over ``range(X.shape[1])`` is written out, once for every token.
 """

@@ -27,6 +27,8 @@ from functools import cache, partial
 from hashlib import sha256
 from importlib.util import find_spec
 from itertools import takewhile
+from math import inf
+from numbers import Real
 from pathlib import Path
 from tempfile import TemporaryDirectory, mkdtemp
 from threading import Lock
@@ -35,11 +37,10 @@ from typing import Any, BinaryIO, NamedTuple
 
 import numpy as np
 
-from mhalib import _commands, _trial
-from mhalib._array import is_positive
-from mhalib._files import open_own, own_folder, whole_file
-from mhalib.compiled import Program
-from mhalib.sizes import Place
+from mhalib.compiler import _commands, _trial
+from mhalib.compiler._files import open_own, own_folder, whole_file
+from mhalib.compiler.cpp import Program
+from mhalib.compiler.sizes import Place
 
 FLAGS = ("-O3", "-g0", "-ffp-contract=fast", "-std=c++17", "-fno-exceptions", "-fno-rtti", "-shared", "-fPIC")
 SECONDS, SECONDS_ZIGLANG = 8.0, 40.0
@@ -50,11 +51,11 @@ TOLERANCE = 1e-12
 CHECKED = (9, 3, 5, 2, 4, 6), (4, 6, 2, 5, 3, 1)
 """Two values for each size of a program, at which it is compared with numpy; none is one that it was recorded with."""
 SUFFIX = ".dll" if os.name == "nt" else ".so"
-RUNTIME = Path(__file__).parent / "live" / "runtime.h"
+RUNTIME = Path(__file__).parent / "runtime.h"
 
 
 class Formulas(NamedTuple):
-    """What is to be compiled: the arguments of ``mhalib.compiled.Program``, and a name.
+    """What is to be compiled: the arguments of ``mhalib.compiler.cpp.Program``, and a name.
 
     ``places`` says where an array lies that is part of a longer one, and ``function`` takes numpy's arrays, too.
     """
@@ -185,7 +186,7 @@ def warm(*, seconds: float = 60.0) -> str:
 
     Raises ValueError if seconds is no finite number > 0.
     """
-    if not is_positive(seconds):
+    if isinstance(seconds, bool) or not isinstance(seconds, Real) or not 0 < seconds < inf:
         raise ValueError(f"seconds: expected a finite number > 0, got {seconds!r}")
     if switched_on():
         for formulas in PROGRAMS:
@@ -413,8 +414,9 @@ def _digest(data):
 @cache
 def _sources():
     """The hash of what a program is printed by: it need not be recorded to be found."""
-    root = Path(__file__).parent
-    files = [*sorted(root.glob("*.py")), *sorted(root.glob("models/*.py")), RUNTIME]
+    root = Path(__file__).parents[1]
+    files = [path for folder in (".", "models", "compiler") for path in sorted((root / folder).glob("*.py"))]
+    files.append(RUNTIME)
     return _digest(b"".join(path.read_bytes() for path in files))
 
 

@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from mhalib.trace import Node, Traced, Untraceable, topological
+from mhalib.compiler.trace import Node, Traced, Untraceable, topological
 
 PRIMES = (11, 7, 5, 3, 13, 19, 17), (23, 13, 17, 5, 29, 31, 37)
 """Two values for each size of a program, so different that no product of some is one of others."""
