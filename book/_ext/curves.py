@@ -14,7 +14,7 @@ import numpy as np
 from bookext import FIGURE
 
 LEVELS = 20  # between the least and the greatest value that can be drawn
-HOW = "Draw across the plot, or move its points by Tab and the arrow keys."
+HOW = "Draw across the plot, or move its points by Tab and the arrow keys. Beyond a first stroke the curve is level."
 RESULT = re.compile(r'<path class="mha-result" data-line="([^"]+)" data-at="([^"]+)"/>')
 
 
@@ -32,10 +32,14 @@ def sliders(curve, name):
 
 def copy(curve, result=False):
     """The same axes to look at, the values in words, and the place where ``draw_results`` draws the result."""
-    columns = "".join(f"<span>{shown(x)}</span>" for x in curve["at"])
     line = f'<path class="mha-result" data-line="{escape(curve["line"])}" data-at="{" ".join(curve["at"])}"/>'
     return ('<span class="mha-your-guess visually-hidden"></span>'
-            f'<span aria-hidden="true">{axes(curve, columns, line if result else "")}</span>')
+            f'<span aria-hidden="true">{empty(curve, line if result else "")}</span>')
+
+
+def empty(curve, result=""):
+    """Axes to look at, with the values along them in words."""
+    return axes(curve, "".join(f"<span>{shown(x)}</span>" for x in curve["at"]), result)
 
 
 def axes(curve, columns, result=""):

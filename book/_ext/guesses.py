@@ -174,7 +174,7 @@ GATHER = ('<div class="mha-hand-in"><p><label>Links<textarea rows="4"></textarea
 def asked_of_a_class(name, number, guess):
     """The row of one guess: the question, how many answered it, and room for their answers."""
     choices = escape(json.dumps(guess.get("choices", [])))
-    answers = f'<span aria-hidden="true">{curves.axes(guess["curve"], "")}</span>' if "curve" in guess else "<ul></ul>"
+    answers = f'<span aria-hidden="true">{curves.empty(guess["curve"])}</span>' if "curve" in guess else "<ul></ul>"
     truth = escape(": ".join(guess[key] for key in ("answer", "why") if key in guess))
     return (f'<tr data-asked="{name}" data-choices="{choices}" data-truth="{truth}">'
             f'<td>{number}. {escape(guess["ask"])}</td>'

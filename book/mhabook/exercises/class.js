@@ -1,7 +1,7 @@
 import { element } from "mhalib/live/element.js";
 import { fits, path } from "./curve.js";
 import { read } from "./formula.js";
-import { sheetsIn, unpacked } from "./handed_in.js";
+import { linesOf, sheetsIn, unpacked } from "./handed_in.js";
 
 // The guesses of a class on one page (book/_ext/guesses.py): links that are pasted and files that are dropped, summed up.
 // All of it stays in this window, until it is closed; of a reader who hands in again the newer guesses count.
@@ -54,13 +54,14 @@ const truth = (row) => element("details", {}, element("summary", { textContent: 
 // What two spellings of one number have in common: 10^6, 1e6, 1 000 000. Words are their own.
 function meaning(guess) {
   try {
-    return String(read(guess, []).value({}));
+    return read(guess, []).value({});
   } catch {
     return guess.trim().toLowerCase();
   }
 }
 
-// Choices in their order, with those that nobody took; other answers by how many gave them, as the first wrote them.
+// Choices in their order, with those that nobody took. Else numbers by size, then words by how many gave them, as the
+// first wrote them.
 function counted(choices, guesses) {
   const times = new Map(choices.map((choice) => [choice, { words: choice, count: 0 }]));
   for (const guess of guesses) {
@@ -68,9 +69,15 @@ function counted(choices, guesses) {
     if (!times.has(key)) times.set(key, { words: guess, count: 0 });
     times.get(key).count++;
   }
-  const found = [...times.values()];
-  if (!choices.length) found.sort((one, other) => other.count - one.count);
-  return guesses.length ? found.map(({ words, count }) => bar(words, count, guesses.length)) : [];
+  const found = [...times.entries()];
+  if (!choices.length) found.sort(bySizeOrCount);
+  return guesses.length ? found.map(([, { words, count }]) => bar(words, count, guesses.length)) : [];
+}
+
+function bySizeOrCount([one, { count }], [other, { count: otherCount }]) {
+  const numbers = [one, other].map(Number.isFinite);
+  if (numbers[0] && numbers[1]) return one - other;
+  return numbers[1] - numbers[0] || otherCount - count;
 }
 
 // Takes a sheet; gives how many of its guesses fit no question.
@@ -123,26 +130,28 @@ function tell(...sentences) {
 }
 
 // Each text is taken or named with what is wrong; none stops the others.
-const gather = (texts) =>
-  tell(
-    ...texts.flatMap(([name, text]) => {
-      const found = sheetsIn(text);
-      return found.length ? found.map((each) => fault(name, each)) : `${name} holds no link and no file of guesses.`;
-    }),
-  );
+function gather(texts, kind) {
+  const before = sheets.size,
+    found = texts.flatMap(([name, text]) => sheetsIn(text).map((each) => [name, each])),
+    faults = found.map((each) => fault(...each)),
+    empty = texts.filter(([, text]) => !sheetsIn(text).length).map(([name]) => name);
+  const taken = found.length ? `Read just now: ${found.length}, of ${sheets.size - before} new readers.` : "";
+  tell(taken, ...faults, empty.length && `Without a ${kind} of guesses: ${empty.join(", ")}.`);
+}
 
 async function gatherFiles(list) {
-  gather(await Promise.all(Array.from(list, async (file) => [file.name, await file.text()])));
+  gather(await Promise.all(Array.from(list, async (file) => [file.name, await file.text()])), "sheet");
   files.value = "";
 }
 
 const ACTS = {
-  add() {
-    const lines = links.value.split("\n").map((line, k) => [`Line ${k + 1}`, line]);
-    gather(lines.filter(([, line]) => line.trim()));
-  },
+  add: () =>
+    gather(
+      linesOf(links.value).map(({ number, text }) => [`Line ${number}`, text]),
+      "link",
+    ),
   clear() {
-    if (!confirm("Forget the guesses of this class? They are kept nowhere else.")) return;
+    if (!sheets.size || !confirm("Forget the guesses of this class? They are kept nowhere else.")) return;
     sheets.clear();
     links.value = "";
     history.replaceState(null, "", location.pathname + location.search); // else a reload would take the link again
@@ -158,12 +167,14 @@ box.addEventListener("drop", (event) => {
   gatherFiles(event.dataTransfer.files);
 });
 
+// A link that was opened is counted. Most often who opens it made it, and does not know yet what to do with it.
+function follow() {
+  const [own] = sheetsIn(location.hash);
+  const words =
+    "The guesses in the link that led here are counted. If they are yours: this hands nothing in. Send the link to whoever teaches.";
+  tell(own && (fault("The link", own) || words));
+}
+
 recall();
-const [own] = sheetsIn(location.hash);
-if (own)
-  tell(
-    fault("The link", own) ||
-      "The link that led here holds the guesses of one reader. To hand yours in, send it to whoever teaches, " +
-        "who adds the links of the class below.",
-  );
-else tell();
+follow();
+window.addEventListener("hashchange", follow);

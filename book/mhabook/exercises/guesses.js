@@ -21,6 +21,9 @@ function said(name) {
   return guess && plot && !fits(plot, guess) ? null : guess;
 }
 
+// Whether a guess is one of a page, or of any where none is named.
+const isOf = (page, name) => !page || name.slice(0, name.lastIndexOf("-")) === page;
+
 function show() {
   for (const place of all("[data-guess]")) {
     const guess = said(place.dataset.guess);
@@ -28,6 +31,8 @@ function show() {
     place.hidden = !guess;
     for (const plot of guess ? place.querySelectorAll(".mha-plot") : []) draw(plot, guess.split(", "));
   }
+  const guessed = Object.keys(keptUnder("guess:"));
+  for (const choice of all(".mha-hands-in option")) choice.hidden = !guessed.some((name) => isOf(choice.value, name));
   for (const table of all(".mha-all-guesses"))
     table.classList.toggle("mha-none", !table.querySelector("[data-guess]:not([hidden])"));
   for (const none of all("[data-unless]")) none.hidden = Boolean(said(none.dataset.unless));
@@ -63,8 +68,7 @@ for (const fields of all(".mha-guesses")) {
 // it is only to itself.
 function chosen(place) {
   const page = place.querySelector("select").value;
-  const ofPage = ([name]) => !page || name.slice(0, name.lastIndexOf("-")) === page;
-  return Object.fromEntries(Object.entries(keptUnder("guess:")).filter(ofPage));
+  return Object.fromEntries(Object.entries(keptUnder("guess:")).filter(([name]) => isOf(page, name)));
 }
 
 function sheet(place) {

@@ -9,10 +9,32 @@ const escaped = (character) => `%${character.charCodeAt(0).toString(16).toUpperC
 // A sheet is {reader, at, guesses}: who it is only to itself, when it was handed in (ISO 8601), name → guess.
 export const packed = (sheet) => MARK + encodeURIComponent(JSON.stringify(sheet)).replace(/[!'()*]/g, escaped);
 
-// What follows each mark in a text, whatever stands before and after it: a link in a sentence, several on a line.
+// What follows each mark in a text, whatever stands before and after it: a link in a sentence, several on a line. A mail
+// program may have put the link into one of its own, or written its characters out.
 export function sheetsIn(text) {
-  const [, ...following] = text.split(MARK);
-  return following.map((rest) => rest.match(/^[^\s<>"]*/)[0]);
+  const [, ...following] = (text.includes(MARK) ? text : unwrapped(text)).split(MARK);
+  return following.map((rest) => rest.match(/^\{.*\}|^[^\s<>"&]*/)[0]);
+}
+
+function unwrapped(text) {
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    return text;
+  }
+}
+
+// The lines of a text, numbered from 1. A link that was broken between lines is one again.
+export function linesOf(text) {
+  const lines = [];
+  for (const [k, line] of text.split("\n").entries()) {
+    const [before] = lines.slice(-1);
+    const isRest =
+      before?.text.includes(MARK) && !before.text.endsWith(END) && /^[\w.%~-]*%[\w.%~-]*$/.test(line.trim());
+    if (isRest) before.text += line.trim();
+    else if (line.trim()) lines.push({ number: k + 1, text: line.trim() });
+  }
+  return lines;
 }
 
 // Reads one of them. Throws an Error whose message says what is wrong.
@@ -20,7 +42,7 @@ export function unpacked(text) {
   const end = text.lastIndexOf(END) + END.length;
   let sheet;
   try {
-    sheet = JSON.parse(decodeURIComponent(text.slice(0, end)));
+    sheet = JSON.parse(text.startsWith("{") ? text : decodeURIComponent(text.slice(0, end)));
   } catch {
     throw new Error("is cut off: copy the whole link, or hand in the file");
   }
