@@ -329,6 +329,6 @@ def test_a_reader_hands_in_by_link_and_by_file_and_the_class_reads_both(new_visi
     status = page.locator(".mha-hand-in [role=status]")
     assert status.inner_text().split("\n\n")[0] == "Guesses of 1 reader." and "that led here" in status.inner_text()
     page.locator("input[type=file]").set_input_files(got.value.path())
-    eventually(page, partial(assert_says, status, "Guesses of 1 reader."))
+    eventually(page, partial(assert_says, status, "Guesses of 1 reader.\n\nRead just now: 1, of 0 new readers."))
     assert page.locator("[data-asked='chapter-1-1a'] .mha-count").inner_text() == "1", "who hands in twice counts once"
     visit.context.close()
