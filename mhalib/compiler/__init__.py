@@ -1,1 +1,12 @@
-"""Formulas in NumPy become programs: recorded, differentiated, printed, compiled. It knows no attention."""
+"""Formulas in NumPy become programs: recorded, differentiated, printed, compiled. It knows no attention.
+
+``array`` makes an input that records what a formula does with it, ``gradient`` derives, ``evaluate`` computes by numpy
+what was recorded, ``Program`` prints it for all sizes, in C++ and JavaScript; ``primitive`` adds a function. README.md
+beside this file tells it on one screen.
+"""
+
+from mhalib.compiler.cpp import Program
+from mhalib.compiler.primitives import primitive
+from mhalib.compiler.trace import Untraceable, array, evaluate, gradient
+
+__all__ = ["Program", "Untraceable", "array", "evaluate", "gradient", "primitive"]

@@ -35,10 +35,14 @@ class Untraceable(TypeError):
     """A formula does what no program can: the message names it, its file and its line, and what to write instead."""
 
 
+_FOLDER = str(Path(__file__).parent)
+
+
 def _line() -> str:
-    """File and line of the formula that called into this module."""
+    """File and line of the formula that called into this package."""
     frame = sys._getframe(1)
-    while frame.f_back and (frame.f_code.co_filename in (__file__, "<string>")  # a dataclass's own code
+    while frame.f_back and (frame.f_code.co_filename.startswith(_FOLDER)
+                            or frame.f_code.co_filename == "<string>"  # a dataclass's own code
                             or "-packages" in frame.f_code.co_filename):
         frame = frame.f_back
     return f"{Path(frame.f_code.co_filename).name}, line {frame.f_lineno}"
@@ -184,7 +188,7 @@ class Traced(NDArrayOperatorsMixin):
         if name in FUNCTIONS:
             return lambda *args, **options: _call(f".{name}()", name, (self, *args), options)
         raise UntraceableName(f"{_line()}: a recorded array has no .{name}; it has + − * / ** @, slices, comparisons, "
-                              f".T .mT .shape, and as methods or as np.… {LISTED}")
+                              f".T .mT .shape, and as methods or as np.… {listed()}")
 
     def __array_ufunc__(self, ufunc: Any, method: str, *inputs: Any, **options: Any) -> "Traced":
         arrays = (Traced, np.ndarray, np.generic)
@@ -590,7 +594,11 @@ OF_MASKS: dict[str, Callable[..., Any]] = {
 KEEP_MASKS = ("where", "concatenate", "stack", "max", "amax", "min", "amin", "ravel", "copy", "swapaxes", "reshape",
               "transpose", "matrix_transpose", "astype", "equal", "not_equal")
 """Functions to which a mask is given as it is; to all others as the numbers 0 and 1."""
-LISTED = ", ".join(sorted({*FUNCTIONS, *OF_MASKS}))
+
+
+def listed() -> str:
+    """The names of what a formula may call, as part of a sentence."""
+    return ", ".join(sorted({*FUNCTIONS, *OF_MASKS}))
 
 
 def _applied(name, args, options):
@@ -612,7 +620,7 @@ def _call(said, name, args, options):
     if out is not None and not (isinstance(out, tuple) and isinstance(out[0], Traced) and not out[0].ndim):
         _refuse(f"a write into an array by out= of {said}, or by +=, -=, *= or /=; make a new one: x = x + 1")
     if name not in FUNCTIONS and name not in OF_MASKS:
-        _refuse(f"{said} is not among the functions that are recorded: {LISTED}")
+        _refuse(f"{said} is not among the functions that are recorded: {listed()}; mhalib.compiler.primitive adds one")
     try:
         return _applied(name, args, options)
     except TypeError as error:
@@ -720,7 +728,7 @@ def _put_back(factors, v, arg, index):
     return _stored(_node("id", [(part, back)], arg.shape))
 
 
-_NUMPY: dict[str, Callable[..., Any]] = {
+NUMPY: dict[str, Callable[..., Any]] = {
     **{name: getattr(np, name) for name in (*PARTIALS, *PULLBACKS) if hasattr(np, name)}, "id": lambda a: a,
     "concatenate": lambda *parts: sum(parts), "where": lambda c, a, b: np.where(c != 0, a, b)}
 
@@ -764,7 +772,7 @@ def _computed(v, values, inputs):
     every, gone = list(range(len(v.loops))), tuple(k for k in range(len(v.loops)) if k not in v.out)
     if v.f == "multiply" and v.over == "sum":
         return np.einsum(parts[0], every, parts[1], every, list(v.out), optimize=True)
-    found = np.broadcast_to(np.asarray(_NUMPY[v.f](*parts), dtype=float), v.loops)
+    found = np.broadcast_to(np.asarray(NUMPY[v.f](*parts), dtype=float), v.loops)
     return np.einsum(found.max(gone, keepdims=True) if v.over == "max" else found, every, list(v.out))
 
 

@@ -1,0 +1,127 @@
+"""Elementwise functions that formulas may call beside those that are here, added by whoever needs them."""
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from mhalib.compiler import cpp, javascript, trace
+
+TRIED = (-1.7, -0.6, 0.3, 1.2)
+"""Where a derivative is compared with differences, unless something else is said."""
+STEP, TOLERANCE = 1e-5, 1e-7
+
+
+def primitive(
+    name: str,
+    function: Callable[..., Any],
+    derivatives: Callable[..., Sequence[Any]],
+    form: str,
+    *,
+    compiled: str | None = None,
+    tried: Sequence[float] = TRIED,
+) -> Callable[..., Any]:
+    """Add an elementwise function to what is recorded, differentiated and printed.
+
+    What numpy has under this name, formulas call as they always did: ``np.cosh(x)``. Anything else they call by what
+    is returned here, which takes numbers, numpy's arrays and recorded ones.
+
+    Parameters
+    ----------
+    name : of the function, as numpy has it if it does
+    function : the function of numpy's arrays
+    derivatives : its value and its arguments → its derivative in each argument, written in what is recorded already
+    form : the function in JavaScript, with ``{}`` for each argument, such as ``Math.cosh({})``
+    compiled : the same in C++, of the functions in runtime.h; without it there is no compiled program
+    tried : numbers at which the derivatives are compared with differences, for each argument the same
+
+    Raises ValueError if the name is no identifier, or known already, or the forms have not a place for each argument;
+    ArithmeticError if a derivative is not that of the function; Untraceable if one cannot be recorded.
+
+    Examples
+    --------
+    >>> from mhalib.compiler import array, evaluate, gradient, primitive
+    >>> softsign = primitive("softsign", lambda x: x / (1 + abs(x)), lambda v, x: [(1 - abs(v)) ** 2],
+    ...                      "({0} / (1 + Math.abs({0})))")
+    >>> x = array("x", (2,))
+    >>> slope, = gradient(softsign(x).sum(), [x])
+    >>> evaluate([slope], {"x": np.array([0.0, 1.0])})[0].tolist()
+    [1.0, 0.25]
+    """
+    _require_new(name)
+    arguments = _count(derivatives)
+    for text in (form, compiled):
+        _require_form(text, arguments)
+    trace.PARTIALS[name] = lambda value, *args: list(derivatives(value, *args))
+    trace.NUMPY[name] = function
+    trace.FUNCTIONS[name] = _recording(name)
+    javascript.FORMS[name] = form
+    if compiled is not None:
+        cpp.FUNCTIONS[name] = compiled
+    try:
+        _require_derivatives(name, function, arguments, np.array(tried, dtype=float))
+    except Exception:
+        _forget(name)
+        raise
+
+    def either(*args: Any) -> Any:
+        is_recorded = any(isinstance(x, trace.Traced) for x in args)
+        return trace.elementwise(name, *args) if is_recorded else function(*args)
+
+    return either
+
+
+def _recording(name):
+    return lambda *args: trace.elementwise(name, *args)
+
+
+def _forget(name):
+    """Take back what was added."""
+    for known in (trace.PARTIALS, trace.NUMPY, trace.FUNCTIONS, javascript.FORMS, cpp.FUNCTIONS):
+        known.pop(name, None)
+
+
+def _require_new(name):
+    if not (isinstance(name, str) and name.isascii() and name.isidentifier()):
+        raise ValueError(f"name: expected letters of ASCII, digits and _, got {name!r:.80}")
+    if name in trace.FUNCTIONS or name in trace.PARTIALS or name in trace.PULLBACKS:
+        raise ValueError(f"name: expected one that is not recorded yet, got {name!r}")
+
+
+def _count(derivatives):
+    """The number of arguments: one parameter is the value."""
+    try:
+        count = derivatives.__code__.co_argcount - 1
+    except AttributeError:
+        raise TypeError(f"derivatives: expected a function, got {type(derivatives).__name__}") from None
+    if count < 1:
+        raise TypeError("derivatives: expected a function of the value and the arguments, such as lambda v, x: [1 / x]")
+    return count
+
+
+def _require_form(text, arguments):
+    if text is None:
+        return
+    try:
+        printed = text.format(*(f"argument{k}" for k in range(arguments)))
+    except (IndexError, KeyError, ValueError) as error:
+        raise ValueError(f"form: expected {arguments} places such as {{}} in {text!r:.80}: {error}") from None
+    missing = [k for k in range(arguments) if f"argument{k}" not in printed]
+    if missing:
+        raise ValueError(f"form: expected a place for each of {arguments} arguments in {text!r:.80}")
+
+
+def _require_derivatives(name, function, arguments, tried):
+    """Compare the recorded derivatives with differences, at every combination of the numbers."""
+    points = dict(zip((f"x{k}" for k in range(arguments)), np.meshgrid(*[tried] * arguments), strict=True))
+    inputs = [trace.array(x, a.shape) for x, a in points.items()]
+    found = trace.evaluate(trace.gradient(trace.elementwise(name, *inputs).sum(), inputs), points)
+    for k, derivative in enumerate(found):
+        above, below = ([a + STEP * sign * (j == k) for j, a in enumerate(points.values())] for sign in (1, -1))
+        wanted = (function(*above) - function(*below)) / (2 * STEP)
+        off = abs(derivative - wanted) > TOLERANCE * (1 + abs(wanted))
+        if off.any() or not np.isfinite(derivative).all():
+            worst = np.nanargmax(abs(derivative - wanted)) if np.isfinite(derivative).any() else 0
+            at = ", ".join(f"{a.flat[worst]:g}" for a in points.values())
+            raise ArithmeticError(f"{name}: at {at} the derivative in argument {k + 1} is {derivative.flat[worst]:.6g} "
+                                  f"by `derivatives`, and {wanted.flat[worst]:.6g} by differences of `function`")
