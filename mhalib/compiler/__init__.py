@@ -5,8 +5,9 @@ what was recorded, ``Program`` prints it for all sizes, in C++ and JavaScript; `
 beside this file tells it on one screen.
 """
 
-from mhalib.compiler.cpp import Program
 from mhalib.compiler.primitives import primitive
+from mhalib.compiler.program import Program
+from mhalib.compiler.sizes import Place
 from mhalib.compiler.trace import Untraceable, array, evaluate, gradient
 
-__all__ = ["Program", "Untraceable", "array", "evaluate", "gradient", "primitive"]
+__all__ = ["Place", "Program", "Untraceable", "array", "evaluate", "gradient", "primitive"]

@@ -39,7 +39,7 @@ import numpy as np
 
 from mhalib.compiler import _commands, _trial
 from mhalib.compiler._files import open_own, own_folder, whole_file
-from mhalib.compiler.cpp import Program
+from mhalib.compiler.program import Program
 from mhalib.compiler.sizes import Place
 
 FLAGS = ("-O3", "-g0", "-ffp-contract=fast", "-std=c++17", "-fno-exceptions", "-fno-rtti", "-shared", "-fPIC")
@@ -55,7 +55,7 @@ RUNTIME = Path(__file__).parent / "runtime.h"
 
 
 class Formulas(NamedTuple):
-    """What is to be compiled: the arguments of ``mhalib.compiler.cpp.Program``, and a name.
+    """What is to be compiled: the arguments of ``mhalib.compiler.Program``, and a name.
 
     ``places`` says where an array lies that is part of a longer one, and ``function`` takes numpy's arrays, too.
     """

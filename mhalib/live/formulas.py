@@ -6,7 +6,7 @@ from functools import partial
 from typing import Any
 
 from mhalib.attention import Gaussian, NormalizedGaussian, softmax
-from mhalib.compiler.cpp import Place, Program
+from mhalib.compiler import Place, Program
 from mhalib.data.regression import LinearTruth
 from mhalib.models import AttentionLayer, AttentionRegression, MultiHeadAttention
 from mhalib.models.regression import excess_and_grad

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from mhalib._array import require_count
-from mhalib.compiler.javascript import LOGADDEXP, Printer
+from mhalib.compiler.javascript import LOGADDEXP, printed
 from mhalib.compiler.trace import HIDDEN, Traced, array, evaluate, gradient, origin, recorded, strictly, topological
 from mhalib.live.formulas import RULES
 from mhalib.live.frames import line, panels, step_axis
@@ -311,8 +311,8 @@ class _Recorded:
         """The JavaScript of the loss, its gradient and the curves."""
         thetas, _, sets = self.names
         slopes = {f"d{thetas[name]}": slope for name, slope in self.grad.items()}
-        step, loss = Printer({"loss": self.loss} | slopes, "b"), Printer({"loss": self.loss}, "f")
-        curves = [Printer({"curve": value}, f"c{k}_") for k, value in enumerate(self.curves.values())]
+        step, loss = printed({"loss": self.loss} | slopes, "b"), printed({"loss": self.loss}, "f")
+        curves = [printed({"curve": value}, f"c{k}_") for k, value in enumerate(self.curves.values())]
         read = [f"const {thetas[name]} = theta.subarray({begin}, {end});" for name, (begin, end) in self.places.items()]
         written = [f"grad.set({step.at[f'd{thetas[name]}']}, {begin});" for name, (begin, _) in self.places.items()]
         lines = [
@@ -327,5 +327,5 @@ class _Recorded:
         return "\n".join(lines)
 
 
-def _function(head, read, printed, result, written=()):
-    return "\n".join([f"{head} {{", *read, *printed.lines, *written, f"return {printed.at[result]}[0];", "},"])
+def _function(head, read, statements, result, written=()):
+    return "\n".join([f"{head} {{", *read, *statements.lines, *written, f"return {statements.at[result]}[0];", "},"])

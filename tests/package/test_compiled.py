@@ -8,7 +8,7 @@ from py_mini_racer import MiniRacer
 
 from checks import assert_close
 from engines import LIVE, exposed
-from mhalib.compiler.cpp import Program
+from mhalib.compiler import Program
 from mhalib.compiler.trace import Untraceable, recorded
 from mhalib.live import formulas
 

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 import mhalib as mha
-from mhalib.compiler.javascript import Printer
+from mhalib.compiler.javascript import printed
 from mhalib.compiler.trace import Untraceable, array
 from optional import session, torch
 from own import DATA, LINE_DATA, TEMPERED, Line, Tempered, in_v8, of_line
@@ -166,7 +166,7 @@ def test_a_text_of_the_reader_is_no_code(make, sample, tmp_path, monkeypatch):
 def test_no_printer_carries_a_name_from_outside():
     for name in ("z = 0;alert(1)//", "größe", "a-b", ""):
         with pytest.raises(ValueError, match="number the arrays"):
-            Printer({"loss": array(name, (3,)).sum()}, "b")
+            printed({"loss": array(name, (3,)).sum()}, "b")
 
 
 # --- numbers that are not finite, whole numbers, other data ----------------------------------------------------------

@@ -13,7 +13,7 @@ from py_mini_racer import MiniRacer
 import mhalib as mha
 from checks import assert_close
 from mhalib.compiler import array, evaluate, gradient, primitive, primitives
-from mhalib.compiler.javascript import Printer
+from mhalib.compiler.javascript import printed
 from mhalib.compiler.trace import Untraceable
 
 X = np.linspace(-2.0, 2.0, 7)
@@ -33,9 +33,9 @@ def add_cosh():
     return primitive("cosh", np.cosh, lambda v, x: [(np.exp(x) - np.exp(-x)) / 2], "Math.cosh({})")
 
 
-def printed(value, x):
+def in_v8(value, x):
     """The numbers that the JavaScript of a recorded array gives."""
-    printer = Printer({"out": value}, "b")
+    printer = printed({"out": value}, "b")
     lines = "\n".join([f"const x = {json.dumps(x.tolist())};", *printer.made, *printer.lines])
     found = MiniRacer().eval(f"(() => {{ {lines} return JSON.stringify(Array.from({printer.at['out']})); }})()")
     return np.array(json.loads(found))
@@ -48,8 +48,8 @@ def test_a_function_of_numpy_is_called_as_ever_differentiated_twice_and_printed(
     second, = gradient(slope.sum(), [x])
     assert_close(evaluate([slope], {"x": X})[0], 2 * np.sinh(2 * X), 1e-13)
     assert_close(evaluate([second], {"x": X})[0], 4 * np.cosh(2 * X), 1e-13)
-    assert_close(printed(slope, X), 2 * np.sinh(2 * X), 1e-13)
-    assert_close(printed(np.cosh(x), X), np.cosh(X), 1e-15)
+    assert_close(in_v8(slope, X), 2 * np.sinh(2 * X), 1e-13)
+    assert_close(in_v8(np.cosh(x), X), np.cosh(X), 1e-15)
 
 
 def test_a_function_that_numpy_has_not_is_called_by_what_is_returned():
@@ -58,7 +58,7 @@ def test_a_function_that_numpy_has_not_is_called_by_what_is_returned():
     assert softsign(-1.0) == -0.5
     x = array("x", X.shape)
     assert_close(evaluate([softsign(x)], {"x": X})[0], X / (1 + abs(X)), 1e-15)
-    assert_close(printed(softsign(3 * x), X), 3 * X / (1 + abs(3 * X)), 1e-15)
+    assert_close(in_v8(softsign(3 * x), X), 3 * X / (1 + abs(3 * X)), 1e-15)
 
 
 def test_two_arguments_have_a_derivative_each():

@@ -10,7 +10,7 @@ from py_mini_racer import MiniRacer
 
 import mhalib as mha
 from mhalib.compiler import trace
-from mhalib.compiler.javascript import LOGADDEXP, Printer
+from mhalib.compiler.javascript import LOGADDEXP, printed
 from mhalib.compiler.trace import Untraceable, array, evaluate, gradient
 from optional import torch
 
@@ -91,7 +91,7 @@ def named(arrays):
 
 def in_v8(outputs, inputs):
     """The numbers that the printed program gives."""
-    printer = Printer({str(k): x.reshape(-1) for k, x in enumerate(outputs)}, "b")
+    printer = printed({str(k): x.reshape(-1) for k, x in enumerate(outputs)}, "b")
     given = "".join(f"const {name} = {json.dumps(np.ravel(a).tolist())};" for name, a in inputs.items())
     found = ", ".join(f"Array.from({place}, String)" for place in printer.at.values())
     text = "\n".join([LOGADDEXP, given, *printer.made, *printer.lines, f"return JSON.stringify([{found}]);"])

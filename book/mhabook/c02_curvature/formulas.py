@@ -6,7 +6,7 @@ from typing import Any
 from mhabook.c01_model.instances import token_radius
 from mhabook.c02_curvature.bounds import gradient_constant, smoothness_constant
 from mhabook.c02_curvature.loss_bounds import curvature_constant
-from mhalib.compiler.cpp import Program
+from mhalib.compiler import Program
 from mhalib.live.formulas import raveled
 from mhalib.models import MultiHeadAttention
 

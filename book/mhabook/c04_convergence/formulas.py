@@ -11,7 +11,7 @@ from mhabook.c04_convergence import chain
 from mhabook.c04_convergence.groups import HeadGroups
 from mhabook.c04_convergence.starts import first_phase_groups
 from mhalib._array import Array
-from mhalib.compiler.cpp import Place, Program
+from mhalib.compiler import Place, Program
 from mhalib.data import Dataset
 from mhalib.data.mixture import Mixture
 

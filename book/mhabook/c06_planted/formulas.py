@@ -4,7 +4,7 @@ from types import SimpleNamespace
 from typing import Any
 
 from mhabook.c06_planted.statements import alignment
-from mhalib.compiler.cpp import Program
+from mhalib.compiler import Program
 from mhalib.live.formulas import raveled
 from mhalib.models import MultiHeadAttention
 

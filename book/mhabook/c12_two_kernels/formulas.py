@@ -5,7 +5,7 @@ from typing import Any
 from mhabook.c12_two_kernels.statements import Kernel
 from mhalib._array import Array
 from mhalib.attention import Gaussian, NormalizedGaussian, softmax
-from mhalib.compiler.cpp import Program
+from mhalib.compiler import Program
 
 NAMES = {"soft": "softmax", "gauss": "Gaussian", "between": "Gaussian, rows normalized"}
 

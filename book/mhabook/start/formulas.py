@@ -4,7 +4,7 @@ from typing import Any
 
 from mhabook.start.figure_linearized import distance
 from mhabook.start.linearized import Linearized, LinearizedWorkspace
-from mhalib.compiler.cpp import Place, Program
+from mhalib.compiler import Place, Program
 from mhalib.live.formulas import raveled
 from mhalib.models import MultiHeadAttention
 from mhalib.models.vector import with_attributes

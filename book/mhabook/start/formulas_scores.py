@@ -4,7 +4,7 @@ import numpy as np
 
 from mhalib._array import Array
 from mhalib.attention import softmax
-from mhalib.compiler.cpp import Program
+from mhalib.compiler import Program
 
 READ = np.array([2.0, 1.0, -1.0])
 """What the three tokens read."""

@@ -1,0 +1,101 @@
+"""A function of arrays as one program for all sizes: recorded twice, its sizes named, and printed."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from mhalib.compiler import cpp
+from mhalib.compiler.javascript import LOGADDEXP, printed
+from mhalib.compiler.loops import product_of
+from mhalib.compiler.sizes import PRIMES, Place, Sizes
+from mhalib.compiler.trace import Traced, array, in_order, strictly
+
+PREFIXES = "abcefg"
+"""Of the buffers of the first, the second, … entry: no name of an array or a size is one of these and a number."""
+
+
+@dataclass(eq=False)
+class Program:
+    """A function of arrays as one program for all sizes, in C++ or JavaScript.
+
+    Raises Untraceable, naming file and line, for what cannot be recorded or printed.
+
+    Parameters
+    ----------
+    formulas : the function: arrays by name → for each entry of the program, its results by name, the first a number
+        that the entry gives back
+    shapes : name of an array → the sizes of its axes, such as "n T d"
+    sample : the size whose axis is that of the samples
+    places : where arrays lie that are parts of a longer one
+    number : name of a number > 0 that the formulas get beside the arrays, and of which powers occur
+    """
+
+    formulas: Callable[[dict[str, Any]], Mapping[str, Mapping[str, Any]]]
+    shapes: Mapping[str, str]
+    sample: str
+    places: Mapping[str, Place] = field(default_factory=dict)
+    number: str | None = None
+
+    def __post_init__(self) -> None:
+        sizes = dict.fromkeys(size for shape in self.shapes.values() for size in shape.split())
+        self.sizes: tuple[str, ...] = (*sizes, *([self.number] if self.number else []))
+        values = [dict(zip(self.sizes, primes, strict=False)) for primes in PRIMES]
+        given = [{name: array(name, [own[size] for size in shape.split()]) for name, shape in self.shapes.items()}
+                 | ({self.number: float(own[self.number])} if self.number else {}) for own in values]
+        with strictly():
+            one, two = ({entry: {name: in_order(x, "output", name) for name, x in results.items()}
+                         for entry, results in self.formulas(arrays).items()} for arrays in given)
+        self._names = Sizes(*([x for results in record.values() for x in results.values()] for record in (one, two)),
+                            {size: (values[0][size], values[1][size]) for size in self.sizes})
+        self.entries: Mapping[str, Mapping[str, Traced]] = one
+        self.arrays: dict[str, str] = {}
+        """Name of what is written or read from outside → its length."""
+        results = [(name, self._names.loops[x.node]) for results in one.values() for name, x in results.items()]
+        for name, shape in [*((name, shape.split()) for name, shape in self.shapes.items()), *results]:
+            place = self.places.get(name)
+            self.arrays[place.buffer if place else name] = place.length if place else product_of(shape)
+
+    def text(self) -> str:
+        """The program in C++."""
+        entries = {name: cpp.entry(results, PREFIXES[k], self._names, self.places, self.sample)
+                   for k, (name, results) in enumerate(self.entries.items())}
+        lanes = {name: shape.split()[1:] for name, shape in self.shapes.items() if shape.split()[0] == self.sample}
+        memory = {f"at_{name}": ("double", length) for name, length in self.arrays.items()}
+        memory |= {f"at_{name}_": ("vec", product_of([f"(({self.sample} + LANES - 1) / LANES)", *rest]))
+                   for name, rest in lanes.items()}
+        for entry in entries.values():
+            memory |= entry.memory
+        return "\n".join([
+            '#include "runtime.h"',
+            *(f"static {'double' if size == self.number else 'int'} {size};" for size in self.sizes),
+            "static char *base;", *(f"#define at_{name} at_{place.buffer}" for name, place in self.places.items()),
+            *(f"static {kind} *{name};" for name, (kind, _) in memory.items()),
+            *(f"static double {name};" for name in self._names.named.values()),
+            *(one for entry in entries.values() for one in entry.made),
+            "API(double, layout)(char *begin, const double *sizes)", "{",
+            "double end = (double)(__INTPTR_TYPE__)(base = begin);",
+            *(f"[[maybe_unused]] const double {size} = ::{size} = sizes[{k}];" for k, size in enumerate(self.sizes)),
+            *(f"{name} = {text};" for text, name in self._names.named.items()),
+            *(f"take(end, {name}, {length});" for name, (_, length) in memory.items()),
+            "return end - (__INTPTR_TYPE__)begin;", "}",
+            *(f"API(long, place_{name})(void) {{ return (char *)at_{name} - base; }}\n"
+              f"API(long, length_{name})(void) {{ return (long){length}; }}" for name, length in self.arrays.items()),
+            "API(void, loaded)(char *begin, const double *sizes)", "{", "layout(begin, sizes);",
+            *(f"pack(at_{name}, at_{name}_, {self.sample}, {product_of(rest)});" for name, rest in lanes.items()), "}",
+            *(line for name, entry in entries.items() for line in (
+                f"API(double, {name})(char *begin, const double *sizes)", "{", "layout(begin, sizes);", *entry.lines,
+                f"return {next(iter(entry.at.values()))}[0];", "}")), ""])
+
+    def javascript(self) -> str:
+        """The same program as a module of JavaScript, for where no WebAssembly may run."""
+        entries = {name: printed(results, PREFIXES[k], self._names, self.places)
+                   for k, (name, results) in enumerate(self.entries.items())}
+        return "\n".join([
+            "const root = Math.sqrt;", LOGADDEXP, f"export function program([{', '.join(self.sizes)}]) {{",
+            *(f"const {name} = new Float64Array({length});" for name, length in self.arrays.items()),
+            *(f"const {name} = {place.buffer};" for name, place in self.places.items()),
+            *(f"const {name} = {text};" for text, name in self._names.named.items()),
+            *(one for entry in entries.values() for one in entry.made), "const run = {",
+            *(line for name, entry in entries.items() for line in (
+                f"{name}() {{", *entry.lines, f"return {next(iter(entry.at.values()))}[0];", "},")), "};",
+            f"return {{ {', '.join(self.arrays)}, loaded() {{}}, call: (name) => run[name]() }};", "}", ""])
