@@ -5,9 +5,10 @@ what was recorded, ``Program`` prints it for all sizes, in C++ and JavaScript; `
 beside this file tells it on one screen.
 """
 
+from mhalib.compiler.numeric import Evaluator, evaluate
 from mhalib.compiler.primitives import primitive
 from mhalib.compiler.program import Program
 from mhalib.compiler.sizes import Place
-from mhalib.compiler.trace import Untraceable, array, evaluate, gradient
+from mhalib.compiler.trace import Untraceable, array, gradient
 
-__all__ = ["Place", "Program", "Untraceable", "array", "evaluate", "gradient", "primitive"]
+__all__ = ["Evaluator", "Place", "Program", "Untraceable", "array", "evaluate", "gradient", "primitive"]

@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from mhalib.compiler import cpp, javascript, trace
+from mhalib.compiler import cpp, javascript, numeric, trace
 
 TRIED = (-1.7, -0.6, 0.3, 1.2)
 """Where a derivative is compared with differences, unless something else is said."""
@@ -53,7 +53,7 @@ def primitive(
     for text in (form, compiled):
         _require_form(text, arguments)
     trace.PARTIALS[name] = lambda value, *args: list(derivatives(value, *args))
-    trace.NUMPY[name] = function
+    numeric.NUMPY[name] = function
     trace.FUNCTIONS[name] = _recording(name)
     javascript.FORMS[name] = form
     if compiled is not None:
@@ -77,7 +77,7 @@ def _recording(name):
 
 def _forget(name):
     """Take back what was added."""
-    for known in (trace.PARTIALS, trace.NUMPY, trace.FUNCTIONS, javascript.FORMS, cpp.FUNCTIONS):
+    for known in (trace.PARTIALS, numeric.NUMPY, trace.FUNCTIONS, javascript.FORMS, cpp.FUNCTIONS):
         known.pop(name, None)
 
 
@@ -115,7 +115,7 @@ def _require_derivatives(name, function, arguments, tried):
     """Compare the recorded derivatives with differences, at every combination of the numbers."""
     points = dict(zip((f"x{k}" for k in range(arguments)), np.meshgrid(*[tried] * arguments), strict=True))
     inputs = [trace.array(x, a.shape) for x, a in points.items()]
-    found = trace.evaluate(trace.gradient(trace.elementwise(name, *inputs).sum(), inputs), points)
+    found = numeric.evaluate(trace.gradient(trace.elementwise(name, *inputs).sum(), inputs), points)
     for k, derivative in enumerate(found):
         above, below = ([a + STEP * sign * (j == k) for j, a in enumerate(points.values())] for sign in (1, -1))
         wanted = (function(*above) - function(*below)) / (2 * STEP)

@@ -9,7 +9,7 @@ Sizes are numbers: a loop over ``range(X.shape[1])`` is written out, once for ev
 
 import numbers
 import sys
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from itertools import accumulate, pairwise
@@ -726,64 +726,3 @@ def _put_back(factors, v, arg, index):
     part = _axis_by_axis(found if lost == 1 else found * lost, [1 if loop is None else v.loops[loop] for loop in loops])
     back = tuple((axis, -offset) for axis, (_, offset) in enumerate(index))
     return _stored(_node("id", [(part, back)], arg.shape))
-
-
-NUMPY: dict[str, Callable[..., Any]] = {
-    **{name: getattr(np, name) for name in (*PARTIALS, *PULLBACKS) if hasattr(np, name)}, "id": lambda a: a,
-    "concatenate": lambda *parts: sum(parts), "where": lambda c, a, b: np.where(c != 0, a, b)}
-
-
-def evaluate(arrays: Sequence[Traced], inputs: Mapping[str, np.ndarray]) -> list[np.ndarray]:
-    """What was recorded, computed by numpy, given the inputs by name.
-
-    Raises KeyError for an input that is not given.
-    """
-    values: dict[Node, np.ndarray] = {}
-    for v in topological(x.node for x in arrays):
-        values[v] = _computed(v, values, inputs)
-    return [values[x.node].transpose([k for group in x.groups for k in group]).reshape(x.shape) for x in arrays]
-
-
-def origin(arrays: Sequence[Traced], inputs: Mapping[str, np.ndarray]) -> str | None:
-    """Where recorded arrays that are not finite become so: place and name of a step of finite arguments, or None."""
-    values: dict[Node, np.ndarray] = {}
-    for v in topological(x.node for x in arrays):
-        values[v] = _computed(v, values, inputs)
-
-    def wrong(nodes):
-        return next((v for v in nodes if not np.isfinite(values[v]).all()), None)
-
-    v = found = wrong(x.node for x in arrays)
-    while v is not None:
-        found, v = v, wrong(arg for arg, _ in v.args)
-    if found is None:
-        return None
-    if found.f in ("input", "constant", "number"):
-        return f"the numbers of {str(found.detail).removeprefix('theta_')}" if found.f == "input" else found.line
-    return found.line if "derivative" in found.line else f"{found.line}, in {found.f}"
-
-
-def _computed(v, values, inputs):
-    if not v.args:
-        return np.asarray(inputs[v.detail] if v.f == "input" else v.detail, dtype=float).reshape(v.shape)
-    if v.f == "reshape":
-        return values[v.args[0][0]].reshape(v.shape)
-    parts = [_read(values[arg], index, v) for arg, index in v.args]
-    every, gone = list(range(len(v.loops))), tuple(k for k in range(len(v.loops)) if k not in v.out)
-    if v.f == "multiply" and v.over == "sum":
-        return np.einsum(parts[0], every, parts[1], every, list(v.out), optimize=True)
-    found = np.broadcast_to(np.asarray(NUMPY[v.f](*parts), dtype=float), v.loops)
-    return np.einsum(found.max(gone, keepdims=True) if v.over == "max" else found, every, list(v.out))
-
-
-def _read(a, index, v):
-    """An argument at its index, with an axis for each loop of node v."""
-    sizes = [1 if loop is None else v.loops[loop] for loop, _ in index]
-    if beyond(v):
-        a = np.pad(a, [(max(0, -offset), max(0, offset + size - length))
-                       for (_, offset), size, length in zip(index, sizes, a.shape, strict=True)])
-    part = a[tuple(offset if loop is None else slice(max(0, offset), max(0, offset) + size)
-                   for size, (loop, offset) in zip(sizes, index, strict=True))]
-    loops = [loop for loop, _ in index if loop is not None]
-    part = part.transpose(np.argsort(loops)) if loops else part
-    return part[tuple(slice(None) if k in loops else None for k in range(len(v.loops)))]

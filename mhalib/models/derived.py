@@ -7,7 +7,8 @@ from typing import Any
 import numpy as np
 
 from mhalib._array import Array, is_tensor, torch_gradient, torch_hvp
-from mhalib.compiler.trace import HIDDEN, Traced, array, evaluate, gradient, origin, strictly
+from mhalib.compiler.numeric import Evaluator, evaluate, origin
+from mhalib.compiler.trace import HIDDEN, Traced, array, gradient, strictly
 from mhalib.models.workspace import Workspace
 
 
@@ -33,11 +34,11 @@ def derived_hessian(model: Any, X: Array, y: Array, closed: bool) -> Callable[[A
     slopes = _closed(model, X, y, theta) if closed else _loss_and_slopes(model, X, y, theta)[1:]
     with strictly():
         along = sum((slope * v).sum() for slope, v in zip(slopes, direction.values(), strict=True))
-        products = gradient(along, list(theta.values()))
+        products = Evaluator(gradient(along, list(theta.values())))
 
     def hessian(V):
         model.require_direction(V)
-        return _filled(model, evaluate(products, _values("theta", model) | _values("along", V) | {"X": X, "y": y}))
+        return _filled(model, products(_values("theta", model) | _values("along", V) | {"X": X, "y": y}))
 
     return hessian
 
@@ -64,7 +65,7 @@ class Derived(Workspace):
             loss, slopes = torch_gradient(_loss_of(theta, self.X, self.y), theta.arrays())
             found = loss, theta.with_arrays(**slopes)
         else:
-            loss, *slopes = evaluate(self._recorded, self._inputs(theta))
+            loss, *slopes = self._evaluator(self._inputs(theta))
             found = loss, _filled(theta, slopes)
         self._last = theta, found[0]
         return found
@@ -88,6 +89,10 @@ class Derived(Workspace):
 
     def _inputs(self, theta):
         return _values("theta", theta) | {"X": self.X, "y": self.y}
+
+    @cached_property
+    def _evaluator(self) -> Evaluator:
+        return Evaluator(self._recorded)
 
     @cached_property
     def _recorded(self) -> list[Traced]:

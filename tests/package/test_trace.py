@@ -11,7 +11,8 @@ from py_mini_racer import MiniRacer
 import mhalib as mha
 from mhalib.compiler import trace
 from mhalib.compiler.javascript import LOGADDEXP, printed
-from mhalib.compiler.trace import Untraceable, array, evaluate, gradient
+from mhalib.compiler.numeric import evaluate
+from mhalib.compiler.trace import Untraceable, array, gradient
 from optional import torch
 
 rng = np.random.default_rng(0)
