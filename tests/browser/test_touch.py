@@ -128,7 +128,7 @@ def test_a_finger_draws_sideways_or_taps_and_scrolls_the_page_up_from_the_same_p
     assert min(column, box["height"]) >= 44
     page.touchscreen.tap(x, y - 63)  # in column 3, and upward by seven levels
     swipe(page, *((x + columns * column, y + 18) for columns in (1, 3)), (x + 3 * column, y - 63))
-    eventually(page, lambda: drawn("0.5", "0.5", "0.5", "0.85", "0.4", "0.4", "0.85"))
+    eventually(page, lambda: drawn("0.85", "0.85", "0.85", "0.85", "0.4", "0.4", "0.85"))
     assert scrolled(page) == before
 
 

@@ -164,10 +164,14 @@ def flat_saddles(s_left: float, s_kept: float, size: float, length: float | None
     """−λ_min(∇²L) ≤ s(2s + s′)/g² at a stationary point of L that misses s; balanced, it is s.
 
     ``size`` is g, and ‖u‖ = ‖v‖ too, unless a ``length`` is given for these: a twin. The other two checks, that ∇L = 0
-    there and that s is missing, have relative errors, rhs 1e-12.  Source: this book.
+    there and that s is missing, have relative errors, rhs 1e-12. −λ_min is less by what rounding may add to it.
+
+    Source: this book.
     """
     U, V, N = flat_saddle(s_left, s_kept, size if length is None else length)
-    lowest = np.linalg.eigvalsh(hessian(U, V, N, balance=0.0))[0]
+    curved = hessian(U, V, N, balance=0.0)
+    # An eigenvalue is computed up to a few roundings of the largest, which may be more than s(2s + s′)/g² itself.
+    lowest = np.linalg.eigvalsh(curved)[0] + 4 * np.finfo(float).eps * np.linalg.norm(curved)
     steep = sum(np.linalg.norm(part) for part in gradient(U, V, N, balance=0.0)) / (np.linalg.norm(N) * size)
     missing = np.linalg.norm(N - U @ V.T - np.diag([s_left, 0.0])) / np.linalg.norm(N)
     return (Check(float(-lowest), s_left * (2 * s_left + s_kept) / size ** 2, "−λ_min(∇²L) ≤ s(2s + s′)/g²"),
