@@ -15,7 +15,7 @@ book test tests lab edit bench descent results: export MKL_NUM_THREADS := 1
 # Figures as the book draws them, on the book's own copy of plotly.
 book test tests: export MHALIB_FIGURES := book
 
-.PHONY: help more quick book notebooks kit pdf test tests lint stripped chromium colab colabpins hashes newest everywhere links browsers lab edit bench descent results latency opening kernel address authors clean
+.PHONY: help more quick book notebooks kit pdf test tests lint stripped chromium colab colabpins hashes newest everywhere links browsers lab edit bench descent results latency opening measures kernel address authors clean
 .NOTPARALLEL:
 .DEFAULT_GOAL := help
 
@@ -129,6 +129,9 @@ descent: $(READY)  #: steps of plain and structure-aware descent to the noise fl
 
 results: $(READY)  #: all stored tables again, nearly three hours of one core; ARGS=--list says what would run
 	@$(PY) book/results --overwrite $(ARGS)
+
+measures:        #: how large and how dense the code is; ARGS="--at COMMIT" as it was then
+	@python=$$(.ci/python) && "$$python" .ci/measures.py $(ARGS)
 
 kernel: $(READY) #: the formulas that live figures train by, as WebAssembly and JavaScript
 	@$(PY) .ci/kernel.py

@@ -1,7 +1,7 @@
 """How large and how dense the code is: ``python .ci/measures.py [--at COMMIT]``.
 
 A table of packages: files, lines, lines of code, expressions (of Python's syntax tree), expressions a line of code, the
-width that nine of ten lines of code keep to, comments for a hundred lines of code, public definitions, and test functions.
+width that nine of ten lines of code keep to, comments for a hundred lines of code, public definitions, test functions.
 A line cut into two packed halves is still packed: the numbers say where to look, and a reader decides.
 """
 
