@@ -66,7 +66,7 @@ def namespace(*arrays: Array, **named: Array) -> Any:
         raise TypeError(f"expected all arrays from one library, got {' and '.join(sorted(libraries))} mixed: {found}; "
                         "convert one side, for example model.map(torch.as_tensor)")
     if "recorded" in libraries:
-        return sys.modules["mhalib.compiler.trace"].namespace()
+        return sys.modules["mhalib.compiler.functions"].namespace()
     if "numpy" in libraries:
         return _numpy()
     _require_one_device(named)

@@ -5,10 +5,11 @@ what was recorded, ``Program`` prints it for all sizes, in C++ and JavaScript; `
 beside this file tells it on one screen.
 """
 
+from mhalib.compiler.derivatives import gradient
 from mhalib.compiler.numeric import Evaluator, evaluate
 from mhalib.compiler.primitives import primitive
 from mhalib.compiler.program import Program
 from mhalib.compiler.sizes import Place
-from mhalib.compiler.trace import Untraceable, array, gradient
+from mhalib.compiler.trace import Untraceable, array
 
 __all__ = ["Evaluator", "Place", "Program", "Untraceable", "array", "evaluate", "gradient", "primitive"]

@@ -6,7 +6,8 @@ from typing import Any
 
 import numpy as np
 
-from mhalib.compiler.trace import PARTIALS, PULLBACKS, Index, Node, Traced, topological
+from mhalib.compiler.derivatives import PARTIALS, PULLBACKS
+from mhalib.compiler.trace import Index, Node, Traced, topological
 
 Step = Callable[[list[np.ndarray], Mapping[str, np.ndarray]], np.ndarray]
 """What computes a node from the values of those before it, and from the inputs by name."""

@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 
 from mhalib.compiler import cpp, javascript, numeric, trace
+from mhalib.compiler import derivatives as derived
 
 TRIED = (-1.7, -0.6, 0.3, 1.2)
 """Where a derivative is compared with differences, unless something else is said."""
@@ -52,7 +53,7 @@ def primitive(
     arguments = _count(derivatives)
     for text in (form, compiled):
         _require_form(text, arguments)
-    trace.PARTIALS[name] = lambda value, *args: list(derivatives(value, *args))
+    derived.PARTIALS[name] = lambda value, *args: list(derivatives(value, *args))
     numeric.NUMPY[name] = function
     trace.FUNCTIONS[name] = _recording(name)
     javascript.FORMS[name] = form
@@ -77,14 +78,14 @@ def _recording(name):
 
 def _forget(name):
     """Take back what was added."""
-    for known in (trace.PARTIALS, numeric.NUMPY, trace.FUNCTIONS, javascript.FORMS, cpp.FUNCTIONS):
+    for known in (derived.PARTIALS, numeric.NUMPY, trace.FUNCTIONS, javascript.FORMS, cpp.FUNCTIONS):
         known.pop(name, None)
 
 
 def _require_new(name):
     if not (isinstance(name, str) and name.isascii() and name.isidentifier()):
         raise ValueError(f"name: expected letters of ASCII, digits and _, got {name!r:.80}")
-    if name in trace.FUNCTIONS or name in trace.PARTIALS or name in trace.PULLBACKS:
+    if name in trace.FUNCTIONS or name in derived.PARTIALS or name in derived.PULLBACKS:
         raise ValueError(f"name: expected one that is not recorded yet, got {name!r}")
 
 
@@ -115,7 +116,7 @@ def _require_derivatives(name, function, arguments, tried):
     """Compare the recorded derivatives with differences, at every combination of the numbers."""
     points = dict(zip((f"x{k}" for k in range(arguments)), np.meshgrid(*[tried] * arguments), strict=True))
     inputs = [trace.array(x, a.shape) for x, a in points.items()]
-    found = numeric.evaluate(trace.gradient(trace.elementwise(name, *inputs).sum(), inputs), points)
+    found = numeric.evaluate(derived.gradient(trace.elementwise(name, *inputs).sum(), inputs), points)
     for k, derivative in enumerate(found):
         above, below = ([a + STEP * sign * (j == k) for j, a in enumerate(points.values())] for sign in (1, -1))
         wanted = (function(*above) - function(*below)) / (2 * STEP)

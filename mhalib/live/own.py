@@ -8,9 +8,10 @@ from typing import Any
 import numpy as np
 
 from mhalib._array import require_count
+from mhalib.compiler.derivatives import gradient
 from mhalib.compiler.javascript import LOGADDEXP, printed
 from mhalib.compiler.numeric import evaluate, origin
-from mhalib.compiler.trace import HIDDEN, Traced, array, gradient, recorded, strictly, topological
+from mhalib.compiler.trace import HIDDEN, Traced, array, recorded, strictly, topological
 from mhalib.live.formulas import RULES
 from mhalib.live.frames import line, panels, step_axis
 from mhalib.live.given import (

@@ -7,8 +7,9 @@ from typing import Any
 import numpy as np
 
 from mhalib._array import Array, is_tensor, torch_gradient, torch_hvp
+from mhalib.compiler.derivatives import gradient
 from mhalib.compiler.numeric import Evaluator, evaluate, origin
-from mhalib.compiler.trace import HIDDEN, Traced, array, gradient, strictly
+from mhalib.compiler.trace import HIDDEN, Traced, array, strictly
 from mhalib.models.workspace import Workspace
 
 

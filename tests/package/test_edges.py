@@ -9,8 +9,9 @@ import numpy as np
 import pytest
 
 import mhalib as mha
+from mhalib.compiler.derivatives import gradient
 from mhalib.compiler.numeric import evaluate
-from mhalib.compiler.trace import Untraceable, array, gradient
+from mhalib.compiler.trace import Untraceable, array
 from optional import torch
 
 AT = np.array([-2.0, -1.0, 0.0, 0.0, 1.0, 2.0])

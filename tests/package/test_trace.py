@@ -10,9 +10,10 @@ from py_mini_racer import MiniRacer
 
 import mhalib as mha
 from mhalib.compiler import trace
+from mhalib.compiler.derivatives import gradient
 from mhalib.compiler.javascript import LOGADDEXP, printed
 from mhalib.compiler.numeric import evaluate
-from mhalib.compiler.trace import Untraceable, array, gradient
+from mhalib.compiler.trace import Untraceable, array
 from optional import torch
 
 rng = np.random.default_rng(0)
