@@ -62,6 +62,7 @@ _refused: list[Untraceable] = []
 
 
 def refuse(what: str) -> NoReturn:
+    """Raise Untraceable with the file and line of the formula."""
     _refused.append(Untraceable(f"{_line()}: {what}"))
     raise _refused[-1]
 
@@ -111,7 +112,8 @@ class Node:
 _KNOWN: WeakValueDictionary[Any, Node] = WeakValueDictionary()
 
 
-def node_of(f, args=(), loops=(), out=None, over=None, detail=None):
+def node_of(f: str, args: Iterable[tuple[Node, Index]] = (), loops: Iterable[int] = (),
+            out: Iterable[int] | None = None, over: str | None = None, detail: Any = None) -> Node:
     """A node, or one that is there already: what is written twice is computed once, and a view of all is no view."""
     args, loops, every = tuple(args), tuple(loops), tuple(range(len(loops)))
     out = every if out is None else tuple(out)
@@ -280,7 +282,8 @@ def _part(key, size):
                    "lists and steps not: choose by np.where(mask, x, 0), or multiply by rows of 0 and 1")
 
 
-def axes_of(x, axis):
+def axes_of(x: Traced, axis: Any) -> list[int]:
+    """The axes that an argument of numpy's functions names."""
     axes = range(x.ndim) if axis is None else [axis] if isinstance(axis, (int, np.integer)) else list(axis)
     if any(not -x.ndim <= k < x.ndim for k in axes):
         refuse(f"axis {axis} of an array of {x.ndim} axes")
@@ -292,7 +295,8 @@ def array(name: str, shape: Sequence[int], mask: bool = False) -> Traced:
     return of_shape(shape, "input", detail=name, mask=mask)
 
 
-def of_shape(shape, f, args=(), detail=None, mask=False):
+def of_shape(shape: Iterable[int], f: str, args: Iterable[tuple[Node, Index]] = (), detail: Any = None,
+             mask: bool = False) -> Traced:
     """A node each of whose axes is one of this shape; those of length 1 have none."""
     groups, sizes = [], []
     for size in shape:
@@ -301,7 +305,7 @@ def of_shape(shape, f, args=(), detail=None, mask=False):
     return Traced(node_of(f, args, sizes, detail=detail), groups, mask)
 
 
-def filled(value, shape):
+def filled(value: float, shape: Iterable[int]) -> Traced:
     """As np.full, the other way round."""
     return of_shape(shape, "id", [(recorded(value).node, ())])
 
@@ -328,13 +332,13 @@ def in_order(x: Traced, f: str = "id", detail: str | None = None) -> Traced:
                          [x.node.shape[k] for k in order], detail=detail))
 
 
-def laid_out(x, shape):
+def laid_out(x: Traced, shape: Iterable[int]) -> Traced:
     """The numbers of x as they lie in memory, read in another shape: each axis of it is one of its node."""
     node = in_order(x).node
     return of_shape(shape, "reshape", [(node, tuple((k, 0) for k in range(len(node.shape))))], mask=x.mask)
 
 
-def axis_by_axis(x, shape):
+def axis_by_axis(x: Traced, shape: Iterable[int]) -> Node:
     """A node with an axis for each of x, also where it is the same all along it."""
     if any(len(group) > 1 for group in x.groups):
         x = laid_out(x, x.shape)
@@ -342,7 +346,8 @@ def axis_by_axis(x, shape):
     return node_of("id", [(x.node, tuple((axis[own], 0) for own in range(len(axis))))], shape)
 
 
-def comprehension(f, arrays, labels, target, over=None):
+def comprehension(f: str, arrays: Sequence[Traced], labels: Iterable[Iterable[Any]], target: Iterable[Any],
+                  over: str | None = None) -> Traced:
     """f of arrays whose axes carry labels, ``over`` those not in ``target``, whose own have length 1."""
     loops, where, args = [], {}, []
     for x, own in zip(arrays, labels, strict=True):
@@ -374,18 +379,20 @@ def elementwise(f: str, *args: "Traced | float") -> Traced:
     return comprehension(f, arrays, [range(rank - x.ndim, rank) for x in arrays], range(rank))
 
 
-def reduced(over, x, axis, keepdims):
+def reduced(over: str, x: Traced, axis: Any, keepdims: bool) -> Traced:
+    """A sum or a maximum over some axes."""
     gone = axes_of(x, axis)
     target = [None if k in gone else k for k in range(x.ndim) if keepdims or k not in gone]
     return comprehension("id", [x], [range(x.ndim)], target, over)
 
 
-def is_mask(x):
+def is_mask(x: Any) -> bool:
     """Whether numpy would compute with x as with a mask."""
     return x.mask if isinstance(x, Traced) else isinstance(x, bool) or str(getattr(x, "dtype", "")) == "bool"
 
 
-def stored(node):
+def stored(node: Node) -> Traced:
+    """The array that a node stores."""
     return Traced(node, [[k] for k in range(len(node.shape))])
 
 
@@ -394,7 +401,7 @@ def _numbers(x):
     return Traced(x.node, x.groups) if isinstance(x, Traced) and x.mask else x
 
 
-def as_mask(x):
+def as_mask(x: Traced) -> Traced:
     """The numbers 0 and 1 as a mask."""
     return Traced(x.node, x.groups, mask=True)
 
