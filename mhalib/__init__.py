@@ -26,8 +26,7 @@ from mhalib.optim import (
 from mhalib.training import train
 
 if TYPE_CHECKING:
-    from mhalib import live, plots
-    from mhalib.compiler import native
+    from mhalib import live, native, plots
     from mhalib.explorer import explore
 
 __version__ = "0.2.0"
@@ -40,7 +39,7 @@ __all__ = ["Adam", "AdamW", "AttentionLayer", "AttentionRegression", "Backtracki
 # Figures need plotly and widgets, which take longer to import than everything else together; and many a reader needs no
 # compiler.
 __getattr__: Getattr = later("mhalib", {
-    "explore": "explorer", "live": "live", "native": "compiler.native", "plots": "plots"})
+    "explore": "explorer", "live": "live", "native": "native", "plots": "plots"})
 
 
 def __dir__() -> list[str]:

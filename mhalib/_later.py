@@ -20,6 +20,6 @@ def later(package: str, homes: Mapping[str, str]) -> Getattr:
         except ModuleNotFoundError as error:
             missing = {"yaml": "pyyaml"}.get(error.name or "", error.name)
             raise ImportError(f"{package}.{name} needs {missing}: pip install {missing}") from error
-        return module if name == homes[name].split(".")[-1] else getattr(module, name)
+        return module if name == homes[name] else getattr(module, name)
 
     return get

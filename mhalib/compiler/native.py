@@ -2,7 +2,7 @@
 
 ``mha.train`` takes a compiled program instead of numpy wherever there is a compiler: environment and arguments decide,
 never what the process did before, so the same call gives the same bits. The first run on a machine compiles, which
-takes a second or two; ``warm()`` does it ahead. What a process has decided for a program it keeps to. The compiler is
+takes a second or two; ``warm`` does it ahead. What a process has decided for a program it keeps to. The compiler is
 ``c++``, ``g++`` or ``clang++``, or the wheel ``ziglang``, which ``pip install 'mhalib[fast]'`` brings. Where there is
 none, or anything else is in the way, numpy does the work; ``status()`` says which and why. The environment variable
 MHALIB_COMPILED=0 switches it off.
@@ -21,7 +21,7 @@ import os
 import platform
 import shutil
 import sys
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from contextlib import suppress
 from functools import cache, partial
 from hashlib import sha256
@@ -40,7 +40,6 @@ import numpy as np
 from mhalib.compiler import _commands, _trial
 from mhalib.compiler._files import open_own, own_folder, whole_file
 from mhalib.compiler.program import Program
-from mhalib.compiler.sizes import Place
 
 FLAGS = ("-O3", "-g0", "-ffp-contract=fast", "-std=c++17", "-fno-exceptions", "-fno-rtti", "-shared", "-fPIC")
 SECONDS, SECONDS_ZIGLANG = 8.0, 40.0
@@ -52,28 +51,6 @@ CHECKED = (9, 3, 5, 2, 4, 6), (4, 6, 2, 5, 3, 1)
 """Two values for each size of a program, at which it is compared with numpy; none is one that it was recorded with."""
 SUFFIX = ".dll" if os.name == "nt" else ".so"
 RUNTIME = Path(__file__).parent / "runtime.h"
-
-
-class Formulas(NamedTuple):
-    """What is to be compiled: the arguments of ``mhalib.compiler.Program``, and a name.
-
-    ``places`` says where an array lies that is part of a longer one, and ``function`` takes numpy's arrays, too.
-    """
-
-    name: str
-    function: Callable[[dict[str, Any]], Mapping[str, Mapping[str, Any]]]
-    shapes: Mapping[str, str]
-    sample: str
-    places: Mapping[str, Place]
-
-    @property
-    def sizes(self) -> list[str]:
-        """The names of the sizes, in their order."""
-        return list(dict.fromkeys(size for shape in self.shapes.values() for size in shape.split()))
-
-    def text(self) -> str:
-        """The program in C++."""
-        return Program(*self[1:]).text()
 
 
 class Unusable(RuntimeError):
@@ -97,21 +74,21 @@ class Library:
         self.lanes: int = self.functions.lanes()
         self.alone: Lock = Lock()
 
-    def bytes(self, formulas: Formulas, sizes: Mapping[str, int]) -> int:
+    def bytes(self, program: Program, sizes: Mapping[str, int]) -> int:
         """The memory that it needs at some sizes."""
         with self.alone:
-            return int(self.functions.layout(None, _c_sizes(formulas, sizes)))
+            return int(self.functions.layout(None, _c_sizes(program, sizes)))
 
 
 class Arena:
     """The memory of a program at some sizes: its arrays by name, and its functions."""
 
-    def __init__(self, library: Library, formulas: Formulas, sizes: Mapping[str, int]) -> None:
+    def __init__(self, library: Library, program: Program, sizes: Mapping[str, int]) -> None:
         self._functions, self._alone = library.functions, library.alone
-        self._memory = np.zeros(library.bytes(formulas, sizes) // 8 + 8)
+        self._memory = np.zeros(library.bytes(program, sizes) // 8 + 8)
         address = self._memory.ctypes.data
         self._at = -address % 64
-        self._arguments = ctypes.c_void_p(address + self._at), _c_sizes(formulas, sizes)
+        self._arguments = ctypes.c_void_p(address + self._at), _c_sizes(program, sizes)
 
     def array(self, name: str) -> np.ndarray:
         """The array of this name, flat, where the program reads or writes it."""
@@ -140,14 +117,12 @@ class Arena:
         return call
 
 
-def _c_sizes(formulas, sizes):
-    return (ctypes.c_double * len(sizes))(*(sizes[name] for name in formulas.sizes))
+def _c_sizes(program, sizes):
+    return (ctypes.c_double * len(sizes))(*(sizes[name] for name in program.sizes))
 
 
 NO_COMPILER = "no compiler found; pip install 'mhalib[fast]' brings one"
 COMPILED_SINCE = "; compiled meanwhile, for the processes that begin from now on"
-PROGRAMS: list[Formulas] = []
-"""What ``warm`` compiles: a module that has formulas to compile adds them when it is imported."""
 _found: dict[str, Library | str] = {}
 _deciding = Lock()
 
@@ -176,65 +151,62 @@ def switched_on() -> bool:
     return os.environ.get("MHALIB_COMPILED") != "0"
 
 
-def warm(*, seconds: float = 60.0) -> str:
-    """Compile every program of the package ahead, each in at most so many seconds, and return ``status()``.
+def warm(programs: Iterable[Program], seconds: float) -> str:
+    """Compile programs ahead, each in at most so many seconds, and return ``status()``.
 
-    ``print(mha.native.warm())`` is called once for a machine, a version of mhalib and a compiler; ``train`` finds the
-    programs in the cache. It also helps where the compiler takes longer than ``train`` waits. A process in which numpy
-    has begun to run a program keeps to numpy, so that the same call gives the same bits; the next process takes the
-    compiled one.
+    A process in which numpy has begun to run a program keeps to numpy; the next process takes the compiled one.
 
     Raises ValueError if seconds is no finite number > 0.
     """
     if isinstance(seconds, bool) or not isinstance(seconds, Real) or not 0 < seconds < inf:
         raise ValueError(f"seconds: expected a finite number > 0, got {seconds!r}")
     if switched_on():
-        for formulas in PROGRAMS:
+        for program in programs:
             with _deciding:
-                _warm(formulas, seconds)
+                _warm(program, seconds)
     return status()
 
 
-def _warm(formulas, seconds):
-    before = _found.get(formulas.name)
+def _warm(program, seconds):
+    before = _found.get(program.name)
     if isinstance(before, Library):
         return
-    made = _made(formulas, seconds)
+    made = _made(program, seconds)
     if before is None:
-        _found[formulas.name] = made
+        _found[program.name] = made
     elif isinstance(made, Library):
-        _found[formulas.name] = before.removesuffix(COMPILED_SINCE) + COMPILED_SINCE
+        _found[program.name] = before.removesuffix(COMPILED_SINCE) + COMPILED_SINCE
 
 
-def library(formulas: Formulas) -> Library | None:
+def library(program: Program) -> Library | None:
     """The compiled program, or None: numpy. What was decided for this name stays so in this process."""
     if not switched_on():
         return None
     with _deciding:  # two libraries of one file would share its static memory
-        if formulas.name not in _found:
-            _found[formulas.name] = _made(formulas)
-        found = _found[formulas.name]
+        if program.name not in _found:
+            _found[program.name] = _made(program)
+        found = _found[program.name]
     return found if isinstance(found, Library) else None
 
 
-def _made(formulas, seconds=None):
+def _made(program, seconds=None):
     """The library, or why there is none; ``seconds`` says how long to compile, if not as long as a run waits."""
     try:
-        return _usable(formulas, seconds)
+        return _usable(program, seconds)
     except (Unusable, _commands.Failed) as error:
         return str(error)
     except Exception as error:  # whatever a compiler, a disk or a damaged file does: numpy can do the work
         return f"{type(error).__name__}: {error}"
 
 
-def _usable(formulas, seconds):
+def _usable(program, seconds):
     """The library from the cache, or compiled now; compared with numpy in either case."""
     compiler = _compiler()
     if compiler is None:
         raise Unusable(NO_COMPILER)
-    key = _digest("\n".join([formulas.name, *FLAGS, *compiler, _processor(), _sources()]).encode())
+    key = _digest("\n".join([program.name, *FLAGS, *compiler, _processor(), _sources()]).encode())
     folder, temporary = _cache()
-    cases = _cases(formulas)
+    cases = _cases(program)
     found = _kept(folder, key, temporary)
     if found is None:
         late = folder / f"{key}.late"
@@ -242,7 +214,7 @@ def _usable(formulas, seconds):
             _refuse_what_was_late(late)
             seconds = SECONDS_ZIGLANG if compiler[0] == "ziglang" else SECONDS
         try:
-            found = _compiled_and_kept(formulas, compiler, folder, key, temporary, cases, monotonic() + seconds)
+            found = _compiled_and_kept(program, compiler, folder, key, temporary, cases, monotonic() + seconds)
         except _commands.Late:
             found = _kept(folder, key, temporary)  # by another process, which was faster
             if found is None:
@@ -267,15 +239,15 @@ class Case(NamedTuple):
                 "entries": {entry: list(results) for entry, results in self.wanted.items()}}
 
 
-def _cases(formulas):
+def _cases(program):
     rng, cases = np.random.default_rng(0), []
     for values in CHECKED:
-        sizes = dict(zip(formulas.sizes, values, strict=False))
+        sizes = dict(zip(program.sizes, values, strict=False))
         arrays = {name: rng.standard_normal([sizes[size] for size in shape.split()])
-                  for name, shape in formulas.shapes.items()}
+                  for name, shape in program.shapes.items()}
         arrays["y"] = np.sign(arrays["y"])  # labels of a classifier, and good enough as targets
-        wanted = {entry: _joined(formulas, results) for entry, results in formulas.function(arrays).items()}
-        cases.append(Case(sizes, _joined(formulas, arrays), wanted))
+        wanted = {entry: _joined(program, results) for entry, results in program.formulas(arrays).items()}
+        cases.append(Case(sizes, _joined(program, arrays), wanted))
     return cases
 
 
@@ -309,20 +281,20 @@ def _ending(code):
     return f"is killed by signal {-code}" if code < 0 else f"ends with status {code}"
 
 
-def _joined(formulas, arrays):
+def _joined(program, arrays):
     """The buffers of arrays, flat: of those that are parts of one, one after the other."""
     buffers: dict[str, list[np.ndarray]] = {}
     for name, a in arrays.items():
-        buffer = formulas.places[name].buffer if name in formulas.places else name
+        buffer = program.places[name].buffer if name in program.places else name
         buffers.setdefault(buffer, []).append(np.ravel(a))
     return {name: np.concatenate(parts) for name, parts in buffers.items()}
 
 
 # Compiled, and kept
 
-def _compiled_and_kept(formulas, compiler, folder, key, temporary, cases, until):
+def _compiled_and_kept(program, compiler, folder, key, temporary, cases, until):
     """A new library: in the cache; in a folder of this process where that cannot be written."""
-    found = _compiled(formulas.text(), until, *compiler[1:-1])
+    found = _compiled(program.text(), until, *compiler[1:-1])
     keep = partial(_keep, found, f"{key}-{_digest(found)}{SUFFIX}", cases, until)
     try:
         keep(folder)

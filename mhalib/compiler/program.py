@@ -2,7 +2,8 @@
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from functools import cached_property
+from typing import Any, NamedTuple
 
 from mhalib.compiler import cpp
 from mhalib.compiler.javascript import LOGADDEXP, printed
@@ -14,20 +15,31 @@ PREFIXES = "abcefg"
 """Of the buffers of the first, the second, … entry: no name of an array or a size is one of these and a number."""
 
 
+class Recorded(NamedTuple):
+    """A program's formulas, recorded: entry → its results by name, the names of their sizes, and the length of each
+    array that is written or read from outside."""
+
+    entries: Mapping[str, Mapping[str, Traced]]
+    sizes: Sizes
+    arrays: dict[str, str]
+
+
 @dataclass(eq=False)
 class Program:
     """A function of arrays as one program for all sizes, in C++ or JavaScript.
 
-    Raises Untraceable, naming file and line, for what cannot be recorded or printed.
+    It is recorded when it is first asked for what depends on that. Raises Untraceable then, naming file and line, for
+    what cannot be recorded or printed.
 
     Parameters
     ----------
-    formulas : the function: arrays by name → for each entry of the program, its results by name, the first a number
-        that the entry gives back
+    formulas : the function, of numpy's arrays, too: arrays by name → for each entry of the program its results by name,
+        the first a number that the entry gives back
     shapes : name of an array → the sizes of its axes, such as "n T d"
     sample : the size whose axis is that of the samples
     places : where arrays lie that are parts of a longer one
     number : name of a number > 0 that the formulas get beside the arrays, and of which powers occur
+    name : what ``native`` calls it, and keeps it under
     """
 
     formulas: Callable[[dict[str, Any]], Mapping[str, Mapping[str, Any]]]
@@ -35,32 +47,45 @@ class Program:
     sample: str
     places: Mapping[str, Place] = field(default_factory=dict)
     number: str | None = None
+    name: str = ""
 
-    def __post_init__(self) -> None:
-        sizes = dict.fromkeys(size for shape in self.shapes.values() for size in shape.split())
-        self.sizes: tuple[str, ...] = (*sizes, *([self.number] if self.number else []))
+    @property
+    def sizes(self) -> tuple[str, ...]:
+        """The names of the sizes, in their order, and of the number."""
+        found = dict.fromkeys(size for shape in self.shapes.values() for size in shape.split())
+        return (*found, *([self.number] if self.number else []))
+
+    @cached_property
+    def recorded(self) -> Recorded:
+        """The formulas, recorded at two sets of sizes: the first record, and what the two tell of its numbers."""
         values = [dict(zip(self.sizes, primes, strict=False)) for primes in PRIMES]
-        given = [{name: array(name, [own[size] for size in shape.split()]) for name, shape in self.shapes.items()}
-                 | ({self.number: float(own[self.number])} if self.number else {}) for own in values]
         with strictly():
-            one, two = ({entry: {name: in_order(x, "output", name) for name, x in results.items()}
-                         for entry, results in self.formulas(arrays).items()} for arrays in given)
-        self._names = Sizes(*([x for results in record.values() for x in results.values()] for record in (one, two)),
-                            {size: (values[0][size], values[1][size]) for size in self.sizes})
-        self.entries: Mapping[str, Mapping[str, Traced]] = one
-        self.arrays: dict[str, str] = {}
-        """Name of what is written or read from outside → its length."""
-        results = [(name, self._names.loops[x.node]) for results in one.values() for name, x in results.items()]
-        for name, shape in [*((name, shape.split()) for name, shape in self.shapes.items()), *results]:
+            one, two = map(self._record, values)
+        sizes = Sizes(_results(one), _results(two), {size: (values[0][size], values[1][size]) for size in self.sizes})
+        lengths = {name: product_of(shape.split()) for name, shape in self.shapes.items()}
+        for results in one.values():
+            lengths |= {name: product_of(sizes.loops[x.node]) for name, x in results.items()}
+        arrays: dict[str, str] = {}
+        for name, length in lengths.items():
             place = self.places.get(name)
-            self.arrays[place.buffer if place else name] = place.length if place else product_of(shape)
+            arrays[place.buffer if place else name] = place.length if place else length
+        return Recorded(one, sizes, arrays)
+
+    def _record(self, values: Mapping[str, int]) -> dict[str, dict[str, Traced]]:
+        given: dict[str, Any] = {name: array(name, [values[size] for size in shape.split()])
+                                 for name, shape in self.shapes.items()}
+        if self.number:
+            given[self.number] = float(values[self.number])
+        return {entry: {name: in_order(x, "output", name) for name, x in results.items()}
+                for entry, results in self.formulas(given).items()}
 
     def text(self) -> str:
         """The program in C++."""
-        entries = {name: cpp.entry(results, PREFIXES[k], self._names, self.places, self.sample)
-                   for k, (name, results) in enumerate(self.entries.items())}
+        recorded, numbers, arrays = self.recorded
+        entries = {name: cpp.entry(results, PREFIXES[k], numbers, self.places, self.sample)
+                   for k, (name, results) in enumerate(recorded.items())}
         lanes = {name: shape.split()[1:] for name, shape in self.shapes.items() if shape.split()[0] == self.sample}
-        memory = {f"at_{name}": ("double", length) for name, length in self.arrays.items()}
+        memory = {f"at_{name}": ("double", length) for name, length in arrays.items()}
         memory |= {f"at_{name}_": ("vec", product_of([f"(({self.sample} + LANES - 1) / LANES)", *rest]))
                    for name, rest in lanes.items()}
         for entry in entries.values():
@@ -70,16 +95,16 @@ class Program:
             *(f"static {'double' if size == self.number else 'int'} {size};" for size in self.sizes),
             "static char *base;", *(f"#define at_{name} at_{place.buffer}" for name, place in self.places.items()),
             *(f"static {kind} *{name};" for name, (kind, _) in memory.items()),
-            *(f"static double {name};" for name in self._names.named.values()),
+            *(f"static double {name};" for name in numbers.named.values()),
             *(one for entry in entries.values() for one in entry.made),
             "API(double, layout)(char *begin, const double *sizes)", "{",
             "double end = (double)(__INTPTR_TYPE__)(base = begin);",
             *(f"[[maybe_unused]] const double {size} = ::{size} = sizes[{k}];" for k, size in enumerate(self.sizes)),
-            *(f"{name} = {text};" for text, name in self._names.named.items()),
+            *(f"{name} = {text};" for text, name in numbers.named.items()),
             *(f"take(end, {name}, {length});" for name, (_, length) in memory.items()),
             "return end - (__INTPTR_TYPE__)begin;", "}",
             *(f"API(long, place_{name})(void) {{ return (char *)at_{name} - base; }}\n"
-              f"API(long, length_{name})(void) {{ return (long){length}; }}" for name, length in self.arrays.items()),
+              f"API(long, length_{name})(void) {{ return (long){length}; }}" for name, length in arrays.items()),
             "API(void, loaded)(char *begin, const double *sizes)", "{", "layout(begin, sizes);",
             *(f"pack(at_{name}, at_{name}_, {self.sample}, {product_of(rest)});" for name, rest in lanes.items()), "}",
             *(line for name, entry in entries.items() for line in (
@@ -88,14 +113,20 @@ class Program:
 
     def javascript(self) -> str:
         """The same program as a module of JavaScript, for where no WebAssembly may run."""
-        entries = {name: printed(results, PREFIXES[k], self._names, self.places)
-                   for k, (name, results) in enumerate(self.entries.items())}
+        recorded, numbers, arrays = self.recorded
+        entries = {name: printed(results, PREFIXES[k], numbers, self.places)
+                   for k, (name, results) in enumerate(recorded.items())}
         return "\n".join([
             "const root = Math.sqrt;", LOGADDEXP, f"export function program([{', '.join(self.sizes)}]) {{",
-            *(f"const {name} = new Float64Array({length});" for name, length in self.arrays.items()),
+            *(f"const {name} = new Float64Array({length});" for name, length in arrays.items()),
             *(f"const {name} = {place.buffer};" for name, place in self.places.items()),
-            *(f"const {name} = {text};" for text, name in self._names.named.items()),
+            *(f"const {name} = {text};" for text, name in numbers.named.items()),
             *(one for entry in entries.values() for one in entry.made), "const run = {",
             *(line for name, entry in entries.items() for line in (
                 f"{name}() {{", *entry.lines, f"return {next(iter(entry.at.values()))}[0];", "},")), "};",
-            f"return {{ {', '.join(self.arrays)}, loaded() {{}}, call: (name) => run[name]() }};", "}", ""])
+            f"return {{ {', '.join(arrays)}, loaded() {{}}, call: (name) => run[name]() }};", "}", ""])
+
+
+def _results(record):
+    """All results of a record, one after the other."""
+    return [x for results in record.values() for x in results.values()]

@@ -7,8 +7,8 @@ import numpy as np
 
 from mhalib._array import Array
 from mhalib.attention import Gaussian, NormalizedGaussian, Softmax, gaussian, normalized_gaussian, softmax
-from mhalib.compiler.native import PROGRAMS, Arena, Formulas, library
-from mhalib.compiler.sizes import Place
+from mhalib.compiler import Place, Program
+from mhalib.compiler.native import Arena, library
 from mhalib.models.layer import WEIGHTS, AttentionLayer
 from mhalib.models.multihead import MultiHeadAttention
 from mhalib.models.multihead_workspace import Groups, all_heads, equal_heads
@@ -33,23 +33,23 @@ def compiled_workspace(model: Any, X: Array, y: Array, entrywise: bool = True) -
     if kind is None or any(type(a) is not np.ndarray or a.dtype != float for a in (X, y, *model.arrays().values())):
         return None
     model.require_batch(X, y)
-    if (formulas := kind.formulas(model, entrywise)) is None:
+    if (program := kind.program(model, entrywise)) is None:
         return None
-    found, sizes = library(formulas), kind.sizes(model, X, entrywise)
-    if found is None or found.bytes(formulas, sizes) > LARGEST:
+    found, sizes = library(program), kind.sizes(model, X, entrywise)
+    if found is None or found.bytes(program, sizes) > LARGEST:
         return None
-    return kind(model, X, y, Arena(found, formulas, sizes), entrywise)
+    return kind(model, X, y, Arena(found, program, sizes), entrywise)
 
 
-def _formulas(name, function, weights, data):
-    """Formulas whose weights lie one after the other in ``theta``, their gradients in ``gradient``."""
+def _program(name, function, weights, data):
+    """A program whose weights lie one after the other in ``theta``, their gradients in ``gradient``."""
     places, lengths = {}, [" * ".join(shape.split()) for shape in weights.values()]
     for k, (weight, shape) in enumerate(weights.items()):
         sizes = shape.split()
         strides = [" * ".join(sizes[axis + 1:]) or "1" for axis in range(len(sizes))]
         for buffer, array in (("theta", weight), ("gradient", f"d{weight}")):
             places[array] = Place(buffer, f"({' + '.join(lengths)})", " + ".join(lengths[:k]) or "0", strides)
-    return Formulas(name, function, data | weights, data["y"].split()[0], places)
+    return Program(function, data | weights, data["y"].split()[0], places, name=name)
 
 
 def _heads(a):
@@ -61,7 +61,7 @@ def _heads(a):
     return {"loss_and_grad": {"loss": loss, "dW": grad.W, "dU": grad.U} | said, "summary": {"loss": loss} | said}
 
 
-_HEADS = _formulas("MultiHeadAttention", _heads, {"W": "H d d", "U": "H T d"},
+_HEADS = _program("MultiHeadAttention", _heads, {"W": "H d d", "U": "H T d"},
                    {"X": "n T d", "y": "n", "relevant": "n T"})
 
 
@@ -93,7 +93,7 @@ class HeadsWorkspace(ClassifierWorkspace):
         self._load(X=X, y=y)
 
     @staticmethod
-    def formulas(model: MultiHeadAttention, entrywise: bool) -> Formulas | None:
+    def program(model: MultiHeadAttention, entrywise: bool) -> Program | None:
         """What is compiled, where it pays."""
         alone = len(_groups(model, entrywise)[0]) == 1
         return _HEADS if model.sizes[2] <= (WIDEST_ALONE if alone else WIDEST) else None
@@ -159,7 +159,7 @@ def _layer(kernel):
         loss, grad = layer.loss_and_grad(a["X"], a["y"])
         return {"loss_and_grad": {"loss": loss} | {f"d{name}": slope for name, slope in grad.arrays().items()}}
 
-    return _formulas(f"AttentionLayer({kernel!r})", function, dict.fromkeys(WEIGHTS[:3], "H D d") | {"WO": "H d m"},
+    return _program(f"AttentionLayer({kernel!r})", function, dict.fromkeys(WEIGHTS[:3], "H D d") | {"WO": "H d m"},
                      {"X": "N n D", "y": "N n m"})
 
 
@@ -173,7 +173,7 @@ class LayerWorkspace(Workspace):
         arena.load(X=X, y=y)
 
     @staticmethod
-    def formulas(model: AttentionLayer, entrywise: bool) -> Formulas | None:
+    def program(model: AttentionLayer, entrywise: bool) -> Program | None:
         """What is compiled: the formula of the usual kernels, where values are as wide as keys, where it pays."""
         usual = type(model.kernel) in (Softmax, Gaussian, NormalizedGaussian) and model.WV.shape == model.WK.shape
         return _layer(model.kernel) if usual and model.sizes[1] <= WIDEST_LAYER else None
@@ -194,4 +194,5 @@ class LayerWorkspace(Workspace):
                                           zip(arrays.items(), slopes, strict=True)})
 
 
-PROGRAMS.extend([_HEADS, *(_layer(kernel) for kernel in (softmax, gaussian, normalized_gaussian))])
+PROGRAMS = (_HEADS, *(_layer(kernel) for kernel in (softmax, gaussian, normalized_gaussian)))
+"""All of them: what ``mha.native.warm`` compiles."""

@@ -109,7 +109,7 @@ def test_a_planted_bug_is_seen(right, wrong):
 def test_a_regression_in_several_blocks_of_queries_is_refused(monkeypatch):
     monkeypatch.setattr("mhalib.models.regression.ENTRIES", 20)
     with pytest.raises(Untraceable, match=r"regression.py, line \d+"):
-        formulas.regression()
+        _ = formulas.regression().recorded
 
 
 def one_entry(formula, **shapes):
@@ -124,14 +124,14 @@ def one_entry(formula, **shapes):
 ], ids=["loop", "place", "sum of sizes", "array"])
 def test_what_no_program_for_all_sizes_can_be_is_refused_with_its_line(formula, words):
     with pytest.raises(Untraceable, match=rf"test_compiled.py, line \d+: .*{words}"):
-        one_entry(formula, X="n d")
+        _ = one_entry(formula, X="n d").recorded
 
 
 def test_a_number_that_another_formula_has_does_not_lend_its_line():
     other = recorded(np.ones(2)) * 8  # that of the formula, at its first size
     formula = lambda X: X.sum() / (X.shape[1] + 1)  # noqa: E731
     with pytest.raises(Untraceable, match=f"test_compiled.py, line {formula.__code__.co_firstlineno}: the number 8"):
-        one_entry(formula, X="n d")
+        _ = one_entry(formula, X="n d").recorded
     del other
 
 

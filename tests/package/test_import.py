@@ -1,5 +1,6 @@
 """``import mhalib`` is light: what is slow to import waits until it is asked for."""
 
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -33,6 +34,13 @@ def test_the_compiler_comes_with_the_first_run():
         code = f"{before}; {loaded}"
         said = subprocess.run([sys.executable, "-c", code], check=True, capture_output=True, text=True, cwd=ROOT).stdout
         assert said.strip() == there
+
+
+def test_warming_up_needs_no_run_before(tmp_path):
+    code = "import mhalib as mha; print(mha.native.warm(seconds=120))"
+    said = subprocess.run([sys.executable, "-c", code], check=True, capture_output=True, text=True, cwd=ROOT,
+                          env=os.environ | {"XDG_CACHE_HOME": str(tmp_path), "MHALIB_COMPILED": "1"}).stdout
+    assert "MultiHeadAttention: " in said and "AttentionLayer(Gaussian" in said
 
 
 def test_every_name_is_there():

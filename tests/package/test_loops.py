@@ -38,7 +38,7 @@ def test_nests_are_read_as_loops(outputs, lines):
 def test_sizes_have_the_names_of_the_program():
     program = Program(lambda a: {"step": {"loss": (a["X"] @ a["w"]).sum() / len(a["X"])}},
                       {"X": "n d", "w": "d"}, sample="n")
-    text = str(lower(program.entries["step"], "m", program._names, sample="n"))
+    text = str(lower(program.recorded.entries["step"], "m", program.recorded.sizes, sample="n"))
     assert "sample < n" in text and "< d" in text
     assert "< 11" not in text and "< 7" not in text, "no size of a record is left"
 

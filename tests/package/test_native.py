@@ -18,7 +18,7 @@ import pytest
 
 import mhalib as mha
 from checks import assert_close, missing
-from mhalib.compiler import native
+from mhalib.compiler import Program, native
 from mhalib.models import compiled_workspace as module
 from mhalib.models.compiled_workspace import compiled_workspace
 from optional import torch
@@ -258,8 +258,8 @@ def test_a_test_set_may_be_compiled_where_the_training_set_is_not(monkeypatch):
     ("return at_loss[0];", "return at_loss[0] *= 1 + 1e-10;"),
     ("return at_loss[0];", "at_score[0] += 1e-11; return at_loss[0];"), ("wide(exp_(", "wide(1e-9 + exp_(")])
 def test_a_program_that_errs_is_not_used(right, wrong, monkeypatch, empty):
-    text = native.Formulas.text
-    monkeypatch.setattr(native.Formulas, "text", lambda self: text(self).replace(right, wrong))
+    text = Program.text
+    monkeypatch.setattr(Program, "text", lambda self: text(self).replace(right, wrong))
     assert right in text(module._HEADS)
     numpy_because("than numpy at the sizes")
     assert list(empty.iterdir()) == []
@@ -284,7 +284,8 @@ def in_a_folder_of_the_process(reason):
 EDGE = """
 import hashlib
 import mhalib as mha
-mha.native.SECONDS = 120.0  # on a machine that may be busy
+from mhalib.compiler import native
+native.SECONDS = 120.0  # on a machine that may be busy
 data = mha.data.tokenized_mixture(n=40, T=5, d=6, M=3, zeta=0.2, seed=0)
 start = mha.MultiHeadAttention.random(3, 5, 6, scale=0.3, seed=0)
 for _ in range(3):
@@ -317,7 +318,7 @@ def test_the_same_call_gives_the_same_bits_in_every_process(tmp_path):
 
 def test_a_process_keeps_to_what_it_decided(monkeypatch, empty):
     with monkeypatch.context() as patch:
-        patch.setattr(native.Formulas, "text", lambda self: "this is no program")
+        patch.setattr(Program, "text", lambda self: "this is no program")
         numpy_because("does not compile it: ")
     numpy_because("does not compile it: ")
 
@@ -365,7 +366,7 @@ PROGRAMS = {
 @pytest.mark.skipif(os.name == "nt", reason="the signals of POSIX")
 @pytest.mark.parametrize("text, reason", PROGRAMS.values(), ids=PROGRAMS)
 def test_a_library_that_is_no_good_is_not_kept(text, reason, monkeypatch, empty):
-    monkeypatch.setattr(native.Formulas, "text", lambda self: text)
+    monkeypatch.setattr(Program, "text", lambda self: text)
     numpy_because(reason)
     assert list(empty.iterdir()) == []
 
@@ -394,7 +395,7 @@ def test_a_compiler_that_hangs_is_ended_with_what_it_started(monkeypatch, tmp_pa
 
 def test_a_library_that_hangs_is_given_up(monkeypatch, empty):
     text = f"{CRASHING} {{ for (volatile int k = 0;; k = 0); }}"
-    monkeypatch.setattr(native.Formulas, "text", lambda self: text)
+    monkeypatch.setattr(Program, "text", lambda self: text)
     built = native._compiled(text, native.monotonic() + 120, *native._compiler()[1:-1])
     monkeypatch.setattr(native, "_compiled", lambda *arguments: built)
     monkeypatch.setattr(native, "SECONDS", 1.0)
@@ -553,16 +554,16 @@ def test_a_full_disk_is_left_as_it_was(monkeypatch, empty):
 def test_everything_is_compiled_ahead(monkeypatch):
     names = ["MultiHeadAttention", "AttentionLayer(Softmax())", "AttentionLayer(Gaussian(c=0.5))",
              "AttentionLayer(NormalizedGaussian(c=0.5))"]
-    said = native.warm(seconds=120)
+    said = mha.native.warm(seconds=120)
     assert said == native.status()
     assert [line.partition(":")[0] for line in said.splitlines()] == names
     assert said.count(": compiled by") == 4
     monkeypatch.setattr(native, "_compiled", None)  # nothing is left to do
-    assert native.warm() == said
+    assert mha.native.warm() == said
 
 
 def test_what_took_too_long_is_not_tried_by_every_process(monkeypatch, empty):
-    monkeypatch.setattr(native, "PROGRAMS", [module._HEADS])
+    monkeypatch.setattr(mha.native, "PROGRAMS", [module._HEADS])
     monkeypatch.setattr(native, "SECONDS", 0.0)
     numpy_because("was given up after 0 s; print(mha.native.warm(seconds=60)) waits longer, once for this machine")
     native._found.clear()  # the next process
@@ -570,8 +571,9 @@ def test_what_took_too_long_is_not_tried_by_every_process(monkeypatch, empty):
         patch.setattr(native, "_compiled", None)
         patch.setattr(native, "SECONDS", 120.0)
         numpy_because("was given up after 0 s")
-    assert "was given up after 0 s" in native.warm(seconds=120)  # which compiles, but here numpy has begun
-    assert native.status().count(native.COMPILED_SINCE) == native.warm(seconds=120).count(native.COMPILED_SINCE) == 1
+    assert "was given up after 0 s" in mha.native.warm(seconds=120)  # which compiles, but here numpy has begun
+    said = mha.native.warm(seconds=120)
+    assert native.status().count(native.COMPILED_SINCE) == said.count(native.COMPILED_SINCE) == 1
     numpy_because("was given up after 0 s")
     native._found.clear()
     mha.train(START, DATA, mha.GradientDescent(0.5), 5)
@@ -580,13 +582,13 @@ def test_what_took_too_long_is_not_tried_by_every_process(monkeypatch, empty):
 
 def test_what_is_switched_off_is_not_compiled_ahead(monkeypatch, empty):
     monkeypatch.setenv("MHALIB_COMPILED", "0")
-    assert native.warm() == "numpy: MHALIB_COMPILED=0" and native._found == {}
+    assert mha.native.warm() == "numpy: MHALIB_COMPILED=0" and native._found == {}
 
 
 @pytest.mark.parametrize("seconds", [0, -1.0, float("nan"), float("inf"), True, "10", None])
 def test_seconds_are_a_number(seconds):
     with pytest.raises(ValueError, match="seconds: expected a finite number > 0, got"):
-        native.warm(seconds=seconds)
+        mha.native.warm(seconds=seconds)
 
 
 def test_the_wheel_of_ziglang_compiles_too(monkeypatch, empty):
@@ -599,8 +601,8 @@ def test_the_wheel_of_ziglang_compiles_too(monkeypatch, empty):
 
 def test_rows_of_several_matrices_are_those_of_one_only_where_they_lie_so():
     products = {"together": "nthk,kj->nthj", "apart": "nthk,kj->ntjh", "exchanged": "nthk,kj->nhtj"}
-    found = native.library(native.Formulas(
-        "products", lambda a: {"all": {"loss": a["y"].sum()} | {
+    found = native.library(Program(
+        lambda a: {"all": {"loss": a["y"].sum()} | {
             name: np.einsum(subscripts, a["A"], a["B"]) for name, subscripts in products.items()}},
-        {"A": "n T H d", "B": "d m", "y": "n"}, "n", {}))
+        {"A": "n T H d", "B": "d m", "y": "n"}, "n", name="products"))
     assert found, native.status()  # it is compared with numpy before it is given
