@@ -3,6 +3,7 @@
 A record is lowered once; JavaScript and C++ are two ways to print what comes of it.
 """
 
+import re
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -18,6 +19,13 @@ At = list[tuple[str | None, int]]
 """A place in an array, an entry an axis: the loop that it follows, or none, and how much is added."""
 SAMPLE = "sample"
 """The loop over samples, which is around all others."""
+TAKEN = frozenset("""
+    sum sample root run program call loaded base begin end sizes real logaddexp LANES await break case catch
+    class const continue debugger default delete do else enum export extends false finally for function if
+    implements import in instanceof interface let new null package private protected public return static super
+    switch this throw true try typeof var void while with yield
+""".split())  # noqa: SIM905
+"""Names that printed programs have for something else, and the words of JavaScript."""
 DEEPEST = 50
 """Expressions within expressions, at most."""
 
@@ -323,6 +331,8 @@ def _require_printable(name):
     if not (name.isascii() and name.isidentifier()):
         raise ValueError(f"{short(name)}: expected the name of an array in letters of ASCII, digits and _; to carry "
                          "another name into a program, number the arrays")
+    if name in TAKEN or re.fullmatch(r"i\d+", name):
+        raise ValueError(f"{name}: expected a name that programs have not themselves; take {name}_")
 
 
 def _inlined(order: Sequence[Node], roots: set[Node]) -> set[Node]:

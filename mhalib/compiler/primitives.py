@@ -32,12 +32,14 @@ def primitive(
     name : of the function, as numpy has it if it does
     function : the function of numpy's arrays
     derivatives : its value and its arguments → its derivative in each argument, written in what is recorded already
-    form : the function in JavaScript, with ``{}`` for each argument, such as ``Math.cosh({})``
+    form : the function in JavaScript, with ``{}`` for each argument, such as ``Math.cosh({})``; it is not run here, but
+        a live figure compares what it gives with numpy before it trains
     compiled : the same in C++, of the functions in runtime.h; without it there is no compiled program
     tried : numbers at which the derivatives are compared with differences, for each argument the same
 
-    Raises ValueError if the name is no identifier, or known already, or the forms have not a place for each argument;
-    ArithmeticError if a derivative is not that of the function; Untraceable if one cannot be recorded.
+    Raises ValueError if the name is no identifier, or known already, the function is not elementwise, or the forms have
+    not a place for each argument; ArithmeticError if a derivative is not that of the function; Untraceable if one
+    cannot be recorded.
 
     Examples
     --------
@@ -60,7 +62,9 @@ def primitive(
     if compiled is not None:
         cpp.FUNCTIONS[name] = compiled
     try:
-        _require_derivatives(name, function, arguments, np.array(tried, dtype=float))
+        points = np.meshgrid(*[np.array(tried, dtype=float)] * arguments)
+        _require_elementwise(name, function, points)
+        _require_derivatives(name, function, points)
     except Exception:
         _forget(name)
         raise
@@ -112,9 +116,18 @@ def _require_form(text, arguments):
         raise ValueError(f"form: expected a place for each of {arguments} arguments in {text!r:.80}")
 
 
-def _require_derivatives(name, function, arguments, tried):
+def _require_elementwise(name, function, points):
+    """Check that a function does to an array what it does to each of its entries."""
+    whole = np.asarray(function(*points))
+    each = [function(*(a.flat[k : k + 1] for a in points)) for k in range(points[0].size)]
+    if whole.shape != points[0].shape or not np.array_equal(whole.ravel(), np.ravel(each), equal_nan=True):
+        raise ValueError(f"{name}: expected a function that does to an array what it does to each entry; write others, "
+                         "such as a mean, by functions that are recorded")
+
+
+def _require_derivatives(name, function, points):
     """Compare the recorded derivatives with differences, at every combination of the numbers."""
-    points = dict(zip((f"x{k}" for k in range(arguments)), np.meshgrid(*[tried] * arguments), strict=True))
+    points = {f"x{k}": a for k, a in enumerate(points)}
     inputs = [trace.array(x, a.shape) for x, a in points.items()]
     found = numeric.evaluate(derived.gradient(trace.elementwise(name, *inputs).sum(), inputs), points)
     for k, derivative in enumerate(found):

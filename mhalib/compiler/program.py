@@ -58,6 +58,9 @@ class Program:
     @cached_property
     def recorded(self) -> Recorded:
         """The formulas, recorded at two sets of sizes: the first record, and what the two tell of its numbers."""
+        if len(self.sizes) > len(PRIMES[0]):
+            raise ValueError(f"shapes: expected at most {len(PRIMES[0])} different sizes, got {len(self.sizes)}: "
+                             f"{', '.join(self.sizes)}")
         values = [dict(zip(self.sizes, primes, strict=False)) for primes in PRIMES]
         with strictly():
             one, two = map(self._record, values)

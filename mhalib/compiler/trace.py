@@ -88,8 +88,12 @@ HIDDEN = ("are there random numbers, a write in place such as W *= 2, a branch o
 
 @dataclass(frozen=True, eq=False)
 class Node:
-    """One comprehension: ``f`` of the arguments at their indices, in loops of so many rounds; ``over`` those that are
-    not in ``out``, "sum" or "max".
+    """One comprehension: ``f`` of the arguments at their indices, in loops of so many rounds.
+
+    ``out`` are the loops that are axes of the result. Those that are not are reduced, by what ``over`` says: "sum" or
+    "max". Of ``X @ w`` with X (5, 3) the loops are (5, 3), out is (0,) and over "sum"; X is read at ((0, 0), (1, 0)),
+    an entry an axis, of a loop and what is added to it, and w at ((1, 0),). A "reshape" alone is none: it reads the
+    numbers of its argument in another shape.
 
     ``detail`` is the value of a "number" or "constant", the name of an "input" or "output", and "norm" of a root that
     is one.
@@ -482,7 +486,8 @@ def _call(said, name, args, options):
     if out is not None and not (isinstance(out, tuple) and isinstance(out[0], Traced) and not out[0].ndim):
         refuse(f"a write into an array by out= of {said}, or by +=, -=, *= or /=; make a new one: x = x + 1")
     if name not in FUNCTIONS and name not in OF_MASKS:
-        refuse(f"{said} is not among the functions that are recorded: {listed()}; mhalib.compiler.primitive adds one")
+        refuse(f"{said} is not among the functions that are recorded: {listed()}; "
+               "write it by these, or add it, if it is elementwise, by mhalib.compiler.primitive")
     try:
         return _applied(name, args, options)
     except TypeError as error:

@@ -92,3 +92,15 @@ def valued(value, arrays, loops):
     if hasattr(value, "buffer"):
         return arrays[value.buffer.name][tuple((loops[loop] if loop else 0) + offset for loop, offset in value.at)]
     return getattr(np, value.f)(*(valued(arg, arrays, loops) for arg in value.args))
+
+
+@pytest.mark.parametrize("name", ["sum", "i0", "new", "sample"])
+def test_a_name_that_programs_have_themselves_is_refused(name):
+    with pytest.raises(ValueError, match=f"{name}: expected a name that programs have not themselves; take {name}_"):
+        lower({"c": 2 * array(name, (3,))}, "m")
+
+
+def test_more_sizes_than_there_are_primes_are_refused():
+    shapes = {f"a{k}": f"h{k}" for k in range(8)}
+    with pytest.raises(ValueError, match="shapes: expected at most 7 different sizes, got 8: h0, h1"):
+        _ = Program(lambda a: {"step": {"loss": a["a0"].sum()}}, shapes, "h0").recorded
