@@ -486,8 +486,8 @@ def _call(said, name, args, options):
     if out is not None and not (isinstance(out, tuple) and isinstance(out[0], Traced) and not out[0].ndim):
         refuse(f"a write into an array by out= of {said}, or by +=, -=, *= or /=; make a new one: x = x + 1")
     if name not in FUNCTIONS and name not in OF_MASKS:
-        refuse(f"{said} is not among the functions that are recorded: {listed()}; "
-               "write it by these, or add it, if it is elementwise, by mhalib.compiler.primitive")
+        refuse(f"{said} is not among the functions that are recorded: {listed()}; mhalib.compiler.primitive adds an "
+               "elementwise one")
     try:
         return _applied(name, args, options)
     except TypeError as error:
