@@ -2,7 +2,7 @@
 
 import numbers
 from collections.abc import Sequence
-from functools import partial, update_wrapper
+from functools import partial
 from itertools import accumulate
 from math import prod
 from types import SimpleNamespace
@@ -34,7 +34,7 @@ from mhalib.compiler.trace import (
 ELEMENTWISE = ("absolute", "add", "arctan", "cos", "divide", "exp", "expm1", "log", "log1p", "logaddexp", "maximum",
                "minimum", "multiply", "negative", "sin", "sqrt", "subtract", "tanh")
 for _name in ELEMENTWISE:
-    function(_name)(update_wrapper(partial(elementwise, _name), getattr(np, _name), assigned=("__name__",), updated=()))
+    function(_name)(partial(elementwise, _name))
 
 
 @function("abs")

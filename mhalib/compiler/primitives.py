@@ -1,6 +1,7 @@
 """Elementwise functions that formulas may call beside those that are here, added by whoever needs them."""
 
 from collections.abc import Callable, Sequence
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -57,7 +58,7 @@ def primitive(
         _require_form(text, arguments)
     derived.PARTIALS[name] = lambda value, *args: list(derivatives(value, *args))
     numeric.NUMPY[name] = function
-    trace.FUNCTIONS[name] = _recording(name)
+    trace.FUNCTIONS[name] = partial(trace.elementwise, name)
     javascript.FORMS[name] = form
     if compiled is not None:
         cpp.FUNCTIONS[name] = compiled
@@ -74,10 +75,6 @@ def primitive(
         return trace.elementwise(name, *args) if is_recorded else function(*args)
 
     return either
-
-
-def _recording(name):
-    return lambda *args: trace.elementwise(name, *args)
 
 
 def _forget(name):
@@ -120,7 +117,8 @@ def _require_elementwise(name, function, points):
     """Check that a function does to an array what it does to each of its entries."""
     whole = np.asarray(function(*points))
     each = [function(*(a.flat[k : k + 1] for a in points)) for k in range(points[0].size)]
-    if whole.shape != points[0].shape or not np.array_equal(whole.ravel(), np.ravel(each), equal_nan=True):
+    # Up to rounding: of an array numpy may take another way than of a number.
+    if whole.shape != points[0].shape or not np.allclose(whole.ravel(), np.ravel(each), 1e-12, 0.0, equal_nan=True):
         raise ValueError(f"{name}: expected a function that does to an array what it does to each entry; write others, "
                          "such as a mean, by functions that are recorded")
 

@@ -9,6 +9,7 @@ Sizes are numbers: a loop over ``range(X.shape[1])`` is written out, once for ev
 """
 
 import numbers
+import re
 import sys
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
@@ -493,8 +494,8 @@ def _call(said, name, args, options):
     except TypeError as error:
         if isinstance(error, Untraceable):
             raise
-        called = getattr(FUNCTIONS.get(name, OF_MASKS.get(name)), "__name__", "")
-        return refuse(f"{said} with these arguments: {str(error).replace(f'{called}()', 'it')}")
+        what = re.sub(r"^\S+\(\) ", "it ", str(error))  # the name of a function of ours says nothing to a reader
+        return refuse(f"{said} with these arguments: {what}")
 
 
 def topological(roots: Iterable[Node]) -> list[Node]:
