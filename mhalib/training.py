@@ -134,7 +134,8 @@ def train(model: Model, data: Data, optimizer: Rule, steps: int, *, test: Data |
 
     ``MultiHeadAttention`` and ``AttentionLayer`` in numpy's double precision run compiled, equal up to rounding and
     faster, where there is a compiler and tokens are short enough: up to 24 numbers, for a single head 50, for a layer
-    64. The first run on a machine compiles, which takes a second or two; ``mha.native.warm()`` does it ahead.
+    64. So does a model that writes its loss alone, where its steps would take numpy more than about a second. The first
+    run on a machine compiles, which takes a second or two; ``mha.native.warm()`` does it ahead for the package's own.
     ``mha.native.status()`` says whether runs are compiled. The same call gives the same bits, whatever ran before.
 
     Returns a ``Path``. If the loss or its gradient stops being finite, if the rule returns NaN, or if you interrupt the
@@ -179,7 +180,7 @@ def run(model: Model, data: Data, optimizer: Rule, steps: int, test: Data | None
     recorded = set(recorded_steps(steps, record))
     _require_parts(model, optimizer, data=data, **({} if test is None else {"test": test}))
     optimizer = _told(optimizer, data)
-    recorder, samples = _Recorder(model, data, optimizer, test), _samples(data, optimizer, batch, seed)
+    recorder, samples = _Recorder(model, data, optimizer, test, steps), _samples(data, optimizer, batch, seed)
     require_gradient(model, data.X, data.y)
     space = recorder.train_space
     ask, step = _ask_and_step(model, data, optimizer, space, only)
@@ -440,7 +441,7 @@ def recorded_steps(steps: int, record: int | Iterable[int]) -> Sequence[int]:
     return np.unique(np.rint(np.concatenate([even, geometric])).astype(int)).tolist()
 
 
-def _space(model, data, optimizer):
+def _space(model, data, optimizer, steps):
     """What a run computes on. Equal heads count as one only under a rule that moves every number by itself."""
     from mhalib.models.compiled_workspace import compiled_workspace  # the compiler comes with the first run
 
@@ -450,12 +451,15 @@ def _space(model, data, optimizer):
         return compiled
     if not entrywise and hasattr(model, "workspace_of_all_heads"):
         return model.workspace_of_all_heads(data.X, data.y)
-    return model.workspace(data.X, data.y) if hasattr(model, "workspace") else Workspace(model, data.X, data.y)
+    if not hasattr(model, "workspace"):
+        return Workspace(model, data.X, data.y)
+    space = model.workspace(data.X, data.y)
+    return space.for_steps(steps)
 
 
 def _test_space(model, test, optimizer):
     try:
-        return _space(model, test, optimizer)
+        return _space(model, test, optimizer, 1)
     except (TypeError, ValueError) as error:
         raise type(error)(f"test: {error}") from None
 
@@ -484,8 +488,8 @@ class Records:
 class _Recorder:
     """What a run computes on, and what it measures; everything costly happens here, at recorded steps only."""
 
-    def __init__(self, model: Model, data: Data, optimizer: Rule, test: Data | None) -> None:
-        self.train_space = _space(model, data, optimizer)
+    def __init__(self, model: Model, data: Data, optimizer: Rule, test: Data | None, steps: int) -> None:
+        self.train_space = _space(model, data, optimizer, steps)
         self.test_space = None if test is None else _test_space(model, test, optimizer)
         self.data, self.relevant, self.records = data, relevant_tokens(data), Records()
 

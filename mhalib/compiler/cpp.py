@@ -39,6 +39,9 @@ FUNCTIONS = {
     "greater_equal": "at_least({}, {})",
     "less": "greater({1}, {0})",
     "less_equal": "at_least({1}, {0})",
+    # By the system's library of mathematics, which WebAssembly does not have.
+    **{name: f"{name}_({{}})" for name in ("arctan", "cos", "expm1", "log", "log1p", "sin", "tanh")},
+    "power": "power_({}, {})",
 }
 """Elementwise functions, those of runtime.h."""
 VIEWS = ("id", "output", "reshape")

@@ -40,6 +40,7 @@ import numpy as np
 from mhalib.compiler import _commands, _trial
 from mhalib.compiler._files import open_own, own_folder, whole_file
 from mhalib.compiler.program import Program
+from mhalib.compiler.trace import Untraceable
 
 FLAGS = ("-O3", "-g0", "-ffp-contract=fast", "-std=c++17", "-fno-exceptions", "-fno-rtti", "-shared", "-fPIC")
 SECONDS, SECONDS_ZIGLANG = 8.0, 40.0
@@ -49,6 +50,8 @@ QUESTION = 2.0
 TOLERANCE = 1e-12
 CHECKED = (9, 3, 5, 2, 4, 6), (4, 6, 2, 5, 3, 1)
 """Two values for each size of a program, at which it is compared with numpy; none is one that it was recorded with."""
+MOST = 256
+"""So many libraries stay in the cache; then the one goes that was not used for longest."""
 SUFFIX = ".dll" if os.name == "nt" else ".so"
 RUNTIME = Path(__file__).parent / "runtime.h"
 
@@ -168,24 +171,29 @@ def warm(programs: Iterable[Program], seconds: float) -> str:
 
 
 def _warm(program, seconds):
-    before = _found.get(program.name)
+    before = _found.get(program.title)
     if isinstance(before, Library):
         return
     made = _made(program, seconds)
     if before is None:
-        _found[program.name] = made
+        _found[program.title] = made
     elif isinstance(made, Library):
-        _found[program.name] = before.removesuffix(COMPILED_SINCE) + COMPILED_SINCE
+        _found[program.title] = before.removesuffix(COMPILED_SINCE) + COMPILED_SINCE
 
 
 def library(program: Program) -> Library | None:
-    """The compiled program, or None: numpy. What was decided for this name stays so in this process."""
+    """The compiled program, or None: numpy. What was decided for this title stays so in this process."""
     if not switched_on():
         return None
     with _deciding:  # two libraries of one file would share its static memory
-        if program.name not in _found:
-            _found[program.name] = _made(program)
-        found = _found[program.name]
+        try:
+            title = program.title
+        except Untraceable as error:
+            _found[program.name] = str(error)
+            return None
+        if title not in _found:
+            _found[title] = _made(program)
+        found = _found[title]
     return found if isinstance(found, Library) else None
 
 
@@ -204,7 +212,7 @@ def _usable(program, seconds):
     compiler = _compiler()
     if compiler is None:
         raise Unusable(NO_COMPILER)
-    key = _digest("\n".join([program.name, *FLAGS, *compiler, _processor(), _sources()]).encode())
+    key = _digest("\n".join([program.title, program.digest, *FLAGS, *compiler, _processor(), _printers()]).encode())
     folder, temporary = _cache()
     cases = _cases(program)
     found = _kept(folder, key, temporary)
@@ -240,15 +248,21 @@ class Case(NamedTuple):
 
 
 def _cases(program):
-    rng, cases = np.random.default_rng(0), []
+    cases = []
+    for arrays in program.examples or _random_examples(program):
+        sizes = {size: float(length) for name, shape in program.shapes.items()
+                 for size, length in zip(shape.split(), arrays[name].shape, strict=True) if not size.isdigit()}
+        wanted = {entry: _joined(program, results, sizes) for entry, results in program.formulas(arrays).items()}
+        cases.append(Case({size: sizes[size] for size in program.sizes}, _joined(program, arrays, sizes), wanted))
+    return cases
+
+
+def _random_examples(program):
+    rng = np.random.default_rng(0)
     for values in CHECKED:
         sizes = dict(zip(program.sizes, values, strict=False))
-        arrays = {name: rng.standard_normal([sizes[size] for size in shape.split()])
-                  for name, shape in program.shapes.items()}
-        arrays["y"] = np.sign(arrays["y"])  # labels of a classifier, and good enough as targets
-        wanted = {entry: _joined(program, results) for entry, results in program.formulas(arrays).items()}
-        cases.append(Case(sizes, _joined(program, arrays), wanted))
-    return cases
+        arrays = {name: rng.standard_normal(program.shape(name, sizes)) for name in program.shapes}
+        yield arrays | {"y": np.sign(arrays["y"])}  # labels of a classifier, and good enough as targets
 
 
 def _require_right(answers, cases):
@@ -281,13 +295,17 @@ def _ending(code):
     return f"is killed by signal {-code}" if code < 0 else f"ends with status {code}"
 
 
-def _joined(program, arrays):
-    """The buffers of arrays, flat: of those that are parts of one, one after the other."""
-    buffers: dict[str, list[np.ndarray]] = {}
+def _joined(program, arrays, sizes):
+    """The buffers of arrays, flat: those that are parts of a longer one in their places."""
+    buffers: dict[str, np.ndarray] = {}
     for name, a in arrays.items():
-        buffer = program.places[name].buffer if name in program.places else name
-        buffers.setdefault(buffer, []).append(np.ravel(a))
-    return {name: np.concatenate(parts) for name, parts in buffers.items()}
+        place = program.places.get(name)
+        if place is None:
+            buffers[name] = np.ravel(a)
+            continue
+        whole = buffers.setdefault(place.buffer, np.zeros(place.value(place.length, sizes)))
+        whole[place.index(np.shape(a), sizes)] = a
+    return buffers
 
 
 # Compiled, and kept
@@ -329,6 +347,7 @@ def _keep(library, name, cases, until, folder):
         file.write(library)
         file.close()  # Windows loads no file that is open to be written
         _require_right_elsewhere(file.name, cases, until)
+    _forget_oldest(folder)
 
 
 def _kept(folder, key, temporary):
@@ -336,8 +355,18 @@ def _kept(folder, key, temporary):
     for path in folder.glob(f"{key}-*{SUFFIX}"):
         with suppress(OSError), open_own(path) as file:
             if path.name == f"{key}-{_digest(file.read())}{SUFFIX}":
+                with suppress(OSError):
+                    os.utime(path)  # used now
                 return Library(file, temporary)
     return None
+
+
+def _forget_oldest(folder):
+    """Keep the cache small: a reader who edits a model compiles one program after the other."""
+    with suppress(OSError):
+        paths = sorted(folder.glob(f"*{SUFFIX}"), key=lambda path: path.stat().st_mtime)
+        for path in paths[:-MOST]:
+            path.unlink()
 
 
 def _late(compiler, marker, seconds):
@@ -384,12 +413,9 @@ def _digest(data):
 
 
 @cache
-def _sources():
-    """The hash of what a program is printed by: it need not be recorded to be found."""
-    root = Path(__file__).parents[1]
-    files = [path for folder in (".", "models", "compiler") for path in sorted((root / folder).glob("*.py"))]
-    files.append(RUNTIME)
-    return _digest(b"".join(path.read_bytes() for path in files))
+def _printers():
+    """The hash of what programs are printed by: they need not be recorded to be found."""
+    return _digest(b"".join(path.read_bytes() for path in (*sorted(RUNTIME.parent.glob("*.py")), RUNTIME)))
 
 
 # Compiler and processor

@@ -42,6 +42,16 @@ class Evaluator:
         self._at = {v: k for k, v in enumerate(self._order)}
         self._steps = [self._step(v) for v in self._order]
 
+    @property
+    def steps(self) -> int:
+        """How many steps one evaluation takes."""
+        return len(self._order)
+
+    @property
+    def entries(self) -> int:
+        """How many numbers all steps compute, those among them that are then added up."""
+        return sum(prod(v.loops) for v in self._order)
+
     def __call__(self, inputs: Mapping[str, np.ndarray]) -> list[np.ndarray]:
         """What was recorded, given the inputs by name; the results own their numbers.
 

@@ -1,9 +1,13 @@
 """A function of arrays as one program for all sizes: recorded twice, its sizes named, and printed."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
+from hashlib import sha256
+from pathlib import Path
 from typing import Any, NamedTuple
+
+import numpy as np
 
 from mhalib.compiler import cpp
 from mhalib.compiler.javascript import LOGADDEXP, printed
@@ -35,11 +39,14 @@ class Program:
     ----------
     formulas : the function, of numpy's arrays, too: arrays by name → for each entry of the program its results by name,
         the first a number that the entry gives back
-    shapes : name of an array → the sizes of its axes, such as "n T d"
+    shapes : name of an array → the sizes of its axes, such as "n T d"; a size that is always the same is a number
     sample : the size whose axis is that of the samples
     places : where arrays lie that are parts of a longer one
     number : name of a number > 0 that the formulas get beside the arrays, and of which powers occur
-    name : what ``native`` calls it, and keeps it under
+    name : what ``native`` calls it
+    sources : the files that its formulas stand in. While these are what they were, ``native`` finds it in its cache
+        without recording it; without them it is known by its text
+    examples : arrays of two or more sizes, by name, at which ``native`` compares it with numpy; random ones if not said
     """
 
     formulas: Callable[[dict[str, Any]], Mapping[str, Mapping[str, Any]]]
@@ -48,12 +55,29 @@ class Program:
     places: Mapping[str, Place] = field(default_factory=dict)
     number: str | None = None
     name: str = ""
+    sources: Sequence[Path] = ()
+    examples: Sequence[Mapping[str, np.ndarray]] = ()
 
     @property
     def sizes(self) -> tuple[str, ...]:
         """The names of the sizes, in their order, and of the number."""
-        found = dict.fromkeys(size for shape in self.shapes.values() for size in shape.split())
+        found = dict.fromkeys(size for shape in self.shapes.values() for size in shape.split() if not size.isdigit())
         return (*found, *([self.number] if self.number else []))
+
+    @cached_property
+    def digest(self) -> str:
+        """The hash of what the program is made of."""
+        made_of = [path.read_bytes() for path in self.sources] or [self.text().encode()]
+        return sha256(b"".join(made_of)).hexdigest()[:24]
+
+    @cached_property
+    def title(self) -> str:
+        """The name under which ``native`` speaks of it: of two texts two, where the name says not all."""
+        return self.name if self.sources else f"{self.name} {self.digest[:6]}"
+
+    def shape(self, name: str, values: Mapping[str, float]) -> tuple[int, ...]:
+        """The shape of an array, given the values of sizes."""
+        return tuple(int(size) if size.isdigit() else int(values[size]) for size in self.shapes[name].split())
 
     @cached_property
     def recorded(self) -> Recorded:
@@ -75,8 +99,7 @@ class Program:
         return Recorded(one, sizes, arrays)
 
     def _record(self, values: Mapping[str, int]) -> dict[str, dict[str, Traced]]:
-        given: dict[str, Any] = {name: array(name, [values[size] for size in shape.split()])
-                                 for name, shape in self.shapes.items()}
+        given: dict[str, Any] = {name: array(name, self.shape(name, values)) for name in self.shapes}
         if self.number:
             given[self.number] = float(values[self.number])
         return {entry: {name: in_order(x, "output", name) for name, x in results.items()}
@@ -87,7 +110,7 @@ class Program:
         recorded, numbers, arrays = self.recorded
         entries = {name: cpp.entry(results, PREFIXES[k], numbers, self.places, self.sample)
                    for k, (name, results) in enumerate(recorded.items())}
-        lanes = {name: shape.split()[1:] for name, shape in self.shapes.items() if shape.split()[0] == self.sample}
+        lanes = {name: shape.split()[1:] for name, shape in self.shapes.items() if shape.split()[:1] == [self.sample]}
         memory = {f"at_{name}": ("double", length) for name, length in arrays.items()}
         memory |= {f"at_{name}_": ("vec", product_of([f"(({self.sample} + LANES - 1) / LANES)", *rest]))
                    for name, rest in lanes.items()}

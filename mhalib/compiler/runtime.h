@@ -94,6 +94,26 @@ NOT_INLINE vec log_1_plus(vec e)
 NOT_INLINE vec logaddexp_(vec a, vec b) { return larger(a, b) + log_1_plus(exp_(-abs_(a - b))); }
 BINARY(logaddexp_)
 
+#ifndef __wasm__
+// Functions of the system's library of mathematics, lane by lane.
+#define LIBRARY(name, function)                              \
+    INLINE double name(double x) { return function(x); }     \
+    INLINE vec name(vec x)                                   \
+    {                                                        \
+        for (int l = 0; l < LANES; l++) x[l] = function(x[l]); \
+        return x;                                            \
+    }
+LIBRARY(arctan_, __builtin_atan) LIBRARY(cos_, __builtin_cos) LIBRARY(expm1_, __builtin_expm1)
+LIBRARY(log_, __builtin_log) LIBRARY(log1p_, __builtin_log1p) LIBRARY(sin_, __builtin_sin)
+LIBRARY(tanh_, __builtin_tanh)
+INLINE double power_(double x, double y) { return __builtin_pow(x, y); }
+INLINE vec power_(vec x, vec y)
+{
+    for (int l = 0; l < LANES; l++) x[l] = __builtin_pow(x[l], y[l]);
+    return x;
+}
+#endif
+
 // What of x belongs to real samples: the last register has others beside them.
 INLINE vec only(bits real, vec x) { return (vec)((bits)x & real); }
 INLINE double fold(vec x)

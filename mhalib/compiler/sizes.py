@@ -90,3 +90,16 @@ class Place(NamedTuple):
     length: str
     begin: str
     strides: Sequence[str]
+
+    def index(self, shape: Sequence[int], sizes: Mapping[str, float]) -> np.ndarray:
+        """Where each entry of an array of this shape lies in the longer one, given the values of sizes."""
+        at = np.full(shape, self.value(self.begin, sizes))
+        for axis, stride in enumerate(self.strides):
+            steps = np.arange(shape[axis]) * self.value(stride, sizes)
+            at += steps.reshape([-1 if k == axis else 1 for k in range(len(shape))])
+        return at
+
+    @staticmethod
+    def value(text: str, sizes: Mapping[str, float]) -> int:
+        """What a length or a stride is: a sum of products of sizes."""
+        return int(eval(text, {"__builtins__": {}}, dict(sizes)))

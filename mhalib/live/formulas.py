@@ -6,9 +6,11 @@ from functools import partial
 from typing import Any
 
 from mhalib.attention import Gaussian, NormalizedGaussian, softmax
-from mhalib.compiler import Place, Program
+from mhalib.compiler import Program
 from mhalib.data.regression import LinearTruth
 from mhalib.models import AttentionLayer, AttentionRegression, MultiHeadAttention
+from mhalib.models.multihead_hessian import MultiHeadHessian
+from mhalib.models.programs import parts, places, program
 from mhalib.models.regression import excess_and_grad
 from mhalib.models.vector import with_attributes
 from mhalib.optim import (
@@ -25,6 +27,9 @@ from mhalib.optim import (
 )
 from mhalib.whitening import Whitening, moment
 
+VECTORS = {"theta": "", "direction": "V"}, {"slope": "d", "along": "H"}
+"""The vectors of weights that a figure's program reads and writes, and what the names of their parts begin with."""
+
 
 def heads(a: dict[str, Any]) -> dict[str, dict[str, Any]]:
     """What a figure asks of the multi-head classifier: gradient, Hessian–vector product, and what it records.
@@ -33,62 +38,44 @@ def heads(a: dict[str, Any]) -> dict[str, dict[str, Any]]:
     """
     model, X, y = MultiHeadAttention(a["W"], a["U"]), a["X"], a["y"]
     loss, grad = model.loss_and_grad(X, y)
-    hessian, (n, T, H, _) = model.hessian_operator(X, y), a["kept_A"].shape
-    point = {f"kept{name}": getattr(hessian, name).reshape(n, T, H, T) for name in ("_A", "_away")}
-    point |= {f"kept{name}": getattr(hessian, name).reshape(n) for name in ("_g", "_curvature")}
-    A, away = (a[f"kept{name}"].reshape(n, T * H, T) for name in ("_A", "_away"))
-    g, curvature = a["kept_g"][:, None, None], a["kept_curvature"]
-    kept = {"_A": A, "_away": away, "_dS": A * away, "_g": g, "_curvature": curvature}
-    product = with_attributes(hessian, kept)(MultiHeadAttention(a["VW"], a["VU"]))
+    here, (n, T, H, _) = model.hessian_operator(X, y), a["kept_A"].shape
+    point = {"kept_A": here.A.reshape(n, T, H, T), "kept_away": here.away.reshape(n, T, H, T),
+             "kept_g": here.g.reshape(n), "kept_curvature": here.curvature}
+    hessian = MultiHeadHessian(
+        model, X, a["kept_A"].reshape(n, T * H, T), a["kept_away"].reshape(n, T * H, T),
+        a["kept_g"][:, None, None], a["kept_curvature"])
     A, P = model._attend(X)
     score = (A * a["relevant"][:, None, None, :]).sum(axis=-1).mean()
-    return {"gradient": {"loss": loss, "dW": grad.W, "dU": grad.U}, "point": point,
-            "product": {"HW": product.W, "HU": product.U},
+    return {"gradient": {"loss": loss} | parts("d", grad), "point": point,
+            "product": parts("H", hessian(MultiHeadAttention(a["VW"], a["VU"]))),
             "forward": {"loss": loss, "score": score, "accuracy": (model.margins(X, y) > 0).mean(),
                         "logits": model(X), "A": A, "P": P},
             "norms": model.norms()}
 
 
-def raveled(buffer: str, W: str, U: str) -> dict[str, Place]:
-    """Where the weights of H heads lie in a buffer that has the order of their ``ravel``."""
-    return {name: Place(buffer, "H * (d * d + T * d)", begin, ("(d * d + T * d)", "d", "1"))
-            for name, begin in ((W, "0"), (U, "d * d"))}
-
-
 def multihead() -> Program:
     """The program of ``heads``."""
-    places = (raveled("theta", "W", "U") | raveled("direction", "VW", "VU") | raveled("slope", "dW", "dU")
-              | raveled("along", "HW", "HU"))
-    shapes = {"X": "n T d", "y": "n", "relevant": "n T", "W": "H d d", "U": "H T d", "VW": "H d d", "VU": "H T d",
-              "kept_A": "n T H T", "kept_away": "n T H T", "kept_g": "n", "kept_curvature": "n"}
-    return Program(heads, shapes, "n", places)
+    kept = {"kept_A": "n T H T", "kept_away": "n T H T", "kept_g": "n", "kept_curvature": "n"}
+    return program(MultiHeadAttention.axes, heads, *VECTORS, more={"relevant": "n T"} | kept)
 
 
 KERNELS: dict[str, Any] = {"softmax": lambda c: softmax, "gaussian": Gaussian, "normalized": NormalizedGaussian}
-WEIGHTS = {"WQ": "H D d", "WK": "H D d", "WV": "H D d", "WO": "H d m"}
 
 
 def layer(kernel: str) -> Program:
     """What a figure asks of a Transformer layer with this kernel: gradient, Hessian–vector product, S and B."""
+    axes = AttentionLayer.axes
+
     def formulas(a: dict[str, Any]) -> dict[str, dict[str, Any]]:
         X, y = a["X"], a["y"]
-        model, V = (AttentionLayer(*(a[f"{along}{name}"] for name in WEIGHTS), KERNELS[kernel](a["c"]))
+        model, V = (AttentionLayer(*(a[f"{along}{name}"] for name in axes.weights), KERNELS[kernel](a["c"]))
                     for along in ("", "V"))
         loss, grad = model.loss_and_grad(X, y)
-        product = model.hvp(X, y, V)
-        return {"gradient": {"loss": loss} | {f"d{name}": getattr(grad, name) for name in WEIGHTS},
-                "product": {f"H{name}": getattr(product, name) for name in WEIGHTS},
+        return {"gradient": {"loss": loss} | parts("d", grad),
+                "product": parts("H", model.hvp(X, y, V)),
                 "forward": {"loss": loss, "weights": model.weights(X), "mixed": model.mixed(X)}}
 
-    places: dict[str, Place] = {}
-    for buffer, prefix in (("theta", ""), ("direction", "V"), ("slope", "d"), ("along", "H")):
-        for k, (name, shape) in enumerate(WEIGHTS.items()):
-            _, rows, columns = shape.split()
-            places[f"{prefix}{name}"] = Place(buffer, "(H * (3 * D * d + d * m))", f"{k} * H * D * d",
-                                              (f"({rows} * {columns})", columns, "1"))
-    shapes = {"X": "N n D", "y": "N n m"} | {f"{along}{name}": shape for along in ("", "V")
-                                             for name, shape in WEIGHTS.items()}
-    return Program(formulas, shapes, "N", places, "c")
+    return program(axes, formulas, *VECTORS, number="c")
 
 
 def regression() -> Program:
@@ -100,20 +87,16 @@ def regression() -> Program:
         data = a["X"], a["y"]
         model, V = (AttentionRegression(a[f"{along}A"], a[f"{along}B"]) for along in ("", "V"))
         loss, grad = model.loss_and_grad(*data, a["context"])
-        product = model.hvp(*data, V, a["context"])
         excess, EA, EB = excess_and_grad(model.A, model.B, a["Sigma"], a["M"])
-        return {"gradient": {"loss": loss, "effective": model.effective_tokens(a["X"], a["context"]).mean(),
-                             "dA": grad.A, "dB": grad.B},
-                "product": {"HA": product.A, "HB": product.B},
+        effective = model.effective_tokens(a["X"], a["context"]).mean()
+        return {"gradient": {"loss": loss, "effective": effective} | parts("d", grad),
+                "product": parts("H", model.hvp(*data, V, a["context"])),
                 "forward": {"loss": loss, "weights": softmax(model._scores(a["X"], a["context"]))},
                 "population": {"excess": excess, "EA": EA, "EB": EB}}
 
-    places = {f"{prefix}{name}": Place(buffer, "(p * d + d * d)", begin, ("d", "1"))
-              for buffer, prefix in (("theta", ""), ("direction", "V"), ("slope", "d"), ("along", "H"), ("limit", "E"))
-              for name, begin in (("A", "0"), ("B", "p * d"))}
-    shapes = {"X": "m d", "y": "m p", "context": "n d", "Sigma": "d d", "M": "p d",
-              "A": "p d", "B": "d d", "VA": "p d", "VB": "d d"}
-    return Program(formulas, shapes, "m", places)
+    reads, writes = VECTORS
+    return program(AttentionRegression.axes, formulas, reads, writes | {"limit": "E"},
+                   more={"context": "n d", "Sigma": "d d", "M": "p d"})
 
 
 PROGRAMS: dict[str, Callable[[], Program]] = {
@@ -178,10 +161,10 @@ def structured() -> Program:
                 "renormalize": two.renormalized(U, V, v, model).arrays(),
                 "spectral": one.whitening.balanced(a["P"], a["S"], a["W"], model.A)}
 
-    places = {f"{prefix}{name}": Place(buffer, "(p * d + d * d)", begin, ("d", "1"))
-              for buffer, prefix in (("theta", ""), ("grad", "d")) for name, begin in (("A", "0"), ("B", "p * d"))}
+    axes = AttentionRegression.axes
+    lie = places(axes, "theta") | places(axes, "grad", "d")
     shapes = {"p d": "A dA U P", "d d": "B dB V W R inverse", "d": "S", "": "lr k u v balance radius"}
-    return Program(formulas, _by_name(shapes), "p", places)
+    return Program(formulas, _by_name(shapes), "p", lie)
 
 
 def linear() -> Program:

@@ -1,27 +1,33 @@
 """The workspaces of ``train`` on a compiled program: the model's own formulas, recorded once for all sizes."""
 
 from functools import cache
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from mhalib._array import Array
 from mhalib.attention import Gaussian, NormalizedGaussian, Softmax, gaussian, normalized_gaussian, softmax
-from mhalib.compiler import Place, Program
+from mhalib.compiler import Program
 from mhalib.compiler.native import Arena, library
-from mhalib.models.layer import WEIGHTS, AttentionLayer
+from mhalib.models.compiled_gradient import Gradient
+from mhalib.models.layer import AttentionLayer
 from mhalib.models.multihead import MultiHeadAttention
 from mhalib.models.multihead_workspace import Groups, all_heads, equal_heads
+from mhalib.models.programs import parts, program
 from mhalib.models.workspace import ClassifierWorkspace, Workspace
 
 WIDEST, WIDEST_ALONE, WIDEST_LAYER = 24, 50, 64
 """Lengths of a token beyond which numpy's products of matrices are faster: for several heads, for one, for a layer."""
 LARGEST = 1 << 28
 """Bytes of a program beyond which numpy, which divides the work into parts, does it."""
+SOURCES = tuple(path for folder in (Path(__file__).parents[1], Path(__file__).parent)
+                for path in sorted(folder.glob("*.py")))
+"""The files that the formulas of the package's own models stand in."""
 
 
 def compiled_workspace(model: Any, X: Array, y: Array, entrywise: bool = True) -> Workspace | None:
-    """A workspace on a compiled program; None where numpy or torch is to do the work.
+    """A workspace on a compiled program of one of the package's models; None where numpy or torch is to do the work.
 
     ``entrywise`` says that the update rule moves every number by its own gradient alone: equal heads stay equal.
     Which of the two depends on the model's kind and sizes, the rule, and what ``mhalib.compiler.native`` finds on this
@@ -41,28 +47,20 @@ def compiled_workspace(model: Any, X: Array, y: Array, entrywise: bool = True) -
     return kind(model, X, y, Arena(found, program, sizes), entrywise)
 
 
-def _program(name, function, weights, data):
-    """A program whose weights lie one after the other in ``theta``, their gradients in ``gradient``."""
-    places, lengths = {}, [" * ".join(shape.split()) for shape in weights.values()]
-    for k, (weight, shape) in enumerate(weights.items()):
-        sizes = shape.split()
-        strides = [" * ".join(sizes[axis + 1:]) or "1" for axis in range(len(sizes))]
-        for buffer, array in (("theta", weight), ("gradient", f"d{weight}")):
-            places[array] = Place(buffer, f"({' + '.join(lengths)})", " + ".join(lengths[:k]) or "0", strides)
-    return Program(function, data | weights, data["y"].split()[0], places, name=name)
+def _program(axes, formulas, name, more=None):
+    return program(axes, formulas, {"theta": ""}, {"slope": "d"}, more, name=name, sources=SOURCES)
 
 
 def _heads(a):
     """What is computed of the classifier, and what a recorded step says of it, the score for each head."""
     model, X, y = MultiHeadAttention(a["W"], a["U"]), a["X"], a["y"]
     loss, grad = model.loss_and_grad(X, y)
-    said = {"accuracy": (model.margins(X, y) > 0).mean(), "score": (
-        model.attention(X) * a["relevant"][:, None, None, :]).sum(axis=-1).mean(axis=(0, 2))}
-    return {"loss_and_grad": {"loss": loss, "dW": grad.W, "dU": grad.U} | said, "summary": {"loss": loss} | said}
+    scores = (model.attention(X) * a["relevant"][:, None, None, :]).sum(axis=-1).mean(axis=(0, 2))
+    measured = {"accuracy": (model.margins(X, y) > 0).mean(), "score": scores}
+    return {"gradient": {"loss": loss} | parts("d", grad) | measured, "summary": {"loss": loss} | measured}
 
 
-_HEADS = _program("MultiHeadAttention", _heads, {"W": "H d d", "U": "H T d"},
-                   {"X": "n T d", "y": "n", "relevant": "n T"})
+HEADS = _program(MultiHeadAttention.axes, _heads, "MultiHeadAttention", {"relevant": "n T"})
 
 
 def _groups(model: MultiHeadAttention, entrywise: bool) -> Groups:
@@ -71,7 +69,7 @@ def _groups(model: MultiHeadAttention, entrywise: bool) -> Groups:
 
 
 class HeadsWorkspace(ClassifierWorkspace):
-    """``MultiHeadWorkspace``, compiled. θ is one vector: the W_h of all groups of equal heads, then their U_h.
+    """``MultiHeadWorkspace``, compiled. θ is one vector, as ``ravel`` has it, of a head for each group of equal ones.
 
     The program knows no copies. But a logit is linear in U: c equal heads of H, in G groups, are one of G whose U is
     c √(G/H) times as long.
@@ -81,22 +79,25 @@ class HeadsWorkspace(ClassifierWorkspace):
         super().__init__(model, X, y)
         (H, T, d), (self._first, self._member) = model.sizes, _groups(model, entrywise)
         copies, groups = np.bincount(self._member), len(self._first)
-        self._shapes, self._share = ((groups, d, d), (groups, T, d)), copies / H
+        self._share, self._d = copies / H, d
+        # How many heads each entry of θ stands for, and how much longer the program's is; None where all are 1.
         self._counts = self._lengths = None
         if groups < H:
-            counts = self._counts = np.repeat(np.tile(copies, 2), np.repeat([d * d, T * d], groups))
-            self._lengths = np.concatenate([np.ones(groups * d * d), counts[groups * d * d:] * (groups / H) ** 0.5])
+            self._counts = np.repeat(copies, d * d + T * d)
+            ones = np.ones((groups, d * d))
+            longer = np.repeat(copies[:, None] * (groups / H) ** 0.5, T * d, axis=1)
+            self._lengths = np.hstack([ones, longer]).ravel()
         self._arena, self._relevant = arena, None
         self._theta, self._grad, self._loss, self._accuracy, self._score = map(
-            arena.array, ("theta", "gradient", "loss", "accuracy", "score"))
-        self._ask, self._look = arena.entry("loss_and_grad"), arena.entry("summary")
+            arena.array, ("theta", "slope", "loss", "accuracy", "score"))
+        self._compute_all, self._compute_summary = arena.entry("gradient"), arena.entry("summary")
         self._load(X=X, y=y)
 
     @staticmethod
     def program(model: MultiHeadAttention, entrywise: bool) -> Program | None:
         """What is compiled, where it pays."""
         alone = len(_groups(model, entrywise)[0]) == 1
-        return _HEADS if model.sizes[2] <= (WIDEST_ALONE if alone else WIDEST) else None
+        return HEADS if model.sizes[2] <= (WIDEST_ALONE if alone else WIDEST) else None
 
     @staticmethod
     def sizes(model: MultiHeadAttention, X: Array, entrywise: bool) -> dict[str, int]:
@@ -108,12 +109,13 @@ class HeadsWorkspace(ClassifierWorkspace):
         self._arena.load(**arrays)
         self._theta[0] = np.nan  # nothing is computed of any θ
 
-    def _put(self, theta):
-        np.copyto(self._theta, theta if self._counts is None else self._lengths * theta)
+    def _longer(self, theta):
+        """The program's own θ."""
+        return theta if self._lengths is None else self._lengths * theta
 
     def pack(self, model: Any) -> np.ndarray:
         """θ of a model, one head for each group of copies."""
-        return np.concatenate([part[self._first].ravel() for part in (model.W, model.U)])
+        return model.with_arrays(W=model.W[self._first], U=model.U[self._first]).ravel()
 
     def unpack(self, theta: Array) -> Any:
         """The model of θ, with all H heads."""
@@ -121,13 +123,13 @@ class HeadsWorkspace(ClassifierWorkspace):
         return self.model.with_arrays(W=W[self._member], U=U[self._member])
 
     def _parts(self, theta):
-        at = len(self._first) * self._shapes[0][1] ** 2
-        return theta[:at].reshape(self._shapes[0]), theta[at:].reshape(self._shapes[1])
+        rows, d = theta.reshape(len(self._first), -1), self._d
+        return rows[:, :d * d].reshape(-1, d, d), rows[:, d * d:].reshape(len(rows), -1, d)
 
     def loss_and_grad(self, theta: Array) -> tuple[Any, Array]:
         """Mean logistic loss and its gradient in the form of θ; the gradient is overwritten by the next call."""
-        self._put(theta)
-        loss = self._ask()
+        np.copyto(self._theta, self._longer(theta))
+        loss = self._compute_all()
         return loss, self._grad if self._counts is None else self._grad * (self._lengths / self._counts)
 
     def summary(self, theta: Array, relevant: Array | None = None) -> dict[str, float]:
@@ -135,11 +137,11 @@ class HeadsWorkspace(ClassifierWorkspace):
         if relevant is not None and relevant is not self._relevant:
             self._load(relevant=relevant)
             self._relevant = relevant
-        if not np.array_equal(self._theta, theta if self._counts is None else self._lengths * theta):
-            self._put(theta)
-            self._look()
-        said = {"loss": float(self._loss[0]), "accuracy": float(self._accuracy[0])}
-        return said if relevant is None else said | {"attention_score": float(self._share @ self._score)}
+        if not np.array_equal(self._theta, self._longer(theta)):
+            np.copyto(self._theta, self._longer(theta))
+            self._compute_summary()
+        measured = {"loss": float(self._loss[0]), "accuracy": float(self._accuracy[0])}
+        return measured if relevant is None else measured | {"attention_score": float(self._share @ self._score)}
 
     def norms(self, theta: Array, model: Any) -> dict[str, float]:
         """As of the model."""
@@ -153,14 +155,13 @@ class HeadsWorkspace(ClassifierWorkspace):
 
 @cache
 def _layer(kernel):
-    """The formulas of a layer with this kernel."""
-    def function(a):
-        layer = AttentionLayer(*(a[name] for name in WEIGHTS), kernel)
+    """The program of a layer with this kernel."""
+    def formulas(a):
+        layer = AttentionLayer(*(a[name] for name in AttentionLayer.axes.weights), kernel)
         loss, grad = layer.loss_and_grad(a["X"], a["y"])
-        return {"loss_and_grad": {"loss": loss} | {f"d{name}": slope for name, slope in grad.arrays().items()}}
+        return {"gradient": {"loss": loss} | parts("d", grad)}
 
-    return _program(f"AttentionLayer({kernel!r})", function, dict.fromkeys(WEIGHTS[:3], "H D d") | {"WO": "H d m"},
-                     {"X": "N n D", "y": "N n m"})
+    return _program(AttentionLayer.axes, formulas, f"AttentionLayer({kernel!r})")
 
 
 class LayerWorkspace(Workspace):
@@ -168,9 +169,8 @@ class LayerWorkspace(Workspace):
 
     def __init__(self, model: AttentionLayer, X: Array, y: Array, arena: Arena, entrywise: bool) -> None:
         super().__init__(model, X, y)
-        self._theta, self._grad, self._ask = arena.array("theta"), arena.array("gradient"), arena.entry("loss_and_grad")
-        self._ends = np.cumsum([a.size for a in model.arrays().values()])[:-1]
-        arena.load(X=X, y=y)
+        self._gradient = Gradient(arena, {name: a.shape for name, a in model.arrays().items()})
+        self._gradient.load(X, y)
 
     @staticmethod
     def program(model: AttentionLayer, entrywise: bool) -> Program | None:
@@ -186,13 +186,10 @@ class LayerWorkspace(Workspace):
 
     def loss_and_grad(self, theta: Any) -> tuple[Any, Any]:
         """Loss and gradient, which owns its arrays."""
-        arrays = theta.arrays()
-        np.concatenate([a.ravel() for a in arrays.values()], out=self._theta)
-        loss, slopes = self._ask(), np.split(self._grad.copy(), self._ends)
+        loss, slopes = self._gradient(theta.arrays())
         self._last = theta, loss
-        return loss, theta.with_arrays(**{name: slope.reshape(a.shape) for (name, a), slope in
-                                          zip(arrays.items(), slopes, strict=True)})
+        return loss, theta.with_arrays(**slopes)
 
 
-PROGRAMS = (_HEADS, *(_layer(kernel) for kernel in (softmax, gaussian, normalized_gaussian)))
+PROGRAMS = (HEADS, *(_layer(kernel) for kernel in (softmax, gaussian, normalized_gaussian)))
 """All of them: what ``mha.native.warm`` compiles."""

@@ -1,7 +1,6 @@
 """Derivatives of a model that writes its loss alone: from a record, or by torch where they are its."""
 
 from collections.abc import Callable
-from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -10,15 +9,22 @@ from mhalib._array import Array, is_tensor, torch_gradient, torch_hvp
 from mhalib.compiler.derivatives import gradient
 from mhalib.compiler.numeric import Evaluator, evaluate, origin
 from mhalib.compiler.trace import HIDDEN, Traced, array, strictly
+from mhalib.models.compiled_gradient import Executor, compiled_or
 from mhalib.models.workspace import Workspace
 
 
 def derived_loss_and_grad(model: Any, X: Array, y: Array) -> tuple[Any, Any]:
     """The loss of a model and its gradient, derived from what ``model.loss`` does.
 
+    Of recorded arrays it is recorded, too: that is how a program comes to the gradient of a loss.
+
     Raises Untraceable (a TypeError) where ``loss`` does what cannot be recorded, ArithmeticError where the record
     is another function than ``loss``.
     """
+    arrays = model.arrays()
+    if any(isinstance(a, Traced) for a in arrays.values()):
+        loss = model.loss(X, y)
+        return loss, model.with_arrays(**dict(zip(arrays, gradient(loss, list(arrays.values())), strict=True)))
     return Derived(model, X, y).loss_and_grad(model)
 
 
@@ -60,16 +66,40 @@ def _closed(model, X, y, theta):
 class Derived(Workspace):
     """The workspace of a model whose gradient is derived from its loss: recorded once, not at every step."""
 
+    def __init__(self, model: Any, X: Array, y: Array) -> None:
+        super().__init__(model, X, y)
+        self._steps: int = 0
+        self._executors: dict[Any, Executor] = {}
+
+    def for_steps(self, steps: int) -> Workspace:
+        """The same; where so many gradients take numpy longer than a compiler, and there is one, they are compiled."""
+        self._steps = steps
+        return self
+
     def loss_and_grad(self, theta: Any) -> tuple[Any, Any]:
         """Mean loss and its gradient."""
-        if _on_torch(theta):
-            loss, slopes = torch_gradient(_loss_of(theta, self.X, self.y), theta.arrays())
-            found = loss, theta.with_arrays(**slopes)
-        else:
-            loss, *slopes = self._evaluator(self._inputs(theta))
-            found = loss, _filled(theta, slopes)
+        found = self._asked(theta, self.X, self.y)
         self._last = theta, found[0]
         return found
+
+    def partial(self, theta: Any, rows: Any) -> tuple[Any, Any]:
+        """Mean loss and gradient of some rows; recorded once for every number of rows."""
+        return self._asked(theta, self.X[rows], self.y[rows])
+
+    def _asked(self, theta, X, y):
+        if _on_torch(theta):
+            loss, slopes = torch_gradient(_loss_of(theta, X, y), theta.arrays())
+            return loss, theta.with_arrays(**slopes)
+        shapes = X.shape, y.shape
+        if shapes not in self._executors:
+            self._executors[shapes] = self._executor(X, y)
+        loss, *slopes = self._executors[shapes](_values("theta", theta) | {"X": X, "y": y})
+        return loss, _filled(theta, slopes)
+
+    def _executor(self, X, y) -> Executor:
+        """What gives loss and derivatives of so many samples: compiled, if that pays, or by numpy."""
+        evaluator = Evaluator(_loss_and_slopes(self.model, X, y, _inputs("theta", self.model)))
+        return compiled_or(evaluator, self.model, X, y, self._steps)
 
     def confirm(self, theta: Any, loss: float, k: int) -> None:
         """Check at a recorded step that the loss is still the recorded one.
@@ -86,18 +116,10 @@ class Derived(Workspace):
 
     def origin(self, theta: Any) -> str | None:
         """Where the gradient at θ stops being finite: file, line and operation; None where nothing is recorded."""
-        return None if _on_torch(theta) else origin(self._recorded[1:], self._inputs(theta))
-
-    def _inputs(self, theta):
-        return _values("theta", theta) | {"X": self.X, "y": self.y}
-
-    @cached_property
-    def _evaluator(self) -> Evaluator:
-        return Evaluator(self._recorded)
-
-    @cached_property
-    def _recorded(self) -> list[Traced]:
-        return _loss_and_slopes(self.model, self.X, self.y, _inputs("theta", self.model))
+        if _on_torch(theta):
+            return None
+        slopes = _loss_and_slopes(self.model, self.X, self.y, _inputs("theta", self.model))[1:]
+        return origin(slopes, _values("theta", theta) | {"X": self.X, "y": self.y})
 
 
 def _loss_and_slopes(model, X, y, theta):

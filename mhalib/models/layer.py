@@ -4,7 +4,7 @@ Everything is batched over N samples and H heads: an array of a sample and a hea
 """
 
 from dataclasses import dataclass
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import DTypeLike
@@ -23,6 +23,7 @@ from mhalib._array import (
     to_numpy,
 )
 from mhalib.attention import Gaussian, Softmax, softmax
+from mhalib.models.axes import Axes
 from mhalib.models.vector import Vector
 from mhalib.models.workspace import Workspace
 
@@ -60,6 +61,9 @@ class AttentionLayer(Vector):
     WV: Array
     WO: Array
     kernel: Softmax | Gaussian = softmax
+    axes: ClassVar[Axes] = Axes(
+        {"WQ": "H D d", "WK": "H D d", "WV": "H D d", "WO": "H d m"}, {"X": "N n D", "y": "N n m"})
+    # of the usual layer, whose values are as wide as its keys
 
     def __post_init__(self) -> None:
         require("WQ", self.WQ, ("H", "D", "d"))

@@ -1,7 +1,7 @@
 """The multi-head attention classifier of Part I: forward, closed-form gradient, Hessian-vector product."""
 
 from dataclasses import dataclass
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import DTypeLike
@@ -21,6 +21,7 @@ from mhalib._array import (
 )
 from mhalib.attention import softmax
 from mhalib.losses import logistic
+from mhalib.models.axes import Axes
 from mhalib.models.multihead_hessian import MultiHeadHessian
 from mhalib.models.multihead_workspace import all_heads, equal_heads, workspace_of
 from mhalib.models.vector import Vector
@@ -61,6 +62,7 @@ class MultiHeadAttention(Vector):
 
     W: Array
     U: Array
+    axes: ClassVar[Axes] = Axes({"W": "H d d", "U": "H T d"}, {"X": "n T d", "y": "n"}, by_head=True)
 
     def __post_init__(self) -> None:
         require("W", self.W, ("H", "d", "d"))
@@ -179,7 +181,7 @@ class MultiHeadAttention(Vector):
 
     def hessian_operator(self, X: Array, y: Array) -> MultiHeadHessian:
         """The map V ↦ ∇²L(θ) V on a batch, with everything that does not depend on V computed once."""
-        return MultiHeadHessian(self, X, y)
+        return MultiHeadHessian.at(self, X, y)
 
     def norms(self) -> dict[str, float]:
         """The averages that the paper plots: norm_W = (1/H) Σ‖W_h‖ and norm_U = H^{−1/2} Σ‖U_h‖ (Frobenius).

@@ -5,7 +5,7 @@ in blocks, and a block's weights are used and forgotten.
 """
 
 from dataclasses import dataclass
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import DTypeLike
@@ -24,6 +24,7 @@ from mhalib._array import (
     to_numpy,
 )
 from mhalib.attention import softmax
+from mhalib.models.axes import Axes
 from mhalib.models.vector import Vector
 from mhalib.models.workspace import Workspace
 
@@ -58,6 +59,7 @@ class AttentionRegression(Vector):
 
     A: Array
     B: Array
+    axes: ClassVar[Axes] = Axes({"A": "p d", "B": "d d"}, {"X": "m d", "y": "m p"})
 
     def __post_init__(self) -> None:
         require("A", self.A, ("p", "d"))

@@ -22,6 +22,10 @@ class Workspace:
         self.model, self.X, self.y = model, X, y
         self._last: tuple[Any, Any] = None, None  # θ and the loss that was found with its gradient
 
+    def for_steps(self, steps: int) -> "Workspace":
+        """This workspace, told how many gradients a run will ask it for: more may be worth more preparation."""
+        return self
+
     def pack(self, model: Any) -> Any:
         """θ of a model."""
         return model

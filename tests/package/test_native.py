@@ -18,7 +18,9 @@ import pytest
 
 import mhalib as mha
 from checks import assert_close, missing
+from executors import Everything, TwoLayers
 from mhalib.compiler import Program, native
+from mhalib.models import compiled_gradient
 from mhalib.models import compiled_workspace as module
 from mhalib.models.compiled_workspace import compiled_workspace
 from optional import torch
@@ -173,6 +175,40 @@ class Counted(mha.models.Vector):
         return (self.W * self.W).sum()
 
 
+@dataclass(frozen=True, eq=False, repr=False)
+class Gram(mha.models.Vector):
+    """Samples meet each other."""
+
+    w: np.ndarray
+
+    def loss(self, X, y):
+        means = X.mean(axis=1) * self.w
+        return ((means @ means.T) ** 2).sum() / len(y)
+
+
+class Widened(Gram):
+    """An array is read beyond its ends."""
+
+    def loss(self, X, y):
+        means = X.mean(axis=1) * self.w
+        return (np.concatenate([means, 2 * means], axis=1) ** 2).mean()
+
+
+class Thresholded(Gram):
+    """Another function of many samples than of few."""
+
+    def loss(self, X, y):
+        factor = 3.0 if len(y) == 37 else 1.0
+        return factor * ((X.mean(axis=1) * self.w) ** 2).mean()
+
+
+class LogOfExp(Gram):
+    """A logarithm of an exponential that becomes small."""
+
+    def loss(self, X, y):
+        return -np.log(np.exp(X @ self.w)).mean()
+
+
 def other_values():
     layer = mha.AttentionLayer.random(D=5, d=4, m=1)
     return mha.AttentionLayer(layer.WQ, layer.WK, layer.WV[..., :2], layer.WO[:, :2])
@@ -246,8 +282,8 @@ def test_the_first_run_compiles_however_short_it_is(empty):
 def test_a_test_set_may_be_compiled_where_the_training_set_is_not(monkeypatch):
     """One may be too large, and the other not."""
     sizes = [{"n": len(data.X), "T": 6, "d": 5, "H": 3} for data in (DATA, TEST)]
-    library = native.library(module._HEADS)
-    larger, smaller = (library.bytes(module._HEADS, each) for each in sizes)
+    library = native.library(module.HEADS)
+    larger, smaller = (library.bytes(module.HEADS, each) for each in sizes)
     monkeypatch.setattr(module, "LARGEST", (larger + smaller) // 2)
     assert compiled_workspace(START, DATA.X, DATA.y) is None and compiled_workspace(START, TEST.X, TEST.y)
     path = mha.train(START, DATA, mha.GradientDescent(0.5), 20, test=TEST)
@@ -260,7 +296,7 @@ def test_a_test_set_may_be_compiled_where_the_training_set_is_not(monkeypatch):
 def test_a_program_that_errs_is_not_used(right, wrong, monkeypatch, empty):
     text = Program.text
     monkeypatch.setattr(Program, "text", lambda self: text(self).replace(right, wrong))
-    assert right in text(module._HEADS)
+    assert right in text(module.HEADS)
     numpy_because("than numpy at the sizes")
     assert list(empty.iterdir()) == []
 
@@ -461,7 +497,7 @@ def planted(cache, empty, monkeypatch):
     """The user's own library, alone in a cache."""
     with monkeypatch.context() as patch:
         patch.setattr(native, "_folder", lambda: cache)
-        library = native.library(module._HEADS)
+        library = native.library(module.HEADS)
     native._found.clear()
     empty.mkdir(0o700)
     return Path(shutil.copy2(library.path, empty))
@@ -522,7 +558,7 @@ def test_what_was_opened_is_loaded_whatever_has_its_name_by_now(planted, tmp_pat
     with native.open_own(planted) as opened:
         planted.rename(tmp_path / "elsewhere")
         planted.write_text("another file")
-        assert native.Library(opened).lanes == native.library(module._HEADS).lanes
+        assert native.Library(opened).lanes == native.library(module.HEADS).lanes
 
 
 @pytest.mark.skipif(sys.platform == "darwin" or os.name == "nt", reason="the folder of XDG")
@@ -563,7 +599,7 @@ def test_everything_is_compiled_ahead(monkeypatch):
 
 
 def test_what_took_too_long_is_not_tried_by_every_process(monkeypatch, empty):
-    monkeypatch.setattr(mha.native, "PROGRAMS", [module._HEADS])
+    monkeypatch.setattr(mha.native, "PROGRAMS", [module.HEADS])
     monkeypatch.setattr(native, "SECONDS", 0.0)
     numpy_because("was given up after 0 s; print(mha.native.warm(seconds=60)) waits longer, once for this machine")
     native._found.clear()  # the next process
@@ -606,3 +642,80 @@ def test_rows_of_several_matrices_are_those_of_one_only_where_they_lie_so():
             name: np.einsum(subscripts, a["A"], a["B"]) for name, subscripts in products.items()}},
         {"A": "n T H d", "B": "d m", "y": "n"}, "n", name="products"))
     assert found, native.status()  # it is compared with numpy before it is given
+
+
+# A reader's own model
+
+OWN = TwoLayers(*(0.3 * np.random.default_rng(0).standard_normal(shape) for shape in ((5, 5), (5, 5), (5, 5), (6, 5))))
+
+
+@pytest.fixture
+def eager(monkeypatch):
+    """Every own model is worth a compiler."""
+    monkeypatch.setattr(compiled_gradient, "WORTH", 0.0)
+
+
+@pytest.mark.parametrize("options", OPTIONS.values(), ids=OPTIONS)
+def test_the_run_of_an_own_model_is_the_run_of_numpy(options, monkeypatch, eager):
+    assert_same(*both(monkeypatch, OWN, DATA, mha.Adam(0.03), 40, **options))
+
+
+def test_a_short_run_is_not_worth_a_compiler():
+    """Arguments decide, never a cache: steps times what a record computes."""
+    mha.train(OWN, DATA, mha.GradientDescent(0.1), 5)
+    assert native.status().startswith("nothing was trained yet")
+    mha.train(OWN, DATA, mha.GradientDescent(0.1), 3000)
+    assert "TwoLayers " in native.status() and "compiled by" in native.status()
+
+
+def test_another_formula_of_the_same_name_is_another_program(eager, empty):
+    """A reader edits a class, and runs its cell again."""
+    losses = []
+    for factor in (1.0, 2.0):
+        made = dataclass(frozen=True, eq=False, repr=False)(type("Edited", (TwoLayers,), {
+            "loss": lambda self, X, y, factor=factor: factor * TwoLayers.loss(self, X, y)}))
+        path = mha.train(made(*OWN.arrays().values()), DATA, mha.GradientDescent(0.1), 3)
+        losses.append(path.loss[0])
+    assert losses[1] == pytest.approx(2 * losses[0]) and len(list(empty.iterdir())) == 2
+    assert native.status().count("Edited ") == 2
+
+
+@pytest.mark.parametrize("model, data, reason", [
+    (OWN.map(lambda a: a.astype("float32")), DATA.map(lambda a: a.astype("float32")), "nothing was trained yet"),
+    (Everything(np.full((130, 2), 0.01), np.ones(2), np.array(1.0)),
+     SimpleNamespace(X=np.ones((4, 130)), y=np.ones(4)), "nothing was trained yet"),
+    (Counted(np.ones((2, 3))), SimpleNamespace(X=np.ones((3, 2)), y=np.ones(4)), "nothing was trained yet"),
+    (Gram(np.ones(5)), DATA, "samples meet each other"),
+    (Widened(np.ones(5)), DATA, "concatenate has no compiled form")],
+    ids=["float32", "a wide weight", "no row a sample", "samples that meet", "no compiled form"])
+def test_what_cannot_be_compiled_is_numpys_and_status_says_why(model, data, reason, eager):
+    path = mha.train(model, data, mha.GradientDescent(1e-6), 3)
+    assert path.loss[-1] < path.loss[0] and reason in native.status() and "compiled by" not in native.status()
+
+
+def test_a_formula_that_knows_the_number_of_samples_is_numpys(eager):
+    """Its program is that of a few samples, and it is another function of all."""
+    model = Thresholded(np.ones(5))
+    space = model.workspace(DATA.X, DATA.y).for_steps(10)
+    loss, grad = space.loss_and_grad(model)
+    assert loss == pytest.approx(model.loss(DATA.X, DATA.y), rel=1e-12)
+    assert_close(grad.w, model.loss_and_grad(DATA.X, DATA.y)[1].w, 1e-12)
+    assert [type(executor).__name__ for executor in space._executors.values()] == ["Evaluator"]
+
+
+def test_what_is_not_finite_is_numpys_to_say(eager):
+    """Below e^-708 the program's exponential is 0, and numpy's is not yet."""
+    model = LogOfExp(np.full(5, -0.1))
+    data = SimpleNamespace(X=np.ones((3, 5)), y=np.ones(3))
+    space = model.workspace(data.X, data.y).for_steps(10)
+    assert space.loss_and_grad(model)[0] == pytest.approx(model.loss(data.X, data.y), rel=1e-12)
+    assert [type(executor).__name__ for executor in space._executors.values()] == ["Compiled"]
+    loss, grad = space.loss_and_grad(1417.0 * model)
+    assert loss == pytest.approx(708.5, rel=1e-12) and np.isfinite(grad.w).all()
+
+
+def test_the_cache_keeps_what_was_used_last(eager, empty, monkeypatch):
+    monkeypatch.setattr(native, "MOST", 2)
+    for size in (2, 3, 4):
+        mha.train(Counted(np.ones((size, 3))), DATA, mha.GradientDescent(0.1), 3)
+    assert native.status().count("compiled by") == 3 and len(list(empty.glob(f"*{native.SUFFIX}"))) == 2

@@ -14,6 +14,14 @@ SEEDS = 200
 SIZES = {"n": 5, "T": 4, "d": 3, "H": 2}
 """Generic sizes: n, T, d and H all differ, so that no wrong axis fits."""
 
+REMAINDERS = [(5, 4, 3, 2), (1, 2, 3, 4), (2, 3, 4, 1), (4, 1, 2, 3), (3, 2, 1, 5), (1, 1, 1, 1), (7, 6, 5, 4),
+              (8, 7, 6, 5), (9, 5, 7, 1), (64, 8, 8, 1), (65, 9, 11, 3), (100, 10, 8, 2), (31, 8, 8, 16)]
+"""n, T, d, H. Programs work on samples side by side and on tiles of four by two: every remainder of both occurs."""
+
+SCALES = {"plain": {}, "uniform attention": {"W": 0.0}, "saturated attention": {"W": 30.0}, "long tokens": {"X": 3.0},
+          "tiny decoders": {"U": 1e-8}, "long decoders": {"U": 1e4}, "large parameters": {"W": 30.0, "U": 1e4}}
+"""Scales of tokens and weights at which a careless formula breaks."""
+
 seeds = st.integers(0, 2 ** 32 - 1)
 small_sizes = st.permutations((1, 2, 3, 4)).map(lambda sizes: dict(zip("nTdH", sizes, strict=True)))
 """n, T, d and H are 1, 2, 3 and 4 in some order."""

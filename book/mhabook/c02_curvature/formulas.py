@@ -7,8 +7,8 @@ from mhabook.c01_model.instances import token_radius
 from mhabook.c02_curvature.bounds import gradient_constant, smoothness_constant
 from mhabook.c02_curvature.loss_bounds import curvature_constant
 from mhalib.compiler import Program
-from mhalib.live.formulas import raveled
 from mhalib.models import MultiHeadAttention
+from mhalib.models.programs import places
 
 
 def program() -> Program:
@@ -18,4 +18,4 @@ def program() -> Program:
         return {"gradient": {"G": gradient_constant(model, R)}, "smoothness": {"rho": smoothness_constant(model, R)},
                 "curvature": {"kappa": curvature_constant(model, SimpleNamespace(X=a["X"]))}}
 
-    return Program(formulas, {"W": "H d d", "U": "H T d", "X": "n T d"}, "n", raveled("theta", "W", "U"))
+    return Program(formulas, {"W": "H d d", "U": "H T d", "X": "n T d"}, "n", places(MultiHeadAttention.axes, "theta"))

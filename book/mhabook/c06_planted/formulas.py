@@ -5,8 +5,8 @@ from typing import Any
 
 from mhabook.c06_planted.statements import alignment
 from mhalib.compiler import Program
-from mhalib.live.formulas import raveled
 from mhalib.models import MultiHeadAttention
+from mhalib.models.programs import places
 
 
 def program() -> Program:
@@ -17,4 +17,4 @@ def program() -> Program:
         return {name: {"cosine": value} for name, value in found.items()}
 
     shapes = {"W": "H d d", "U": "H T d", "plantedW": "d d", "plantedU": "T d"}
-    return Program(formulas, shapes, "H", raveled("theta", "W", "U"))
+    return Program(formulas, shapes, "H", places(MultiHeadAttention.axes, "theta"))

@@ -5,8 +5,8 @@ from typing import Any
 from mhabook.start.figure_linearized import distance
 from mhabook.start.linearized import Linearized, LinearizedWorkspace
 from mhalib.compiler import Place, Program
-from mhalib.live.formulas import raveled
 from mhalib.models import MultiHeadAttention
+from mhalib.models.programs import places
 from mhalib.models.vector import with_attributes
 
 
@@ -20,9 +20,9 @@ def program() -> Program:
         return {"start": {"first": start(a["X"]), "dW": dW, "dU": dU}, "gradient": {"loss": loss, "slope": grad.V},
                 "compare": {"distance": distance(a["others"], outputs), "outputs": outputs}}
 
-    places = raveled("theta", "W", "U") | {
+    lie = places(MultiHeadAttention.axes, "theta") | {
         name: Place("features", "n * P", begin, ("P", "(d * d + T * d)", "d", "1"))
         for name, begin in (("dW", "0"), ("dU", "d * d"))}
     shapes = {"X": "n T d", "y": "n", "W": "H d d", "U": "H T d", "first": "n", "features": "n P", "V": "P",
               "others": "n"}
-    return Program(formulas, shapes, "n", places)
+    return Program(formulas, shapes, "n", lie)

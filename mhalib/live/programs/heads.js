@@ -6,12 +6,12 @@ export function program([n, T, d, H]) {
 const X = new Float64Array((n * T * d));
 const y = new Float64Array(n);
 const relevant = new Float64Array((n * T));
-const theta = new Float64Array(H * (d * d + T * d));
-const direction = new Float64Array(H * (d * d + T * d));
 const kept_A = new Float64Array((n * T * H * T));
 const kept_away = new Float64Array((n * T * H * T));
 const kept_g = new Float64Array(n);
 const kept_curvature = new Float64Array(n);
+const theta = new Float64Array(H * (d * d + T * d));
+const direction = new Float64Array(H * (d * d + T * d));
 const loss = new Float64Array(1);
 const slope = new Float64Array(H * (d * d + T * d));
 const along = new Float64Array(H * (d * d + T * d));
@@ -194,5 +194,5 @@ norm_U[0] = ((f6[0] / number5) * number0);
 return norm_W[0];
 },
 };
-return { X, y, relevant, theta, direction, kept_A, kept_away, kept_g, kept_curvature, loss, slope, along, score, accuracy, logits, A, P, norm_W, norm_U, loaded() {}, call: (name) => run[name]() };
+return { X, y, relevant, kept_A, kept_away, kept_g, kept_curvature, theta, direction, loss, slope, along, score, accuracy, logits, A, P, norm_W, norm_U, loaded() {}, call: (name) => run[name]() };
 }
