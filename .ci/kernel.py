@@ -7,23 +7,18 @@ clang on every system: the same source gives the same bytes.
 
 import argparse
 import json
-import os
 import re
-import subprocess
 import sys
 from importlib import import_module, metadata
 from pathlib import Path
-from tempfile import TemporaryDirectory
 
 ROOT = Path(__file__).resolve().parent.parent
-LIVE, COMPILER = ROOT / "mhalib/live", ROOT / "mhalib/compiler"
+LIVE = ROOT / "mhalib/live"
 BOOK = ROOT / "book/mhabook"
-# No library, no name of a function or a file, and no fused multiplication: nothing that differs between machines.
-FLAGS = ["-target", "wasm32-freestanding", "-O2", "-msimd128", "-ffp-contract=off", "-nostdlib", "-Wall", "-Werror"]
-FLAGS += ["-fno-unroll-loops", "-fno-vectorize", "-fno-slp-vectorize"]  # pages carry the bytes
-FLAGS += ["-Wl,--no-entry", "-Wl,--strip-all", "-std=c++17", "-fno-exceptions", "-fno-rtti", "-DLANES=2"]
+WARNINGS = ["-Wall", "-Werror"]
 
 sys.path[:0] = [str(ROOT), str(BOOK.parent)]
+from mhalib.compiler import webassembly  # noqa: E402
 from mhalib.live.formulas import PLAIN, PROGRAMS, numbers  # noqa: E402
 
 HEAD = "// Made by `make kernel` from {}.py.\n"
@@ -41,15 +36,10 @@ def compiled(text: str) -> bytes:
     installed = next((found.version for found in metadata.distributions(name="ziglang")), "none")
     if installed != pinned:  # another may give other bytes
         fail(f"programs are compiled by ziglang {pinned} (requirements.txt), installed is {installed}")
-    with TemporaryDirectory() as folder:
-        source, output = Path(folder) / "kernel.cc", Path(folder) / "kernel.wasm"
-        source.write_text(text, "utf-8")
-        caches = {f"ZIG_{kind}_CACHE_DIR": str(Path(folder) / kind) for kind in ("GLOBAL", "LOCAL")}
-        command = [sys.executable, "-m", "ziglang", "c++", *FLAGS, f"-I{COMPILER}", str(source), "-o", str(output)]
-        run = subprocess.run(command, env=os.environ | caches, capture_output=True, text=True, check=False)
-        if run.returncode:
-            fail(f"the program does not compile:\n{run.stderr}")
-        return output.read_bytes()
+    try:
+        return webassembly.assembled(text, WARNINGS)
+    except webassembly.Refused as error:
+        return fail(f"the program does not compile:\n{error}")
 
 
 if __name__ == "__main__":

@@ -1,6 +1,6 @@
 """A function of arrays as one program for all sizes: recorded twice, its sizes named, and printed."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from hashlib import sha256
@@ -17,6 +17,10 @@ from mhalib.compiler.trace import Traced, array, in_order, strictly
 
 PREFIXES = "abcefg"
 """Of the buffers of the first, the second, … entry: no name of an array or a size is one of these and a number."""
+
+
+def _prefix(k):
+    return PREFIXES[k] if k < len(PREFIXES) else f"h{k}_"
 
 
 class Recorded(NamedTuple):
@@ -44,6 +48,8 @@ class Program:
     places : where arrays lie that are parts of a longer one
     number : name of a number > 0 that the formulas get beside the arrays, and of which powers occur
     name : what ``native`` calls it
+    masks : the names of arrays that are True and False: of these a formula may choose
+    recorded_at : two values for each size; others, which are primes, if not said
     sources : the files that its formulas stand in. While these are what they were, ``native`` finds it in its cache
         without recording it; without them it is known by its text
     examples : arrays of two or more sizes, by name, at which ``native`` compares it with numpy; random ones if not said
@@ -55,6 +61,8 @@ class Program:
     places: Mapping[str, Place] = field(default_factory=dict)
     number: str | None = None
     name: str = ""
+    masks: Collection[str] = ()
+    recorded_at: tuple[Mapping[str, int], Mapping[str, int]] | None = None
     sources: Sequence[Path] = ()
     examples: Sequence[Mapping[str, np.ndarray]] = ()
 
@@ -85,7 +93,7 @@ class Program:
         if len(self.sizes) > len(PRIMES[0]):
             raise ValueError(f"shapes: expected at most {len(PRIMES[0])} different sizes, got {len(self.sizes)}: "
                              f"{', '.join(self.sizes)}")
-        values = [dict(zip(self.sizes, primes, strict=False)) for primes in PRIMES]
+        values = self.recorded_at or [dict(zip(self.sizes, primes, strict=False)) for primes in PRIMES]
         with strictly():
             one, two = map(self._record, values)
         sizes = Sizes(_results(one), _results(two), {size: (values[0][size], values[1][size]) for size in self.sizes})
@@ -99,7 +107,8 @@ class Program:
         return Recorded(one, sizes, arrays)
 
     def _record(self, values: Mapping[str, int]) -> dict[str, dict[str, Traced]]:
-        given: dict[str, Any] = {name: array(name, self.shape(name, values)) for name in self.shapes}
+        given: dict[str, Any] = {name: array(name, self.shape(name, values), mask=name in self.masks)
+                                 for name in self.shapes}
         if self.number:
             given[self.number] = float(values[self.number])
         return {entry: {name: in_order(x, "output", name) for name, x in results.items()}
@@ -108,7 +117,7 @@ class Program:
     def text(self) -> str:
         """The program in C++."""
         recorded, numbers, arrays = self.recorded
-        entries = {name: cpp.entry(results, PREFIXES[k], numbers, self.places, self.sample)
+        entries = {name: cpp.entry(results, _prefix(k), numbers, self.places, self.sample)
                    for k, (name, results) in enumerate(recorded.items())}
         lanes = {name: shape.split()[1:] for name, shape in self.shapes.items() if shape.split()[:1] == [self.sample]}
         memory = {f"at_{name}": ("double", length) for name, length in arrays.items()}
@@ -140,7 +149,7 @@ class Program:
     def javascript(self) -> str:
         """The same program as a module of JavaScript, for where no WebAssembly may run."""
         recorded, numbers, arrays = self.recorded
-        entries = {name: printed(results, PREFIXES[k], numbers, self.places)
+        entries = {name: printed(results, _prefix(k), numbers, self.places)
                    for k, (name, results) in enumerate(recorded.items())}
         return "\n".join([
             "const root = Math.sqrt;", LOGADDEXP, f"export function program([{', '.join(self.sizes)}]) {{",
